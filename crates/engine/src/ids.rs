@@ -1,0 +1,87 @@
+//! Typed ids and the columns that they index, so that a block cannot index a plane.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// An id that numbers things densely from 0.
+pub trait Id: Copy + Eq + Ord {
+    /// The thing's place in a column.
+    fn index(self) -> usize;
+    /// The id of the thing at `index`.
+    fn from_index(index: usize) -> Self;
+}
+
+/// Declares a 32-bit id type: `typed_id! { /// A die. pub struct DieId; }`.
+#[macro_export]
+macro_rules! typed_id {
+    ($($(#[$doc:meta])* $vis:vis struct $name:ident;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        $vis struct $name(pub u32);
+        impl $crate::ids::Id for $name {
+            #[inline]
+            fn index(self) -> usize { self.0 as usize }
+            #[inline]
+            fn from_index(index: usize) -> Self { Self(index as u32) }
+        }
+    )+};
+}
+
+/// One fact about every thing of a kind, indexed by its typed id.
+#[derive(Clone, Debug)]
+pub struct Column<K, V> {
+    values: Vec<V>,
+    key: PhantomData<K>,
+}
+
+impl<K: Id, V> Column<K, V> {
+    /// A column of `count` equal values.
+    pub fn filled(value: V, count: usize) -> Self
+    where
+        V: Clone,
+    {
+        Self { values: vec![value; count], key: PhantomData }
+    }
+    /// A column computed from each id.
+    pub fn from_fn(count: usize, value: impl FnMut(K) -> V) -> Self {
+        Self { values: (0..count).map(K::from_index).map(value).collect(), key: PhantomData }
+    }
+    /// How many things there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// True where there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+    /// The values by rising id.
+    pub fn as_slice(&self) -> &[V] {
+        &self.values
+    }
+    /// The values by rising id, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [V] {
+        &mut self.values
+    }
+    /// Every id with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+        self.values.iter().enumerate().map(|(index, value)| (K::from_index(index), value))
+    }
+    /// Every id.
+    pub fn ids(&self) -> impl Iterator<Item = K> + use<K, V> {
+        (0..self.values.len()).map(K::from_index)
+    }
+}
+
+impl<K: Id, V> Index<K> for Column<K, V> {
+    type Output = V;
+    #[inline]
+    fn index(&self, id: K) -> &V {
+        &self.values[id.index()]
+    }
+}
+impl<K: Id, V> IndexMut<K> for Column<K, V> {
+    #[inline]
+    fn index_mut(&mut self, id: K) -> &mut V {
+        &mut self.values[id.index()]
+    }
+}

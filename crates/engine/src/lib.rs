@@ -1,0 +1,21 @@
+//! The part of flashscape that has never heard of flash: simulated time, the
+//! agenda of pending events, named random streams, typed ids and dense columns.
+//!
+//! Nothing here owns a clock. `Agenda::pop` says what happens next and when;
+//! whoever calls it is at that moment.
+
+mod agenda;
+mod divide;
+pub mod ids;
+mod memory;
+mod random;
+mod slab;
+mod time;
+
+pub use agenda::{Agenda, Event, Ticket};
+pub use divide::Divisor;
+pub use ids::Column;
+pub use memory::{BigColumn, Zeroable, prefetch};
+pub use random::{Stream, Streams};
+pub use slab::Slab;
+pub use time::{Instant, Span};

@@ -1,0 +1,60 @@
+//! Reused slots for short-lived things, so that none is allocated per operation.
+
+use crate::ids::Id;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// Slots that are taken and given back; the last one given back is the next taken.
+#[derive(Clone, Debug)]
+pub struct Slab<K, V> {
+    slots: Vec<V>,
+    vacant: Vec<u32>,
+    key: PhantomData<K>,
+}
+
+impl<K: Id, V> Default for Slab<K, V> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), vacant: Vec::new(), key: PhantomData }
+    }
+}
+
+impl<K: Id, V> Slab<K, V> {
+    /// Puts `value` into a vacant slot, or into a new one.
+    #[inline]
+    pub fn insert(&mut self, value: V) -> K {
+        if let Some(slot) = self.vacant.pop() {
+            self.slots[slot as usize] = value;
+            return K::from_index(slot as usize);
+        }
+        self.slots.push(value);
+        K::from_index(self.slots.len() - 1)
+    }
+    /// Gives the slot back. Its value stays readable until the slot is taken again.
+    #[inline]
+    pub fn remove(&mut self, id: K) {
+        debug_assert!(id.index() < self.slots.len(), "only a taken slot can be given back");
+        self.vacant.push(id.index() as u32);
+    }
+    /// How many slots are taken.
+    pub fn taken(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+    /// How many slots there are, taken or vacant.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+impl<K: Id, V> Index<K> for Slab<K, V> {
+    type Output = V;
+    #[inline]
+    fn index(&self, id: K) -> &V {
+        &self.slots[id.index()]
+    }
+}
+impl<K: Id, V> IndexMut<K> for Slab<K, V> {
+    #[inline]
+    fn index_mut(&mut self, id: K) -> &mut V {
+        &mut self.slots[id.index()]
+    }
+}
