@@ -78,7 +78,9 @@ impl<E: Event> Agenda<E> {
     /// When the next event is due, if any is pending.
     #[inline]
     pub fn next_due(&self) -> Option<Instant> {
-        self.heap.peek().map(|Reverse(key)| Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64))
+        self.heap
+            .peek()
+            .map(|Reverse(key)| Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64))
     }
 
     /// Takes the next event off the agenda.
@@ -125,7 +127,8 @@ mod tests {
         for (due, event) in [(20, 1), (10, 9), (20, 0), (10, 3)] {
             agenda.schedule(Instant::from_ns(due), event);
         }
-        let left: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(at, _, e)| (at.as_ns(), e)).collect();
+        let left: Vec<_> =
+            std::iter::from_fn(|| agenda.pop()).map(|(at, _, e)| (at.as_ns(), e)).collect();
         assert_eq!(left, [(10, 9), (10, 3), (20, 1), (20, 0)]);
     }
 

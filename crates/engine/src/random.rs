@@ -91,7 +91,9 @@ mod tests {
     fn moments_are_those_of_the_distributions() {
         let mut stream = Streams::new(7).stream("moments");
         let count = 200_000;
-        let mean = |draw: &mut dyn FnMut() -> f64| (0..count).map(|_| draw()).sum::<f64>() / f64::from(count);
+        let mean = |draw: &mut dyn FnMut() -> f64| {
+            (0..count).map(|_| draw()).sum::<f64>() / f64::from(count)
+        };
         // Three standard errors: sigma / sqrt(n), sigma = sqrt(1/12) and 5.
         assert!((mean(&mut || stream.unit()) - 0.5).abs() < 3.0 * 0.2887 / 447.2);
         assert!((mean(&mut || stream.exponential(5.0)) - 5.0).abs() < 3.0 * 5.0 / 447.2);
