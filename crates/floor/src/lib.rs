@@ -1,1 +1,19 @@
-//! floor
+//! The floors under the simulator's speed, and a second opinion on its write
+//! amplification. Shares no code with the simulator, so that neither a trick nor
+//! a mistake of the one can hide in the other.
+//!
+//! - [`BareFtl`]: the fastest page-mapped FTL we can write that does nothing but
+//!   map and clean. A simulator that also keeps time cannot be faster.
+//! - [`event_loop`]: a queue of events and nothing that happens in them.
+//! - [`NaiveFtl`]: the same cleaning, as slow as it is plain: the model that tests
+//!   trust because it can be read in a minute.
+
+mod bare;
+mod events;
+mod naive;
+mod random;
+
+pub use bare::{BareFtl, TooFull};
+pub use events::event_loop;
+pub use naive::{Naive, NaiveFtl, OpenBlocks, naive_write_amplification};
+pub use random::Random;

@@ -1,1 +1,32 @@
-//! ftl
+//! The flash translation layer: where each logical unit lives, where the next
+//! one goes, which block is collected next, and what that wears.
+//!
+//! Plain functions over plain state. Nothing here owns a clock: the drive calls
+//! the same code *timed*, with a flash operation between deciding and
+//! committing, and *untimed* ([`Untimed`]), as fast as memory allows, to
+//! precondition or to study write amplification and wear alone.
+//!
+//! The vocabulary: a *unit* is what the map maps. A *block* here is what is
+//! erased as a whole: one erase block, or one in each of several planes of a die
+//! that are always programmed and erased together. A *batch* is what one program
+//! command (or, for units larger than that, one unit) writes. A *bin* is the
+//! home of blocks: a plane, or the planes that blocks span. A *pool* is the set
+//! of bins among which a logical unit may be placed.
+
+mod blocks;
+mod config;
+mod ftl;
+pub mod gc;
+mod layout;
+mod map;
+mod untimed;
+
+pub use blocks::{Batch, BlockState, Source, Stream, Tally};
+pub use config::{
+    AllocationConfig, BadBlocksConfig, BinChoice, FreeBlockOrder, FtlConfig, OverProvisioning,
+    PoolLevel, StreamSharing,
+};
+pub use ftl::{Ftl, Full, RESERVE};
+pub use gc::{GcConfig, Level, Threshold, Thresholds, VictimPolicy};
+pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};
+pub use untimed::Untimed;

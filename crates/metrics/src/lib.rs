@@ -1,1 +1,25 @@
-//! metrics
+//! What a run measured, and how far the numbers can be trusted.
+//!
+//! Collectors are fed while the run goes on and cost nanoseconds; statistics are
+//! computed from them once, afterwards. Nothing here knows what a drive is, owns
+//! a clock or prints.
+
+mod batch_means;
+mod blame;
+mod digest;
+mod latency;
+mod ledger;
+mod series;
+mod slowest;
+mod steady;
+mod student;
+
+pub use batch_means::{BatchMeans, Estimate};
+pub use blame::{Blame, HOLDERS, Holder, LEDGER_STATES, STATES, State};
+pub use digest::Digest;
+pub use latency::{Bucket, Latency, PERCENTILES};
+pub use ledger::{Ledger, Snapshot};
+pub use series::{Field, Merge, Number, Series, Values};
+pub use slowest::Slowest;
+pub use steady::{Reason, Verdict, mser5, pts_steady, steady_state};
+pub use student::t_975;

@@ -1,1 +1,15 @@
-//! nand
+//! NAND flash as a datasheet describes it: how a drive's cells are arranged,
+//! how long each command takes and which parts of the chip it occupies.
+//!
+//! This room owns no clock and no queue. Whether an operation *may* start is
+//! answered here (`Units`); whether it *should* is the scheduler's business.
+
+mod config;
+mod geometry;
+mod timing;
+mod units;
+
+pub use config::{CellKind, ConcurrencyConfig, EraseConfig, GeometryConfig, NandConfig, UnitLevel};
+pub use geometry::{ChannelId, DieId, Geometry, PlaneId};
+pub use timing::{EraseTiming, Timing};
+pub use units::{CellId, GroupId, Place, Units};

@@ -1,0 +1,176 @@
+//! What a user says about a drive around its flash and firmware: the `[drive]`
+//! table. Each room declares its own part.
+
+use ftl::{FtlConfig, Layout};
+use host::Kind;
+use nand::{ConcurrencyConfig, GeometryConfig, NandConfig};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Rate, Share, Size, Time};
+
+/// A drive. Usually a preset's, with overrides.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveConfig {
+    /// How the flash is arranged.
+    pub geometry: GeometryConfig,
+    /// How fast the flash and its bus are.
+    pub nand: NandConfig,
+    /// What each flash command keeps busy.
+    pub concurrency: ConcurrencyConfig,
+    /// The flash translation layer.
+    pub ftl: FtlConfig,
+    /// Who goes first.
+    pub scheduler: SchedulerConfig,
+    /// The write buffer.
+    pub buffer: BufferConfig,
+    /// The link to the host.
+    pub link: LinkConfig,
+    /// Time that the firmware takes for each command.
+    pub firmware: FirmwareConfig,
+}
+
+/// Order of operations on a flash unit.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SchedulerConfig {
+    /// Which operations may go before one whose turn it is.
+    pub bypass: Bypass,
+}
+
+/// How far "reads first" goes. Collection of a bin that is not short of space
+/// waits for everything else under all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bypass {
+    /// First come, first served.
+    None,
+    /// Reads go first, but when something else could have gone, only those that
+    /// were waiting then: nothing starves.
+    Batch,
+    /// Reads go first until none waits.
+    Drain,
+}
+
+/// The write buffer.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BufferConfig {
+    /// When a write is acknowledged, and what a flush has to do.
+    pub durability: Durability,
+    /// Data that it holds; also the bound on data that is being programmed.
+    pub size: Size,
+    /// Time to copy a request's data into or out of the buffer.
+    pub latency: Time,
+    /// When data goes to flash.
+    pub flush: FlushPolicy,
+    /// Which data goes to flash first.
+    pub order: BufferOrder,
+    /// A batch that is not full goes out, padded, when its first unit has waited
+    /// for this long. Without it: only when a flush or a full buffer asks. (With
+    /// durability `none` and without it, batches go out as they are, at once.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_after: Option<Time>,
+    /// Programs that wait or run in a bin at a time; later data stays in the
+    /// buffer, where it may still be overwritten. Not used with durability `none`.
+    #[schemars(range(min = 1, max = 1024))]
+    pub programs_per_bin: u32,
+    /// Whether reads are served from the buffer. If not, a read waits until the
+    /// data is on flash and reads it there.
+    pub read_hits: bool,
+}
+
+impl BufferConfig {
+    /// Mapping units that the buffer holds.
+    pub fn units(&self, layout: &Layout) -> u32 {
+        u32::try_from(self.size.bytes() / layout.unit_bytes).unwrap_or(u32::MAX)
+    }
+}
+
+/// What a write buffer survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// Writes are acknowledged once they are on flash; a flush has nothing to do.
+    None,
+    /// Writes are acknowledged from the buffer, which a flush empties.
+    Volatile,
+    /// Writes are acknowledged from the buffer, which survives a power cut; a
+    /// flush has nothing to do.
+    Capacitor,
+}
+
+/// When buffered data goes to flash.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "policy", rename_all = "kebab-case")]
+pub enum FlushPolicy {
+    /// As soon as a batch is full.
+    Eager {},
+    /// From when the buffer is `high` full until what waits is `low` of it.
+    Watermark {
+        /// Where writing to flash begins.
+        high: Share,
+        /// Where it ends.
+        low: Share,
+    },
+}
+
+/// Which buffered data goes to flash first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferOrder {
+    /// What came first.
+    Fifo,
+    /// What was written longest ago.
+    Lru,
+}
+
+/// The link to the host.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Data rate in each direction, net of the protocol. Without it: no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Whether both directions work at once.
+    pub duplex: Duplex,
+}
+
+/// Whether both directions of a link work at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// Both at once (PCIe).
+    Full,
+    /// One at a time (a parallel or SATA link).
+    Half,
+}
+
+/// Time that the firmware takes for each command before it acts on it. The
+/// firmware handles any number at once.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirmwareConfig {
+    /// For a read.
+    pub read: Time,
+    /// For a write.
+    pub write: Time,
+    /// For a trim or write-zeroes.
+    pub trim: Time,
+    /// For a flush.
+    pub flush: Time,
+}
+
+impl FirmwareConfig {
+    /// The time for a command of a kind.
+    #[inline]
+    pub fn overhead(&self, kind: Kind) -> engine::Span {
+        match kind {
+            Kind::Read => self.read,
+            Kind::Write => self.write,
+            Kind::Trim | Kind::WriteZeroes => self.trim,
+            Kind::Flush => self.flush,
+        }
+        .span()
+    }
+}

@@ -1,0 +1,418 @@
+//! Operations on units: asking, starting, ending.
+
+use super::Device;
+use super::channel::NO_AGE;
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Class, Op, OpId, Owner};
+use engine::{Instant, Span};
+use ftl::{BinId, BlockId};
+use metrics::{Holder, State};
+use nand::{CellId, GroupId, PlaneId};
+
+impl Op {
+    /// True for operations of garbage collection.
+    #[inline]
+    pub fn is_collection(&self) -> bool {
+        matches!(self.owner, Owner::CollectRead(_) | Owner::CollectWrite(_) | Owner::CollectErase)
+    }
+}
+
+/// What an operation is asked for with; the rest follows from where it goes.
+pub struct Ask {
+    pub kind: OpKind,
+    pub holder: Holder,
+    pub owner: Owner,
+    pub class: Class,
+    pub bin: BinId,
+    /// Planes that take part, counted from the bin's first: bit `i` for plane `i`.
+    pub planes: u64,
+    pub block: BlockId,
+    pub batch: u32,
+    pub row: u32,
+    pub rows: u32,
+    /// Channel time of each row.
+    pub transfer: Span,
+}
+
+impl Device {
+    /// Asks for an operation: it starts at once where nothing is in its way.
+    pub(super) fn ask(&mut self, ask: Ask) -> OpId {
+        let first = self.ftl.layout.first_plane(ask.bin);
+        let place = self.units.place(PlaneId(first.0 + ask.planes.trailing_zeros()));
+        let mut cells = 0;
+        let mut planes = ask.planes;
+        while planes != 0 {
+            let place = self.units.place(PlaneId(first.0 + planes.trailing_zeros()));
+            cells |= match ask.kind {
+                OpKind::Read => place.read,
+                OpKind::Program | OpKind::CopyBack => place.program,
+                OpKind::Erase => place.erase,
+            };
+            planes &= planes - 1;
+        }
+        let (group, channel) = (place.group, place.channel);
+        let id = self.ops.insert(Op {
+            kind: ask.kind,
+            holder: ask.holder,
+            owner: ask.owner,
+            group,
+            channel,
+            cells,
+            bin: ask.bin,
+            transfer: ask.transfer,
+            planes: ask.planes.count_ones(),
+            class: ask.class,
+            block: ask.block,
+            batch: ask.batch,
+            row: ask.row,
+            rows_left: ask.rows,
+            seq: self.next_seq,
+            age: NO_AGE,
+            since: self.now,
+            waits: false,
+            next: None,
+        });
+        self.next_seq += 1;
+        self.enqueue(id);
+        id
+    }
+
+    #[inline]
+    fn enqueue(&mut self, id: OpId) {
+        let (group, cells) = (self.ops[id].group, self.ops[id].cells);
+        self.groups[group].idle_check = engine::Ticket::NONE;
+        let starts_alone = !matches!(self.ops[id].kind, OpKind::Program | OpKind::CopyBack);
+        if starts_alone && self.groups[group].is_open_to(cells) {
+            return self.start(id);
+        }
+        self.begin_wait(id);
+        self.groups[group].push_back(&mut self.ops, id);
+        self.serve(group);
+    }
+
+    /// Puts an operation back that waited for space, with its place by age.
+    pub(super) fn resume(&mut self, id: OpId) {
+        let group = self.ops[id].group;
+        self.begin_wait(id);
+        self.groups[group].push_front(&mut self.ops, id);
+        self.serve(group);
+    }
+
+    fn begin_wait(&mut self, id: OpId) {
+        let now = self.now;
+        let op = &mut self.ops[id];
+        op.since = now;
+        op.waits = true;
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let per_group = self.units.cells_per_group;
+        let ledger = if per_group == 1 || cells.is_power_of_two() {
+            &mut self.cells[cell(group, per_group, cells.trailing_zeros())]
+        } else {
+            &mut self.group_ledgers[group]
+        };
+        ledger.settle_with(now, &mut self.channels[channel].ledger);
+        *self.ops.snapshot_mut(id) = *ledger.totals();
+    }
+
+    /// Charges an operation with its wait for a unit, which ends now.
+    fn end_wait(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        if !std::mem::take(&mut op.waits) {
+            return;
+        }
+        let waited = self.now - op.since;
+        if waited.is_zero() {
+            return;
+        }
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let per_group = self.units.cells_per_group;
+        let ledger = if per_group == 1 || cells.is_power_of_two() {
+            &mut self.cells[cell(group, per_group, cells.trailing_zeros())]
+        } else {
+            &mut self.group_ledgers[group]
+        };
+        ledger.settle_with(self.now, &mut self.channels[channel].ledger);
+        let (earlier, blame) = self.ops.wait_and_blame(id);
+        ledger.charge_wait(earlier, waited, blame);
+    }
+
+    /// Starts what may start on a group.
+    pub(super) fn serve(&mut self, group: GroupId) {
+        loop {
+            let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
+            let Some(pick) = pick else { break };
+            self.groups[group].take(&self.ops, pick.op);
+            match self.ops[pick.op].kind {
+                OpKind::Read | OpKind::Erase => self.start(pick.op),
+                OpKind::Program | OpKind::CopyBack if !self.has_place(pick.op) => self.park(pick.op),
+                OpKind::CopyBack => {
+                    self.bind(pick.op);
+                    self.start(pick.op);
+                }
+                OpKind::Program if self.channels[self.ops[pick.op].channel].busy => {
+                    self.want_channel(pick.op, group, pick.forced);
+                }
+                OpKind::Program => self.start_program(pick.op),
+            }
+        }
+        self.note_idle(group);
+    }
+
+    /// A program waits for its channel; its cells stay idle meanwhile.
+    fn want_channel(&mut self, id: OpId, group: GroupId, forced: bool) {
+        let (channel, cells) = (self.ops[id].channel, self.ops[id].cells);
+        let state = &mut self.groups[group];
+        state.wanted |= cells;
+        if forced {
+            state.held |= cells;
+        }
+        self.each_ledger(group, cells, |ledger, channel, now| ledger.await_channel(now, channel), channel);
+        self.channels[channel].push_in(&mut self.ops, id);
+    }
+
+    /// Applies `change` to the ledgers of some cells, and to their group's.
+    #[inline]
+    fn each_ledger(
+        &mut self,
+        group: GroupId,
+        cells: u64,
+        change: impl Fn(&mut metrics::Ledger, &mut metrics::Ledger, Instant),
+        channel: nand::ChannelId,
+    ) {
+        let per_group = self.units.cells_per_group;
+        let channel = &mut self.channels[channel].ledger;
+        let mut left = cells;
+        while left != 0 {
+            change(&mut self.cells[cell(group, per_group, left.trailing_zeros())], channel, self.now);
+            left &= left - 1;
+        }
+        if per_group > 1 {
+            change(&mut self.group_ledgers[group], channel, self.now);
+        }
+    }
+
+    /// The channel is free for a program that wanted it. If a read has taken its
+    /// unit meanwhile it goes back to the queue; returns whether it started.
+    pub(super) fn channel_granted(&mut self, id: OpId) -> bool {
+        let op = &self.ops[id];
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let state = &mut self.groups[group];
+        state.wanted &= !cells;
+        state.held &= !cells;
+        let startable = state.busy & cells == 0;
+        let stop = |ledger: &mut metrics::Ledger, channel: &mut metrics::Ledger, now| {
+            if ledger.awaits_channel() {
+                ledger.stop_awaiting(now, channel);
+            }
+        };
+        self.each_ledger(group, cells, stop, channel);
+        if startable && self.has_place(id) {
+            self.start_program(id);
+            return true;
+        }
+        if startable {
+            self.park(id);
+        } else {
+            self.groups[group].push_front(&mut self.ops, id);
+        }
+        false
+    }
+
+    /// Occupies the cells of an operation from now on.
+    #[inline]
+    fn occupy(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, channel, state) = (op.group, op.cells, op.channel, op.holder.on_unit());
+        self.counters.count(op.kind, op.holder, op.planes);
+        debug_assert_eq!(self.groups[group].busy & cells, 0, "a cell serves one operation at a time");
+        self.groups[group].busy |= cells;
+        let begin = move |ledger: &mut metrics::Ledger, channel: &mut metrics::Ledger, now| {
+            if ledger.awaits_channel() {
+                ledger.stop_awaiting(now, channel);
+            }
+            ledger.occupy(now, state);
+        };
+        self.each_ledger(group, cells, begin, channel);
+    }
+
+    /// Frees the cells of an operation that has ended.
+    fn vacate(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        self.groups[group].busy &= !cells;
+        let (wanted, reserved) = (self.groups[group].wanted, self.groups[group].reserved);
+        let per_group = self.units.cells_per_group;
+        let channel = &mut self.channels[channel].ledger;
+        let mut left = cells;
+        while left != 0 {
+            let index = left.trailing_zeros();
+            left &= left - 1;
+            let ledger = &mut self.cells[cell(group, per_group, index)];
+            if wanted >> index & 1 == 1 {
+                ledger.await_channel(self.now, channel);
+            } else if reserved >> index & 1 == 1 {
+                ledger.occupy(self.now, State::Reserved);
+            } else {
+                ledger.release(self.now);
+            }
+        }
+        if per_group > 1 {
+            self.settle_group_ledger(group);
+        }
+    }
+
+    /// A group's ledger charges whoever needs several cells: with any cell that
+    /// is still busy, else as a cell's would.
+    fn settle_group_ledger(&mut self, group: GroupId) {
+        let state = &self.groups[group];
+        let now = self.now;
+        let ledger = &mut self.group_ledgers[group];
+        if state.busy != 0 || ledger.awaits_channel() {
+            return;
+        }
+        if state.reserved != 0 {
+            ledger.occupy(now, State::Reserved);
+        } else {
+            ledger.release(now);
+        }
+    }
+
+    /// Starts a read, copy-back or erase on idle cells.
+    fn start(&mut self, id: OpId) {
+        self.end_wait(id);
+        self.occupy(id);
+        let op = &self.ops[id];
+        let (kind, row, batch) = (op.kind, op.row, op.batch);
+        let blame = self.ops.blame(id);
+        let span = match kind {
+            OpKind::Read => {
+                let sense = self.timing.read(row);
+                blame.charge(State::Sense, sense);
+                sense
+            }
+            OpKind::CopyBack => {
+                let target = batch * self.ftl.layout.rows_per_batch;
+                let rows = 0..self.ftl.layout.rows_per_batch;
+                let sense = rows.clone().map(|step| self.timing.read(row + step)).sum();
+                let program = rows.map(|step| self.timing.program(target + step)).sum();
+                blame.charge(State::Sense, sense);
+                blame.charge(State::Program, program);
+                sense + program
+            }
+            OpKind::Erase => self.timing.erase.total(),
+            OpKind::Program => unreachable!("a program starts with its transfer"),
+        };
+        self.agenda.schedule(self.now + span, Event::Array(id));
+    }
+
+    /// Binds a program to its place and starts its transfer.
+    fn start_program(&mut self, id: OpId) {
+        let bound = self.bind(id);
+        debug_assert!(bound, "a program with a place binds");
+        self.end_wait(id);
+        self.occupy(id);
+        self.carry(id);
+    }
+
+    /// A unit has sensed, programmed or erased.
+    #[inline]
+    pub(super) fn array_done(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        match op.kind {
+            OpKind::Read => self.want_transfer(id),
+            OpKind::Program => {
+                op.rows_left -= 1;
+                op.row += 1;
+                if op.rows_left > 0 {
+                    self.want_transfer(id);
+                } else {
+                    self.end(id);
+                }
+            }
+            OpKind::CopyBack | OpKind::Erase => self.end(id),
+        }
+    }
+
+    /// A channel has carried a row: a read's goes to its owner, a program's into
+    /// the cells.
+    #[inline]
+    pub(super) fn row_carried(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        let row = op.row;
+        let (kind, span) = match op.kind {
+            OpKind::Program => (State::Program, self.timing.program(row)),
+            _ => {
+                op.rows_left -= 1;
+                op.row += 1;
+                if op.rows_left == 0 {
+                    return self.end(id);
+                }
+                (State::Sense, self.timing.read(row + 1))
+            }
+        };
+        self.ops.blame(id).charge(kind, span);
+        self.agenda.schedule(self.now + span, Event::Array(id));
+    }
+
+    /// An operation is over: its cells are free and its owner hears of it.
+    fn end(&mut self, id: OpId) {
+        self.vacate(id);
+        let op = &self.ops[id];
+        let (owner, group) = (op.owner, op.group);
+        match owner {
+            Owner::Read(request, part) => self.read_ended(id, request, part),
+            Owner::Fetch(entry) => self.fetched(id, entry),
+            Owner::Flush(payload) => self.flushed(id, payload),
+            Owner::CollectRead(live) => self.collect_read_ended(id, live),
+            Owner::CollectWrite(payload) => self.collect_write_ended(id, payload),
+            Owner::CollectErase => self.erased(id),
+        }
+        self.ops.remove(id);
+        self.serve(group);
+    }
+
+    /// A program is set aside: its wait for the unit ends here.
+    pub(super) fn park_wait(&mut self, id: OpId) {
+        self.end_wait(id);
+    }
+
+    /// Cells are kept for a collection, or no longer.
+    pub(super) fn mark_reserved(&mut self, group: GroupId, cells: u64, reserved: bool) {
+        let per_group = self.units.cells_per_group;
+        let mut idle = cells & !self.groups[group].busy;
+        while idle != 0 {
+            let ledger = &mut self.cells[cell(group, per_group, idle.trailing_zeros())];
+            idle &= idle - 1;
+            if ledger.awaits_channel() {
+                continue;
+            }
+            if reserved {
+                ledger.occupy(self.now, State::Reserved);
+            } else {
+                ledger.release(self.now);
+            }
+        }
+        if per_group > 1 {
+            self.settle_group_ledger(group);
+        }
+    }
+
+    /// Settles every unit's ledger, for figures over all of them.
+    pub(super) fn settle_all(&mut self) {
+        let per_group = self.units.cells_per_group;
+        for group in self.groups.ids() {
+            let plane = self.ftl.layout.first_plane(self.bins_of_group[group][0]);
+            let channel = self.units.place(plane).channel;
+            for index in 0..per_group {
+                self.cells[cell(group, per_group, index)].settle_with(self.now, &mut self.channels[channel].ledger);
+            }
+        }
+    }
+}
+
+/// A cell of a group.
+#[inline]
+fn cell(group: GroupId, per_group: u32, index: u32) -> CellId {
+    CellId(group.0 * per_group + index)
+}

@@ -1,0 +1,361 @@
+//! The write buffer: what the host wrote and the flash does not hold yet.
+//!
+//! Every write passes through it, also on a drive that acknowledges from flash
+//! only: data must stand somewhere while it is being programmed. An entry is one
+//! mapping unit. There may be several entries for a unit, at most one of them
+//! not yet being programmed; the newest is the current data and is what reads
+//! find.
+
+use super::request::RequestId;
+use engine::{Instant, Slab, typed_id};
+use ftl::{Lpn, PoolId};
+use hashbrown::HashTable;
+use host::Priority;
+use metrics::Blame;
+use std::collections::VecDeque;
+
+typed_id! {
+    /// A unit in the write buffer.
+    pub struct EntryId;
+}
+
+/// How far an entry has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The rest of a partly written unit is being read.
+    Fetching,
+    /// Waits in its pool's list.
+    Pending,
+    /// Is part of a program that was asked for.
+    Flying,
+}
+
+/// A unit in the write buffer.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub lpn: Lpn,
+    pub pool: PoolId,
+    pub stage: Stage,
+    /// Its data was superseded or trimmed: what is programmed is dead.
+    pub stale: bool,
+    /// An older entry of the same unit that is still being programmed.
+    pub older: Option<EntryId>,
+    /// Flushes divide entries into epochs.
+    pub epoch: u64,
+    /// Whom to tell when it is on flash.
+    pub writer: Option<(RequestId, u32)>,
+    /// What the auditor calls its data.
+    pub token: u64,
+    /// When its pool's list took it.
+    pub since: Instant,
+    prev: Option<EntryId>,
+    next: Option<EntryId>,
+}
+
+/// Entries of a pool that wait to be programmed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    head: Option<EntryId>,
+    tail: Option<EntryId>,
+    count: u32,
+}
+
+/// A read that waits for an entry to be on flash.
+#[derive(Clone, Copy, Debug)]
+pub struct Deferred {
+    pub entry: EntryId,
+    pub request: RequestId,
+    pub part: u32,
+    pub since: Instant,
+}
+
+/// The write buffer.
+pub struct Buffer {
+    capacity: u32,
+    entries: Slab<EntryId, Entry>,
+    /// Blame of the reads that entries waited for, by entry.
+    fetches: Vec<Blame>,
+    index: HashTable<EntryId>,
+    lists: Vec<Waiting>,
+    pending: u32,
+    pub flying: u32,
+    /// Requests that wait for room, by priority.
+    waiting: [VecDeque<RequestId>; 3],
+    deferred: Vec<Deferred>,
+    epochs: VecDeque<u64>,
+    first_epoch: u64,
+    flushes: VecDeque<(RequestId, u64)>,
+}
+
+#[inline]
+fn hash(lpn: Lpn) -> u64 {
+    let mixed = u64::from(lpn.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
+}
+
+impl Buffer {
+    pub fn new(capacity: u32, pools: u32) -> Self {
+        Self {
+            capacity,
+            entries: Slab::default(),
+            fetches: Vec::new(),
+            index: HashTable::with_capacity(capacity as usize),
+            lists: vec![Waiting::default(); pools as usize],
+            pending: 0,
+            flying: 0,
+            waiting: Default::default(),
+            deferred: Vec::new(),
+            epochs: VecDeque::from([0]),
+            first_epoch: 0,
+            flushes: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub fn entry(&self, id: EntryId) -> &Entry {
+        &self.entries[id]
+    }
+    #[inline]
+    pub fn entry_mut(&mut self, id: EntryId) -> &mut Entry {
+        &mut self.entries[id]
+    }
+    /// Units in the buffer.
+    #[inline]
+    pub fn used(&self) -> u32 {
+        self.entries.taken() as u32
+    }
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.used() >= self.capacity
+    }
+    /// Units that wait in lists.
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+    /// The share of the buffer that is in use.
+    pub fn fill(&self) -> f64 {
+        f64::from(self.used()) / f64::from(self.capacity.max(1))
+    }
+
+    /// The newest entry of a unit: its current data.
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<EntryId> {
+        if self.index.is_empty() {
+            return None;
+        }
+        self.index.find(hash(lpn), |id| self.entries[*id].lpn == lpn).copied()
+    }
+
+    /// Adds an entry as its unit's newest. The caller has looked for `older`.
+    pub fn insert(&mut self, lpn: Lpn, pool: PoolId, older: Option<EntryId>, token: u64, now: Instant) -> EntryId {
+        let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
+        *self.epochs.back_mut().expect("there is a present epoch") += 1;
+        let id = self.entries.insert(Entry {
+            lpn,
+            pool,
+            stage: Stage::Fetching,
+            stale: false,
+            older,
+            epoch,
+            writer: None,
+            token,
+            since: now,
+            prev: None,
+            next: None,
+        });
+        if self.fetches.len() < self.entries.slots() {
+            self.fetches.push(Blame::default());
+        }
+        self.fetches[id.0 as usize].clear();
+        match older {
+            Some(older) => {
+                let slot = self.index.find_mut(hash(lpn), |id| *id == older).expect("the older entry is indexed");
+                *slot = id;
+            }
+            None => {
+                let entries = &self.entries;
+                self.index.insert_unique(hash(lpn), id, |id| hash(entries[*id].lpn));
+            }
+        }
+        id
+    }
+
+    /// The blame of the read that an entry waited for.
+    pub fn fetch_blame(&mut self, id: EntryId) -> &mut Blame {
+        &mut self.fetches[id.0 as usize]
+    }
+
+    /// Puts an entry at the end of its pool's list.
+    pub fn list(&mut self, id: EntryId, now: Instant) {
+        let pool = self.entries[id].pool.0 as usize;
+        let tail = self.lists[pool].tail;
+        let entry = &mut self.entries[id];
+        entry.stage = Stage::Pending;
+        entry.since = now;
+        entry.prev = tail;
+        entry.next = None;
+        match tail {
+            Some(tail) => self.entries[tail].next = Some(id),
+            None => self.lists[pool].head = Some(id),
+        }
+        self.lists[pool].tail = Some(id);
+        self.lists[pool].count += 1;
+        self.pending += 1;
+    }
+    /// Takes an entry out of its pool's list.
+    pub fn unlist(&mut self, id: EntryId) {
+        let (pool, prev, next) = {
+            let entry = &self.entries[id];
+            (entry.pool.0 as usize, entry.prev, entry.next)
+        };
+        match prev {
+            Some(prev) => self.entries[prev].next = next,
+            None => self.lists[pool].head = next,
+        }
+        match next {
+            Some(next) => self.entries[next].prev = prev,
+            None => self.lists[pool].tail = prev,
+        }
+        self.lists[pool].count -= 1;
+        self.pending -= 1;
+    }
+    /// The entry of a pool that has waited for longest.
+    #[inline]
+    pub fn head(&self, pool: PoolId) -> Option<EntryId> {
+        self.lists[pool.0 as usize].head
+    }
+    /// Entries of a pool that wait.
+    #[inline]
+    pub fn listed(&self, pool: PoolId) -> u32 {
+        self.lists[pool.0 as usize].count
+    }
+    /// The pool with the most entries waiting.
+    pub fn fullest(&self) -> Option<PoolId> {
+        let most = self.lists.iter().map(|list| list.count).max()?;
+        let pool = self.lists.iter().position(|list| list.count == most)?;
+        (most > 0).then_some(PoolId(pool as u32))
+    }
+
+    /// An entry's data is dead from now on: it is no longer what reads find.
+    pub fn forget(&mut self, id: EntryId) {
+        self.entries[id].stale = true;
+        self.unindex(id);
+    }
+    fn unindex(&mut self, id: EntryId) {
+        let lpn = self.entries[id].lpn;
+        if let Ok(found) = self.index.find_entry(hash(lpn), |found| *found == id) {
+            found.remove();
+        }
+    }
+    /// An entry is on flash as the current data: those older than it, still
+    /// being programmed, will be dead.
+    pub fn supersede_older(&mut self, id: EntryId) {
+        let mut at = self.entries[id].older;
+        while let Some(older) = at {
+            self.entries[older].stale = true;
+            at = self.entries[older].older;
+        }
+    }
+    /// Gives an entry's place back. Returns true where that ended an epoch.
+    pub fn remove(&mut self, id: EntryId) -> bool {
+        let (lpn, older, epoch) = {
+            let entry = &self.entries[id];
+            (entry.lpn, entry.older, entry.epoch)
+        };
+        match self.find(lpn) {
+            Some(newest) if newest == id => match older {
+                // Only a trim leaves an older entry behind; it is not current.
+                Some(_) | None => self.unindex(id),
+            },
+            Some(newest) => {
+                let mut at = newest;
+                while let Some(next) = self.entries[at].older {
+                    if next == id {
+                        self.entries[at].older = older;
+                        break;
+                    }
+                    at = next;
+                }
+            }
+            None => {}
+        }
+        self.entries.remove(id);
+        self.epochs[(epoch - self.first_epoch) as usize] -= 1;
+        self.end_epochs()
+    }
+
+    fn end_epochs(&mut self) -> bool {
+        let before = self.first_epoch;
+        while self.epochs.len() > 1 && self.epochs[0] == 0 {
+            self.epochs.pop_front();
+            self.first_epoch += 1;
+        }
+        self.first_epoch > before
+    }
+
+    // ---- requests that wait ------------------------------------------------
+
+    pub fn wait(&mut self, id: RequestId, priority: Priority) {
+        self.waiting[priority as usize].push_back(id);
+    }
+    /// The request that is let in next.
+    pub fn next_waiting(&self) -> Option<RequestId> {
+        self.waiting.iter().find_map(|queue| queue.front().copied())
+    }
+    /// True where a request of this priority must wait behind others.
+    pub fn must_queue(&self, priority: Priority) -> bool {
+        self.waiting[..=priority as usize].iter().any(|queue| !queue.is_empty())
+    }
+    pub fn admitted(&mut self, priority: Priority) {
+        self.waiting[priority as usize].pop_front();
+    }
+
+    /// A read waits for an entry; returns the entry's pool.
+    pub fn defer(&mut self, entry: EntryId, request: RequestId, part: u32, since: Instant) -> PoolId {
+        self.deferred.push(Deferred { entry, request, part, since });
+        self.entries[entry].pool
+    }
+    /// Takes a read that waits for `entry`.
+    pub fn take_deferred(&mut self, entry: EntryId) -> Option<Deferred> {
+        let index = self.deferred.iter().position(|deferred| deferred.entry == entry)?;
+        Some(self.deferred.remove(index))
+    }
+
+    /// True where a read waits for `entry`.
+    pub fn is_awaited(&self, entry: EntryId) -> bool {
+        self.deferred.iter().any(|deferred| deferred.entry == entry)
+    }
+
+    // ---- flushes -----------------------------------------------------------
+
+    /// A flush waits for all entries there are. Returns false where there is none.
+    pub fn begin_flush(&mut self, id: RequestId) -> bool {
+        if self.epochs.iter().all(|count| *count == 0) {
+            return false;
+        }
+        let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
+        self.epochs.push_back(0);
+        self.end_epochs();
+        self.flushes.push_back((id, epoch));
+        true
+    }
+    /// A flush whose entries are all on flash.
+    pub fn ended_flush(&mut self) -> Option<RequestId> {
+        let (id, epoch) = *self.flushes.front()?;
+        (epoch < self.first_epoch).then(|| {
+            self.flushes.pop_front();
+            id
+        })
+    }
+    /// True while a flush waits.
+    pub fn is_flushing(&self) -> bool {
+        !self.flushes.is_empty()
+    }
+    /// True where a flush waits for the first entry of a pool.
+    pub fn flush_wants(&self, pool: PoolId) -> bool {
+        match (self.flushes.back(), self.head(pool)) {
+            (Some((_, epoch)), Some(head)) => self.entries[head].epoch <= *epoch,
+            _ => false,
+        }
+    }
+}

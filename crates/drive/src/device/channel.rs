@@ -1,0 +1,137 @@
+//! Channels: one transfer at a time. What leaves the flash goes before what
+//! enters it, host data first; but only what was waiting when something else's
+//! turn first came may go before it, so that nothing starves.
+
+use super::Device;
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Op, OpId, Ops};
+use super::queue::List;
+use metrics::{Holder, Ledger, State};
+use nand::ChannelId;
+
+/// A channel and what waits for it.
+#[derive(Default)]
+pub struct Channel {
+    pub busy: bool,
+    pub ledger: Ledger,
+    lists: [List; RANKS],
+    queued: u32,
+    /// Order of asking, of this channel alone.
+    next_seq: u64,
+    bound: Option<u64>,
+}
+
+const RANKS: usize = 3;
+
+/// Host data on its way out; other data on its way out; data on its way in.
+fn rank(op: &Op) -> usize {
+    match (op.kind, op.holder) {
+        (OpKind::Read, Holder::HostRead) => 0,
+        (OpKind::Read, _) => 1,
+        _ => 2,
+    }
+}
+
+impl Channel {
+    fn push(&mut self, ops: &mut Ops, id: OpId) {
+        let op = &mut ops[id];
+        op.seq = self.next_seq;
+        self.next_seq += 1;
+        self.lists[rank(&ops[id])].push_back(ops, id);
+        self.queued += 1;
+    }
+    /// Queues a program that does not yet hold its unit.
+    pub fn push_in(&mut self, ops: &mut Ops, id: OpId) {
+        let op = &mut ops[id];
+        op.age = op.seq;
+        self.push(ops, id);
+    }
+
+    /// Takes what goes next.
+    fn pop(&mut self, ops: &Ops) -> Option<OpId> {
+        if self.queued == 0 {
+            return None;
+        }
+        let heads = self.lists.map(|list| list.head());
+        let top = heads.iter().position(Option::is_some).expect("something is queued");
+        let lower_waits = heads[top + 1..].iter().any(Option::is_some);
+        let mut chosen = top;
+        if lower_waits {
+            let bound = *self.bound.get_or_insert(self.next_seq);
+            let seq = |rank: &usize| heads[*rank].map_or(u64::MAX, |id| ops[id].seq);
+            if seq(&top) >= bound {
+                chosen = (0..RANKS).min_by_key(seq).expect("there are ranks");
+                self.bound = None;
+            }
+        } else {
+            self.bound = None;
+        }
+        self.queued -= 1;
+        self.lists[chosen].pop_front(ops)
+    }
+}
+
+impl Device {
+    /// An operation that holds its unit needs the channel.
+    #[inline]
+    pub(super) fn want_transfer(&mut self, id: OpId) {
+        let channel = self.ops[id].channel;
+        if !self.channels[channel].busy {
+            return self.carry(id);
+        }
+        self.ops[id].since = self.now;
+        self.ops[id].waits = true;
+        *self.ops.snapshot_mut(id) = self.channels[channel].ledger.snapshot(self.now);
+        self.channels[channel].push(&mut self.ops, id);
+    }
+
+    /// The channel carries a row of an operation from now on.
+    #[inline]
+    pub(super) fn carry(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        let (channel, span, holder) = (op.channel, op.transfer, op.holder);
+        let waited = if std::mem::take(&mut op.waits) { self.now - op.since } else { engine::Span::ZERO };
+        let state = &mut self.channels[channel];
+        debug_assert!(!state.busy, "a channel carries one thing at a time");
+        state.busy = true;
+        state.ledger.occupy(self.now, holder.on_channel());
+        if !waited.is_zero() {
+            let (earlier, blame) = self.ops.wait_and_blame(id);
+            state.ledger.charge_wait(earlier, waited, blame);
+        }
+        self.ops.blame(id).charge(State::Transfer, span);
+        self.agenda.schedule(self.now + span, Event::Transfer(id));
+    }
+
+    /// A channel has carried a row.
+    #[inline]
+    pub(super) fn transfer_done(&mut self, id: OpId) {
+        let channel = self.ops[id].channel;
+        self.channels[channel].busy = false;
+        self.channels[channel].ledger.release(self.now);
+        self.serve_channel(channel);
+        self.row_carried(id);
+    }
+
+    /// Gives a free channel to what goes next.
+    fn serve_channel(&mut self, channel: ChannelId) {
+        while !self.channels[channel].busy {
+            let Some(id) = self.channels[channel].pop(&self.ops) else { return };
+            let holds_unit = self.ops[id].kind == OpKind::Read || self.ops[id].age == NO_AGE;
+            if holds_unit {
+                self.carry(id);
+            } else {
+                let op = &mut self.ops[id];
+                op.seq = std::mem::replace(&mut op.age, NO_AGE);
+                let group = op.group;
+                if !self.channel_granted(id) {
+                    self.serve(group);
+                }
+            }
+        }
+    }
+}
+
+/// The age of an operation that does not wait for a channel without its unit.
+pub const NO_AGE: u64 = u64::MAX;

@@ -1,0 +1,445 @@
+//! Garbage collection in time: a job for each bin, which reads a victim's live
+//! units, writes them to the bin's next batches and has the victim erased. It
+//! decides between page moves whether to go on; the scheduler decides who goes
+//! first.
+
+use super::Device;
+use super::array::Ask;
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Class, OpId, Owner, PayloadId};
+use engine::{Instant, Span, Ticket};
+use ftl::{Batch, BinId, BlockId, Level, Lpn, Pun, Source, Stream};
+use metrics::{Blame, Holder, State};
+use nand::GroupId;
+
+/// What a bin's collection is doing, as cumulative time: a wait for space is
+/// charged with what the collection that ended it did meanwhile.
+#[derive(Default)]
+pub struct Space {
+    totals: SpaceSnapshot,
+    doing: usize,
+    since: Instant,
+}
+
+/// Time by [`SPACE_STATES`].
+pub type SpaceSnapshot = [Span; 4];
+
+const SPACE_STATES: [State; 4] =
+    [State::SpaceIdle, State::SpaceGcRead, State::SpaceGcProgram, State::SpaceErase];
+
+impl Space {
+    fn settle(&mut self, now: Instant) {
+        self.totals[self.doing] += now - self.since;
+        self.since = now;
+    }
+    fn set(&mut self, now: Instant, doing: usize) {
+        if doing != self.doing {
+            self.settle(now);
+            self.doing = doing;
+        }
+    }
+    pub fn snapshot(&mut self, now: Instant) -> SpaceSnapshot {
+        self.settle(now);
+        self.totals
+    }
+    /// Charges a wait that began at `earlier` and ends now.
+    pub fn charge(&mut self, now: Instant, earlier: &SpaceSnapshot, waited: Span, blame: &mut Blame) {
+        self.settle(now);
+        let mut rest = waited;
+        for (index, state) in SPACE_STATES.iter().enumerate().skip(1) {
+            let span = self.totals[index] - earlier[index];
+            blame.charge(*state, span);
+            rest -= span;
+        }
+        blame.charge(State::SpaceIdle, rest);
+    }
+}
+
+/// Garbage collection of one bin.
+#[derive(Default)]
+pub struct Job {
+    /// True from a threshold (or an idle gap) until enough is free.
+    running: bool,
+    /// It was an idle gap.
+    by_idleness: bool,
+    /// The block whose live data is being read, and the next batch to look at.
+    victim: Option<BlockId>,
+    next: u32,
+    /// Read and not yet written: logical unit and the place it was read from.
+    staged: Vec<[u32; 2]>,
+    reads: u32,
+    writes: u32,
+    /// Victims that were read whole and wait to be erased.
+    draining: Vec<BlockId>,
+    erases: u32,
+    pub space: Space,
+}
+
+impl Device {
+    /// Looks at the bins whose space has changed during the present event.
+    pub(super) fn collect_where_needed(&mut self) {
+        while let Some(bin) = self.to_collect.pop() {
+            self.collect_if_needed(bin);
+        }
+    }
+
+    fn collect_if_needed(&mut self, bin: BinId) {
+        let level = self.ftl.level(bin);
+        if level == Level::Ample {
+            return;
+        }
+        if level == Level::Urgent {
+            let group = self.group_of(bin);
+            self.groups[group].raise_soft(&mut self.ops);
+        }
+        self.jobs[bin].running = true;
+        self.jobs[bin].by_idleness = false;
+        self.collect(bin);
+    }
+
+    /// Bins that were short of space look for a victim again: data has died.
+    pub(super) fn retry_starved(&mut self) {
+        if !self.starved.is_empty() {
+            self.starved.sort_unstable();
+            self.starved.dedup();
+            self.to_collect.append(&mut self.starved);
+        }
+    }
+
+    fn group_of(&self, bin: BinId) -> GroupId {
+        self.units.place(self.ftl.layout.first_plane(bin)).group
+    }
+
+    fn class_of(&self, bin: BinId) -> Class {
+        if self.ftl.level(bin) == Level::Urgent { Class::Urgent } else { Class::Soft }
+    }
+
+    /// Lets a bin's collection go on as far as it may.
+    pub(super) fn collect(&mut self, bin: BinId) {
+        while self.jobs[bin].reads + self.jobs[bin].writes < self.gc_config.window {
+            if self.jobs[bin].victim.is_none() && !self.next_victim(bin) {
+                break;
+            }
+            if self.yields(bin) {
+                break;
+            }
+            self.next_batch(bin);
+        }
+        let job = &self.jobs[bin];
+        if job.victim.is_none() && job.reads == 0 && !job.staged.is_empty() {
+            self.write_staged(bin);
+        }
+        self.note_space(bin);
+    }
+
+    /// A collection that an idle gap began makes way for whatever comes.
+    fn yields(&self, bin: BinId) -> bool {
+        self.jobs[bin].by_idleness
+            && self.ftl.level(bin) == Level::Ample
+            && self.groups[self.group_of(bin)].queued() > 0
+    }
+
+    /// Chooses the next victim, if the bin needs and can take one.
+    fn next_victim(&mut self, bin: BinId) -> bool {
+        let job = &self.jobs[bin];
+        if !job.running || self.yields(bin) {
+            return false;
+        }
+        let under_way = job.draining.len() as u32 + job.erases;
+        if self.ftl.has_enough_with(bin, under_way) {
+            self.jobs[bin].running = under_way > 0 && !self.ftl.has_enough(bin);
+            return false;
+        }
+        if !self.can_take_victim(bin, under_way) {
+            return false;
+        }
+        let group = self.group_of(bin);
+        if !self.gc_config.preemptible && self.groups[group].reserved_by.is_some() {
+            return false;
+        }
+        let Some(victim) = self.ftl.pick_victim(bin) else {
+            self.jobs[bin].running = under_way > 0;
+            return false;
+        };
+        if !self.gc_config.preemptible {
+            self.reserve(bin, group);
+        }
+        self.jobs[bin].victim = Some(victim);
+        self.jobs[bin].next = 0;
+        true
+    }
+
+    /// A second victim is taken before the first is erased only where both fit
+    /// into what is free; and never where the unit is withheld for the first.
+    fn can_take_victim(&self, bin: BinId, under_way: u32) -> bool {
+        if under_way == 0 {
+            return self.jobs[bin].staged.is_empty() || self.has_room_for_more(bin);
+        }
+        self.gc_config.preemptible && under_way < 2 && self.has_room_for_more(bin)
+    }
+
+    fn has_room_for_more(&self, bin: BinId) -> bool {
+        let layout = &self.ftl.layout;
+        let room = self.ftl.room(bin, Stream::Gc) * layout.units_per_batch;
+        let under_way = self.jobs[bin].staged.len() as u32 + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
+        room >= under_way + layout.units_per_block()
+    }
+
+    /// Moves on to the victim's next batch with live units; ends the victim where
+    /// there is none.
+    fn next_batch(&mut self, bin: BinId) {
+        let victim = self.jobs[bin].victim.expect("a victim was chosen");
+        let batches = self.ftl.layout.batches_per_block;
+        let mut batch = self.jobs[bin].next;
+        let mut live = 0;
+        while batch < batches {
+            live = self.ftl.live_in_batch(Batch { block: victim, batch });
+            if live != 0 {
+                break;
+            }
+            batch += 1;
+        }
+        self.jobs[bin].next = batch + 1;
+        if batch == batches {
+            self.jobs[bin].victim = None;
+            self.jobs[bin].draining.push(victim);
+            self.erase_if_ready(victim);
+        } else {
+            self.move_batch(bin, Batch { block: victim, batch }, live);
+        }
+    }
+
+    /// Reads (or copies back) the live units of a batch.
+    fn move_batch(&mut self, bin: BinId, at: Batch, live: u64) {
+        let layout = &self.ftl.layout;
+        let units = layout.units_per_batch;
+        let row = at.batch * layout.rows_per_batch;
+        let first = layout.first_unit(at.block, at.batch);
+        let mut left = live;
+        while left != 0 {
+            let pun = Pun(first.0 + left.trailing_zeros());
+            self.ftl.begin_read(at.block);
+            self.ftl.prefetch(self.ftl.holds(pun));
+            left &= left - 1;
+        }
+        let class = self.class_of(bin);
+        let all_live = live.count_ones() == units;
+        if self.gc_config.copy_back && all_live {
+            let payload = self.payloads.new_empty();
+            for slot in 0..units {
+                let pun = Pun(first.0 + slot);
+                self.payloads.push(payload, [self.ftl.holds(pun).0, pun.0]);
+            }
+            self.jobs[bin].writes += 1;
+            self.ask_move(bin, at, row, live, OpKind::CopyBack, Holder::GcProgram, class, Owner::CollectWrite(payload));
+        } else {
+            self.jobs[bin].reads += 1;
+            self.ask_move(bin, at, row, live, OpKind::Read, Holder::GcRead, class, Owner::CollectRead(live));
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each has a type of its own")]
+    fn ask_move(&mut self, bin: BinId, at: Batch, row: u32, live: u64, kind: OpKind, holder: Holder, class: Class, owner: Owner) {
+        let layout = &self.ftl.layout;
+        let mut planes = 0u64;
+        let mut left = live;
+        while left != 0 {
+            let slot = left.trailing_zeros();
+            for plane in layout.planes_of_slots(slot, slot) {
+                planes |= 1 << plane;
+            }
+            left &= left - 1;
+        }
+        let chunks = if layout.unit_bytes > layout.row_bytes() {
+            layout.block_planes
+        } else {
+            live.count_ones() * (layout.unit_bytes / self.rows.chunk_bytes) as u32
+        };
+        self.ask(Ask {
+            kind,
+            holder,
+            owner,
+            class,
+            bin,
+            planes,
+            block: at.block,
+            batch: at.batch,
+            row,
+            rows: layout.rows_per_batch,
+            transfer: self.rows.transfer[chunks as usize],
+        });
+    }
+
+    /// Live units of a victim are in the controller.
+    pub(super) fn collect_read_ended(&mut self, op: OpId, live: u64) {
+        let at = self.ops[op].at();
+        let bin = self.ops[op].bin;
+        let first = self.ftl.layout.first_unit(at.block, at.batch);
+        let mut left = live;
+        while left != 0 {
+            let pun = Pun(first.0 + left.trailing_zeros());
+            left &= left - 1;
+            if self.ftl.is_live(pun) {
+                self.jobs[bin].staged.push([self.ftl.holds(pun).0, pun.0]);
+            } else {
+                self.unpin(at.block);
+            }
+        }
+        self.jobs[bin].reads -= 1;
+        while self.jobs[bin].staged.len() >= self.ftl.layout.units_per_batch as usize {
+            self.write_staged(bin);
+        }
+        self.collect(bin);
+    }
+
+    /// Asks for a program of the first units that were read and are still live.
+    fn write_staged(&mut self, bin: BinId) {
+        let payload = self.payloads.new_empty();
+        let batch = self.ftl.layout.units_per_batch;
+        let mut taken = 0;
+        while self.payloads.count(payload) < batch && taken < self.jobs[bin].staged.len() {
+            let [lpn, from] = self.jobs[bin].staged[taken];
+            taken += 1;
+            if self.ftl.is_live(Pun(from)) {
+                self.payloads.push(payload, [lpn, from]);
+            } else {
+                let block = self.ftl.layout.block(Pun(from));
+                self.unpin(block);
+            }
+        }
+        self.jobs[bin].staged.drain(..taken);
+        if self.payloads.count(payload) == 0 {
+            return self.payloads.remove(payload);
+        }
+        self.jobs[bin].writes += 1;
+        let class = self.class_of(bin);
+        self.ask_program(bin, payload, Holder::GcProgram, class, Owner::CollectWrite(payload));
+    }
+
+    /// Moved units are on flash in their new place.
+    pub(super) fn collect_write_ended(&mut self, op: OpId, payload: PayloadId) {
+        let at = self.ops[op].at();
+        let bin = self.ops[op].bin;
+        let first = self.ftl.layout.first_unit(at.block, at.batch);
+        let count = self.payloads.count(payload);
+        for slot in 0..count {
+            let [lpn, from] = self.payloads.slot(payload, slot);
+            let (lpn, from, to) = (Lpn(lpn), Pun(from), Pun(first.0 + slot));
+            self.ftl.note(to, lpn);
+            self.audit_copy(from, to);
+            self.ftl.commit_move(lpn, from, to);
+            self.unpin(self.ftl.layout.block(from));
+        }
+        let tally = &mut self.ftl.tally;
+        tally.units[Source::Gc as usize] += u64::from(count);
+        tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
+        self.ftl.finish(at);
+        self.payloads.remove(payload);
+        self.jobs[bin].writes -= 1;
+        self.collect(bin);
+    }
+
+    /// Has a victim erased once nothing stands against it.
+    pub(super) fn erase_if_ready(&mut self, block: BlockId) {
+        if !self.ftl.is_erasable(block) {
+            return;
+        }
+        let bin = self.ftl.layout.bin(block);
+        let Some(index) = self.jobs[bin].draining.iter().position(|draining| *draining == block) else { return };
+        self.jobs[bin].draining.swap_remove(index);
+        self.jobs[bin].erases += 1;
+        let class = self.class_of(bin);
+        self.ask(Ask {
+            kind: OpKind::Erase,
+            holder: Holder::Erase,
+            owner: Owner::CollectErase,
+            class,
+            bin,
+            planes: (1u64 << self.ftl.layout.block_planes) - 1,
+            block,
+            batch: 0,
+            row: 0,
+            rows: 1,
+            transfer: Span::ZERO,
+        });
+    }
+
+    /// A block is erased: what waited for space goes on.
+    pub(super) fn erased(&mut self, op: OpId) {
+        let block = self.ops[op].block;
+        let bin = self.ops[op].bin;
+        self.jobs[bin].erases -= 1;
+        self.ftl.erase(block);
+        self.audit_erase(block);
+        if !self.gc_config.preemptible {
+            self.unreserve(bin);
+        }
+        self.note_space(bin);
+        self.unpark(bin);
+        self.collect(bin);
+    }
+
+    /// Keeps a unit for a collection that does not yield.
+    fn reserve(&mut self, bin: BinId, group: GroupId) {
+        let cells = self.units.place(self.ftl.layout.first_plane(bin)).erase;
+        self.groups[group].reserved = cells;
+        self.groups[group].reserved_by = Some(bin);
+        self.mark_reserved(group, cells, true);
+    }
+
+    fn unreserve(&mut self, bin: BinId) {
+        let group = self.group_of(bin);
+        let cells = std::mem::take(&mut self.groups[group].reserved);
+        self.groups[group].reserved_by = None;
+        self.mark_reserved(group, cells, false);
+        // Collections of other bins of the group may have waited for their turn.
+        self.to_collect.extend_from_slice(&self.bins_of_group[group]);
+    }
+
+    /// The state of a bin's collection, for waits for space: what is furthest on.
+    fn note_space(&mut self, bin: BinId) {
+        let job = &mut self.jobs[bin];
+        let doing = if job.erases > 0 {
+            3
+        } else if job.writes > 0 {
+            2
+        } else if job.reads > 0 {
+            1
+        } else {
+            0
+        };
+        job.space.set(self.now, doing);
+    }
+
+    // ---- idleness ------------------------------------------------------------
+
+    /// A group may have become idle: looks again after the idle gap.
+    pub(super) fn note_idle(&mut self, group: GroupId) {
+        let Some(gap) = self.gc_config.idle_gap else { return };
+        let wanted = self.groups[group].is_idle()
+            && self.groups[group].idle_check == Ticket::NONE
+            && self.bins_of_group[group].iter().any(|bin| !self.ftl.has_enough(*bin));
+        if wanted {
+            let ticket = self.agenda.schedule(self.now + gap.span(), Event::Idle(group));
+            self.groups[group].idle_check = ticket;
+        }
+    }
+
+    pub(super) fn idle_due(&mut self, group: GroupId, ticket: Ticket) {
+        if self.groups[group].idle_check != ticket {
+            return;
+        }
+        self.groups[group].idle_check = Ticket::NONE;
+        for index in 0..self.bins_of_group[group].len() {
+            let bin = self.bins_of_group[group][index];
+            if !self.ftl.has_enough(bin) && !self.jobs[bin].running {
+                self.jobs[bin].running = true;
+                self.jobs[bin].by_idleness = true;
+            }
+            if self.jobs[bin].running {
+                self.collect(bin);
+            }
+        }
+    }
+}

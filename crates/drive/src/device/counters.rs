@@ -1,0 +1,72 @@
+//! What the flash did.
+
+use metrics::{HOLDERS, Holder};
+
+/// What a flash operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpKind {
+    /// Senses a row and transfers it out.
+    Read = 0,
+    /// Transfers a row in and programs it.
+    Program = 1,
+    /// Senses a row and programs it elsewhere in its planes, off the channel.
+    CopyBack = 2,
+    /// Erases a block.
+    Erase = 3,
+}
+
+/// Number of kinds.
+pub const KINDS: usize = 4;
+
+impl OpKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [Self; KINDS] = [Self::Read, Self::Program, Self::CopyBack, Self::Erase];
+    /// The name used in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Program => "programs",
+            Self::CopyBack => "copy_backs",
+            Self::Erase => "erases",
+        }
+    }
+}
+
+/// Flash operations by kind and source. A multi-plane command counts once, and
+/// its planes are counted beside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    commands: [[u64; HOLDERS]; KINDS],
+    planes: [[u64; HOLDERS]; KINDS],
+}
+
+impl Counters {
+    /// Counts one command on `planes` planes.
+    #[inline]
+    pub fn count(&mut self, kind: OpKind, holder: Holder, planes: u32) {
+        self.commands[kind as usize][holder as usize] += 1;
+        self.planes[kind as usize][holder as usize] += u64::from(planes);
+    }
+    /// Commands of a kind by a source.
+    pub fn commands(&self, kind: OpKind, holder: Holder) -> u64 {
+        self.commands[kind as usize][holder as usize]
+    }
+    /// Pages (or erase blocks) of a kind by a source: each plane counts.
+    pub fn planes(&self, kind: OpKind, holder: Holder) -> u64 {
+        self.planes[kind as usize][holder as usize]
+    }
+    /// All commands.
+    pub fn total(&self) -> u64 {
+        self.commands.iter().flatten().sum()
+    }
+    /// What was added since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let minus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {
+            std::array::from_fn(|kind| std::array::from_fn(|holder| a[kind][holder] - b[kind][holder]))
+        };
+        Self {
+            commands: minus(&self.commands, &earlier.commands),
+            planes: minus(&self.planes, &earlier.planes),
+        }
+    }
+}

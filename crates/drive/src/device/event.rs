@@ -1,0 +1,55 @@
+//! Everything that can be due.
+
+use super::op::OpId;
+use super::request::RequestId;
+use engine::ids::Id;
+use ftl::PoolId;
+use nand::GroupId;
+
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The firmware has taken a command in.
+    Dispatch(RequestId),
+    /// A unit has sensed, programmed or erased.
+    Array(OpId),
+    /// A channel has carried an operation's data.
+    Transfer(OpId),
+    /// A request's answer has reached the host.
+    Complete(RequestId),
+    /// A partly filled batch of a pool has waited for long enough.
+    Partial(PoolId),
+    /// A group may have been idle for long enough to collect.
+    Idle(GroupId),
+}
+
+const KIND_SHIFT: u32 = 27;
+
+impl engine::Event for Event {
+    #[inline]
+    fn pack(self) -> u32 {
+        let (kind, index) = match self {
+            Self::Dispatch(id) => (0, id.index()),
+            Self::Array(id) => (1, id.index()),
+            Self::Transfer(id) => (2, id.index()),
+            Self::Complete(id) => (3, id.index()),
+            Self::Partial(id) => (4, id.index()),
+            Self::Idle(id) => (5, id.index()),
+        };
+        debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
+        kind << KIND_SHIFT | index as u32
+    }
+    #[inline]
+    fn unpack(bits: u32) -> Self {
+        let index = (bits & ((1 << KIND_SHIFT) - 1)) as usize;
+        match bits >> KIND_SHIFT {
+            0 => Self::Dispatch(Id::from_index(index)),
+            1 => Self::Array(Id::from_index(index)),
+            2 => Self::Transfer(Id::from_index(index)),
+            3 => Self::Complete(Id::from_index(index)),
+            4 => Self::Partial(Id::from_index(index)),
+            5 => Self::Idle(Id::from_index(index)),
+            kind => unreachable!("no event is of kind {kind}"),
+        }
+    }
+}

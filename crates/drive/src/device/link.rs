@@ -1,0 +1,48 @@
+//! The link to the host: each direction carries one request at a time, first
+//! come, first served. (A half-duplex link is one direction for both.)
+
+use crate::config::{Duplex, LinkConfig};
+use engine::{Instant, Span};
+use metrics::{Blame, State};
+use settings::Rate;
+
+/// When each direction is free again.
+pub struct Link {
+    rate: Option<Rate>,
+    duplex: Duplex,
+    free: [Instant; 2],
+    // The last size and its duration: most workloads have few sizes, and the
+    // division would cost more than the rest of the link.
+    last: (u64, Span),
+}
+
+impl Link {
+    pub fn new(config: &LinkConfig) -> Self {
+        Self { rate: config.rate, duplex: config.duplex, free: [Instant::START; 2], last: (0, Span::ZERO) }
+    }
+    /// Carries `bytes` to the drive from `at` on; returns when they are there.
+    #[inline]
+    pub fn down(&mut self, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
+        self.carry(0, at, bytes, blame)
+    }
+    /// Carries `bytes` to the host.
+    #[inline]
+    pub fn up(&mut self, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
+        let direction = if self.duplex == Duplex::Half { 0 } else { 1 };
+        self.carry(direction, at, bytes, blame)
+    }
+
+    #[inline]
+    fn carry(&mut self, direction: usize, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
+        let Some(rate) = self.rate else { return at };
+        if self.last.0 != bytes {
+            self.last = (bytes, rate.transfer(bytes));
+        }
+        let begin = at.max(self.free[direction]);
+        let end = begin + self.last.1;
+        self.free[direction] = end;
+        blame.charge(State::LinkBusy, begin - at);
+        blame.charge(State::Link, self.last.1);
+        end
+    }
+}

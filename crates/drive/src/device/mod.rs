@@ -1,0 +1,413 @@
+//! The drive as its host meets it: commands go in with [`Device::submit`], time
+//! goes on with [`Device::advance`], completions come out of [`Device::take_done`].
+//!
+//! The device owns its agenda but no clock: whoever drives it says how far time
+//! has come, so the same device serves a simulated run, a test and, later, a
+//! real block device.
+//!
+//! One file for each concern: `op` and `queue` are the vocabulary of flash
+//! operations, `array` starts and ends them on units, `channel` on channels;
+//! `read`, `write`, `discard` and `collect` are what requests and garbage
+//! collection make of them; `buffer` and `link` are the parts around.
+
+mod array;
+mod buffer;
+mod channel;
+mod collect;
+mod counters;
+mod discard;
+mod event;
+mod link;
+mod op;
+mod queue;
+mod read;
+mod request;
+mod watch;
+mod write;
+
+pub use counters::{Counters, OpKind};
+pub use request::{Completion, RequestId};
+
+use crate::audit::Audit;
+use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, FirmwareConfig};
+use buffer::Buffer;
+use channel::Channel;
+use collect::Job;
+use engine::{Agenda, Column, Instant, Streams};
+use event::Event;
+use ftl::{BinId, Ftl, GcConfig, Layout, Lpn};
+use host::{Command, Kind, Priority};
+use link::Link;
+use metrics::{Blame, Digest, Ledger};
+use nand::{CellId, ChannelId, Geometry, GroupId, Timing, Units};
+use op::{OpId, Ops, Payloads};
+use queue::Group;
+use request::{Request, Requests, Touches};
+
+/// A drive.
+pub struct Device {
+    // ---- constant ----
+    geometry: Geometry,
+    timing: Timing,
+    units: Units,
+    bypass: Bypass,
+    firmware: FirmwareConfig,
+    buffer_config: BufferConfig,
+    gc_config: GcConfig,
+    bins_of_group: Column<GroupId, Vec<BinId>>,
+    rows: RowTiming,
+    // ---- state ----
+    now: Instant,
+    agenda: Agenda<Event>,
+    ftl: Ftl,
+    ops: Ops,
+    payloads: Payloads,
+    groups: Column<GroupId, Group>,
+    cells: Column<CellId, Ledger>,
+    group_ledgers: Column<GroupId, Ledger>,
+    channels: Column<ChannelId, Channel>,
+    requests: Requests,
+    buffer: Buffer,
+    link: Link,
+    /// True from the buffer's high mark to its low mark.
+    draining: bool,
+    /// Page reads that entries still wait for.
+    fetches_left: Vec<(buffer::EntryId, u32)>,
+    jobs: Column<BinId, Job>,
+    pools: Column<ftl::PoolId, write::Pool>,
+    bins: Column<BinId, write::Home>,
+    /// Order in which operations are asked for.
+    next_seq: u64,
+    /// Bins whose need for collection is looked at when the present event is over.
+    to_collect: Vec<BinId>,
+    /// Bins without space for a write that waits, and without a victim so far.
+    starved: Vec<BinId>,
+    /// Parts of the read that is being split, kept for its memory.
+    pieces: Vec<read::Piece>,
+    // ---- results ----
+    done: Vec<Completion>,
+    outstanding: u32,
+    counters: Counters,
+    digest: Digest,
+    audit: Option<Box<Audit>>,
+}
+
+/// Durations that follow from the shape of a batch, computed once.
+struct RowTiming {
+    /// Bytes that move as a whole: a mapping unit, or a page where units are larger.
+    chunk_bytes: u64,
+    /// Channel time by number of chunks.
+    transfer: Vec<engine::Span>,
+}
+
+impl Device {
+    /// A new drive as `config` describes it, without data. The configuration has
+    /// passed [`crate::check::check`].
+    ///
+    /// # Panics
+    /// Where the configuration contradicts itself.
+    pub fn new(config: &DriveConfig, seed: u64) -> Self {
+        let geometry = Geometry::from(&config.geometry);
+        let exported = config
+            .ftl
+            .over_provisioning
+            .exported_bytes(geometry.physical_bytes())
+            .expect("a checked configuration has one over-provisioning key");
+        let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
+        let units = Units::new(&geometry, &config.concurrency).expect("checked units");
+        let timing = Timing::new(&config.nand, &geometry);
+        let ftl = Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed));
+        Self::assemble(config, geometry, timing, units, ftl)
+    }
+
+    fn assemble(config: &DriveConfig, geometry: Geometry, timing: Timing, units: Units, ftl: Ftl) -> Self {
+        let layout = &ftl.layout;
+        let chunk_bytes = layout.unit_bytes.min(layout.page_bytes);
+        let chunks = layout.row_bytes() / chunk_bytes;
+        let mut bins_of_group = Column::filled(Vec::new(), units.groups as usize);
+        for bin in (0..layout.bins).map(BinId) {
+            bins_of_group[units.place(layout.first_plane(bin)).group].push(bin);
+        }
+        let cells = (units.groups * units.cells_per_group) as usize;
+        let buffer_units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
+        Self {
+            bypass: config.scheduler.bypass,
+            firmware: config.firmware,
+            buffer_config: config.buffer.clone(),
+            gc_config: config.ftl.gc.clone(),
+            rows: RowTiming {
+                chunk_bytes,
+                transfer: (0..=chunks).map(|count| timing.transfer(count * chunk_bytes)).collect(),
+            },
+            now: Instant::START,
+            agenda: Agenda::new(),
+            ops: Ops::default(),
+            payloads: Payloads::new(layout.units_per_batch),
+            groups: Column::from_fn(units.groups as usize, |_| Group::new(units.cells_per_group)),
+            cells: Column::from_fn(cells, |_| Ledger::default()),
+            group_ledgers: Column::from_fn(units.groups as usize, |_| Ledger::default()),
+            channels: Column::from_fn(geometry.channels as usize, |_| Channel::default()),
+            requests: Requests::default(),
+            buffer: Buffer::new(buffer_units, layout.pool_count()),
+            link: Link::new(&config.link),
+            draining: false,
+            fetches_left: Vec::new(),
+            jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
+            pools: Column::from_fn(layout.pool_count() as usize, |_| {
+                write::Pool::new(config.ftl.allocation.choice)
+            }),
+            bins: Column::from_fn(layout.bins as usize, |_| write::Home::default()),
+            next_seq: 0,
+            to_collect: Vec::new(),
+            starved: Vec::new(),
+            pieces: Vec::new(),
+            done: Vec::new(),
+            outstanding: 0,
+            counters: Counters::default(),
+            digest: Digest::default(),
+            audit: None,
+            bins_of_group,
+            geometry,
+            timing,
+            units,
+            ftl,
+        }
+    }
+
+    /// Turns the auditor on. From now on every read is checked against what was
+    /// written, and [`Device::finish_audit`] proves the map.
+    pub fn audit(&mut self) {
+        self.audit = Some(Box::new(Audit::new(&self.ftl)));
+    }
+
+    // ---- the host's side --------------------------------------------------
+
+    /// Hands a command to the drive at `at`, which is not before any moment that
+    /// the drive has reached. `arrived` is when the host wanted to: the time
+    /// until `at` is charged to the queue depth.
+    ///
+    /// # Panics
+    /// Where `at` is in the drive's past or the range is beyond its end.
+    #[inline]
+    pub fn submit(&mut self, at: Instant, arrived: Instant, command: Command, priority: Priority, tag: u32) -> RequestId {
+        assert!(at >= self.now, "a command is submitted in the drive's past");
+        debug_assert!(self.agenda.next_due().is_none_or(|due| due >= at), "events before a submission come first");
+        debug_assert!(command.end() <= self.ftl.layout.exported_bytes(), "{command:?} ends beyond the drive");
+        self.now = at;
+        self.outstanding += 1;
+        let id = self.requests.insert(Request::new(command, priority, tag, arrived, at));
+        let blame = self.requests.blame_mut(id);
+        blame.charge(metrics::State::QueueDepth, at - arrived);
+        let mut ready = at;
+        if command.kind == Kind::Write {
+            ready = self.link.down(at, command.bytes, blame);
+        }
+        let handling = self.firmware.overhead(command.kind);
+        blame.charge(metrics::State::Firmware, handling);
+        ready += handling;
+        if command.kind.has_range() {
+            // The map is looked at when the firmware has taken the command in.
+            self.ftl.prefetch(Lpn(command.units(&self.ftl.layout).0));
+        }
+        if let Some(audit) = &mut self.audit {
+            self.requests[id].ticket = audit.submitted(&self.ftl.layout, command);
+        }
+        if ready == at {
+            self.dispatch(id);
+            self.collect_where_needed();
+        } else {
+            self.agenda.schedule(ready, Event::Dispatch(id));
+        }
+        id
+    }
+
+    /// When the drive next has something to do, if it has.
+    #[inline]
+    pub fn next_due(&self) -> Option<Instant> {
+        self.agenda.next_due()
+    }
+
+    /// Lets time pass up to and including `until`.
+    pub fn advance(&mut self, until: Instant) {
+        while self.agenda.next_due().is_some_and(|due| due <= until) {
+            self.step();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Handles the next event, if there is one.
+    #[inline]
+    pub fn step(&mut self) -> Option<Instant> {
+        let (due, ticket, event) = self.agenda.pop()?;
+        debug_assert!(due >= self.now, "time does not run backwards");
+        self.now = due;
+        match event {
+            Event::Dispatch(request) => self.dispatch(request),
+            Event::Array(op) => self.array_done(op),
+            Event::Transfer(op) => self.transfer_done(op),
+            Event::Complete(request) => self.complete(request),
+            Event::Partial(pool) => self.partial_due(pool, ticket),
+            Event::Idle(group) => self.idle_due(group, ticket),
+        }
+        self.collect_where_needed();
+        Some(due)
+    }
+
+    /// The completions since the last call, in order; the vector is emptied by
+    /// the caller and its memory reused.
+    #[inline]
+    pub fn take_done(&mut self, into: &mut Vec<Completion>) {
+        std::mem::swap(&mut self.done, into);
+    }
+
+    /// Commands submitted and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+    /// The moment that the drive has reached.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    #[inline]
+    fn dispatch(&mut self, id: RequestId) {
+        match self.requests[id].command.kind {
+            Kind::Read => self.read(id),
+            Kind::Write | Kind::WriteZeroes => self.admit(id),
+            Kind::Trim => self.trim(id),
+            Kind::Flush => self.flush(id),
+        }
+    }
+
+    /// A part of a request ended at `at`, which may be a little ahead by the
+    /// decoding of its data.
+    #[inline]
+    fn part_done(&mut self, id: RequestId, part: u32, at: Instant, op: OpId) {
+        self.requests.part_done(id, part, at, self.ops.blame_ref(op));
+        self.try_answer(id);
+    }
+
+    /// Answers a request whose parts are all done; what is left is the way to
+    /// the host.
+    #[inline]
+    fn try_answer(&mut self, id: RequestId) {
+        if let Some(at) = self.requests.settle(id) {
+            self.answer(id, at);
+        }
+    }
+
+    #[inline]
+    fn answer(&mut self, id: RequestId, at: Instant) {
+        let command = self.requests[id].command;
+        let mut ready = at;
+        if command.kind == Kind::Read {
+            ready = self.link.up(at, command.bytes, self.requests.blame_mut(id));
+        }
+        if ready == self.now {
+            self.complete(id);
+        } else {
+            self.agenda.schedule(ready, Event::Complete(id));
+        }
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        let request = &mut self.requests[id];
+        let latency = self.now - request.arrived;
+        let completion = Completion {
+            id,
+            tag: request.tag,
+            command: request.command,
+            arrived: request.arrived,
+            finished: self.now,
+            unmapped: request.unmapped,
+        };
+        if let Some(audit) = &mut self.audit {
+            audit.completed(&self.ftl.layout, request.command, std::mem::take(&mut request.ticket));
+        }
+        let blamed = self.requests.blame(id).total();
+        assert_eq!(blamed, latency, "blame does not sum to the latency of {:?}", completion.command);
+        self.digest.mix(completion.arrived.as_ns());
+        self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
+        self.outstanding -= 1;
+        self.done.push(completion);
+        self.requests.remove(id);
+    }
+
+    /// The blame of a completed request; valid until the next submission.
+    #[inline]
+    pub fn blame(&self, id: RequestId) -> &Blame {
+        self.requests.blame(id)
+    }
+
+    // ---- looking in -------------------------------------------------------
+
+    /// The firmware's state.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+    /// The firmware's state, for preconditioning a drive that is idle.
+    ///
+    /// # Panics
+    /// Where commands are outstanding.
+    pub fn ftl_mut(&mut self) -> &mut Ftl {
+        assert!(self.outstanding == 0 && self.agenda.is_empty(), "only a quiescent drive is preconditioned");
+        &mut self.ftl
+    }
+    /// Flash operations so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// A running hash of every completion: equal digests, equal runs.
+    pub fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+    /// How long each unit was busy so far, by unit.
+    pub fn unit_busy(&mut self) -> Vec<engine::Span> {
+        self.settle_all();
+        self.cells.as_slice().iter().map(|ledger| ledger.busy(true)).collect()
+    }
+    /// How long each channel was busy so far, by channel.
+    pub fn channel_busy(&mut self) -> Vec<engine::Span> {
+        let now = self.now;
+        let busy = |channel: &mut Channel| {
+            channel.ledger.settle(now);
+            channel.ledger.busy(false)
+        };
+        self.channels.as_mut_slice().iter_mut().map(busy).collect()
+    }
+    /// Events handled or pending so far.
+    pub fn events(&self) -> u64 {
+        self.agenda.scheduled()
+    }
+    /// True where writes are acknowledged before they are on flash.
+    pub fn acknowledges_early(&self) -> bool {
+        self.buffer_config.durability != Durability::None
+    }
+
+    /// Checks the map against itself and against what the auditor saw.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub fn finish_audit(&self) -> Result<(), String> {
+        self.ftl.audit()?;
+        match &self.audit {
+            Some(audit) => audit.finish(self.outstanding),
+            None => Ok(()),
+        }
+    }
+
+    /// Why nothing goes on although commands are outstanding, for the error that
+    /// ends such a run.
+    pub fn why_stuck(&self) -> String {
+        let starved: Vec<String> = self
+            .bins
+            .iter()
+            .filter(|(_, home)| !home.parked.is_empty())
+            .map(|(bin, _)| format!("bin {} ({} of {} blocks good, {} free)", bin.0, self.ftl.good_blocks(bin), self.ftl.layout.blocks_per_bin(), self.ftl.free_blocks(bin)))
+            .collect();
+        if starved.is_empty() {
+            return format!("{} commands wait and nothing is under way", self.outstanding);
+        }
+        format!("no free space and no block whose collection gains any in {}", starved.join(", "))
+    }
+}

@@ -1,0 +1,192 @@
+//! Flash operations: what the drive asks of its units.
+
+use super::counters::OpKind;
+use super::request::RequestId;
+use engine::{Instant, Slab, Span, typed_id};
+use ftl::{Batch, BinId, BlockId};
+use metrics::{Blame, Holder, Snapshot};
+use nand::{ChannelId, GroupId};
+use std::ops::{Index, IndexMut};
+
+typed_id! {
+    /// An operation.
+    pub struct OpId;
+    /// The units that a program carries.
+    pub struct PayloadId;
+}
+
+/// Whom an operation reports to.
+#[derive(Clone, Copy, Debug)]
+pub enum Owner {
+    /// Part of a host read.
+    Read(RequestId, u32),
+    /// The read before a buffer entry can be written.
+    Fetch(super::buffer::EntryId),
+    /// Buffer entries being written.
+    Flush(PayloadId),
+    /// A read of the bin's collection: the live slots that it brings.
+    CollectRead(u64),
+    /// Units that the bin's collection moves.
+    CollectWrite(PayloadId),
+    /// A collected block being erased.
+    CollectErase,
+}
+
+/// In which order operations of a unit are served; lower numbers first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Host reads of high, normal and low priority.
+    ReadHigh = 0,
+    ReadNormal = 1,
+    ReadLow = 2,
+    /// Reads that a host write waits for.
+    Fetch = 3,
+    /// Collection of a bin that is short of space.
+    Urgent = 4,
+    /// Programs of host data.
+    Write = 5,
+    /// Collection of a bin that is not: waits for all others.
+    Soft = 6,
+}
+
+/// Number of classes.
+pub const CLASSES: usize = 7;
+
+/// A flash operation, from being asked for to its end.
+#[derive(Clone, Debug)]
+pub struct Op {
+    // ---- constant ----
+    pub kind: OpKind,
+    pub holder: Holder,
+    pub owner: Owner,
+    pub group: GroupId,
+    pub channel: ChannelId,
+    /// Cells of the group that it occupies.
+    pub cells: u64,
+    pub bin: BinId,
+    /// Channel time of each row.
+    pub transfer: Span,
+    /// Planes that take part in each row.
+    pub planes: u32,
+    // ---- state ----
+    pub class: Class,
+    /// The block; of programs, bound when they start.
+    pub block: BlockId,
+    /// First batch and present row: pages of the block's erase blocks.
+    pub batch: u32,
+    pub row: u32,
+    pub rows_left: u32,
+    /// Place in the order of asking, of the queue that it stands in.
+    pub seq: u64,
+    /// Its place in its unit's order while it waits for the channel without it.
+    pub age: u64,
+    /// When it began to wait for what it waits for now.
+    pub since: Instant,
+    /// True while its wait is measured by a snapshot.
+    pub waits: bool,
+    /// Next in the queue that it stands in.
+    pub next: Option<OpId>,
+}
+
+impl Op {
+    /// The batch that a started program or a read is about.
+    pub fn at(&self) -> Batch {
+        Batch { block: self.block, batch: self.batch }
+    }
+}
+
+/// All operations, with what only those that wait or end look at kept aside.
+#[derive(Default)]
+pub struct Ops {
+    slab: Slab<OpId, Op>,
+    snapshots: Vec<Snapshot>,
+    blames: Vec<Blame>,
+}
+
+impl Ops {
+    #[inline]
+    pub fn insert(&mut self, op: Op) -> OpId {
+        let id = self.slab.insert(op);
+        if self.blames.len() < self.slab.slots() {
+            self.blames.push(Blame::default());
+            self.snapshots.push([Span::ZERO; metrics::LEDGER_STATES]);
+        }
+        self.blames[id.0 as usize].clear();
+        id
+    }
+    #[inline]
+    pub fn remove(&mut self, id: OpId) {
+        self.slab.remove(id);
+    }
+    #[inline]
+    pub fn blame(&mut self, id: OpId) -> &mut Blame {
+        &mut self.blames[id.0 as usize]
+    }
+    #[inline]
+    pub fn blame_ref(&self, id: OpId) -> &Blame {
+        &self.blames[id.0 as usize]
+    }
+    #[inline]
+    pub fn snapshot_mut(&mut self, id: OpId) -> &mut Snapshot {
+        &mut self.snapshots[id.0 as usize]
+    }
+    /// The totals when the operation began to wait, and its blame.
+    #[inline]
+    pub fn wait_and_blame(&mut self, id: OpId) -> (&Snapshot, &mut Blame) {
+        (&self.snapshots[id.0 as usize], &mut self.blames[id.0 as usize])
+    }
+}
+
+impl Index<OpId> for Ops {
+    type Output = Op;
+    #[inline]
+    fn index(&self, id: OpId) -> &Op {
+        &self.slab[id]
+    }
+}
+impl IndexMut<OpId> for Ops {
+    #[inline]
+    fn index_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.slab[id]
+    }
+}
+
+/// What programs carry: for each slot of the batch a buffer entry, or a logical
+/// unit and the place that it is copied from.
+pub struct Payloads {
+    width: usize,
+    counts: Slab<PayloadId, u32>,
+    slots: Vec<[u32; 2]>,
+}
+
+impl Payloads {
+    pub fn new(units_per_batch: u32) -> Self {
+        Self { width: units_per_batch as usize, counts: Slab::default(), slots: Vec::new() }
+    }
+    pub fn new_empty(&mut self) -> PayloadId {
+        let id = self.counts.insert(0);
+        let needed = self.counts.slots() * self.width;
+        if self.slots.len() < needed {
+            self.slots.resize(needed, [0; 2]);
+        }
+        id
+    }
+    #[inline]
+    pub fn push(&mut self, id: PayloadId, slot: [u32; 2]) {
+        let count = self.counts[id] as usize;
+        debug_assert!(count < self.width, "a payload fits its batch");
+        self.slots[id.0 as usize * self.width + count] = slot;
+        self.counts[id] += 1;
+    }
+    #[inline]
+    pub fn count(&self, id: PayloadId) -> u32 {
+        self.counts[id]
+    }
+    #[inline]
+    pub fn slot(&self, id: PayloadId, index: u32) -> [u32; 2] {
+        self.slots[id.0 as usize * self.width + index as usize]
+    }
+    pub fn remove(&mut self, id: PayloadId) {
+        self.counts.remove(id);
+    }
+}

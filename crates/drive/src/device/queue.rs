@@ -1,0 +1,282 @@
+//! The queue of a group of units: which operation goes next.
+//!
+//! Operations wait in lists by class, and within a class by what they need: one
+//! list for each cell, and one for operations that need several. Each list is in
+//! order of asking, so only heads are looked at.
+
+use super::op::{CLASSES, Class, OpId, Ops};
+use crate::config::Bypass;
+use engine::Ticket;
+use ftl::BinId;
+
+/// A list of operations, linked through [`super::op::Op::next`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List {
+    head: Option<OpId>,
+    tail: Option<OpId>,
+}
+
+impl List {
+    #[inline]
+    pub fn head(&self) -> Option<OpId> {
+        self.head
+    }
+    #[inline]
+    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = None;
+        match self.tail {
+            Some(tail) => ops[tail].next = Some(id),
+            None => self.head = Some(id),
+        }
+        self.tail = Some(id);
+    }
+    #[inline]
+    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = self.head;
+        self.head = Some(id);
+        self.tail = self.tail.or(Some(id));
+    }
+    #[inline]
+    pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
+        let id = self.head?;
+        self.head = ops[id].next;
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        Some(id)
+    }
+    /// Puts all of `other` behind all of this one.
+    pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
+        while let Some(id) = other.pop_front(ops) {
+            self.push_back(ops, id);
+        }
+    }
+}
+
+/// Sequence number that no operation reaches: no bound is set.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// The state of a group: which of its cells are in use, and what waits.
+pub struct Group {
+    /// Cells that an operation occupies.
+    pub busy: u64,
+    /// Cells that an operation will occupy once it gets the channel. Reads may
+    /// still go before it.
+    pub wanted: u64,
+    /// Those among them that no read may take any more.
+    pub held: u64,
+    /// Cells kept for one bin's collection.
+    pub reserved: u64,
+    /// Whose collection that is.
+    pub reserved_by: Option<BinId>,
+    /// The pending look at whether the group has been idle for long enough.
+    pub idle_check: Ticket,
+    cells: u32,
+    lists: Vec<List>,
+    /// For each class, which of its lists hold something.
+    filled: [u64; CLASSES],
+    queued: u32,
+    /// Reads asked for from here on wait until a lower class has had its turn.
+    bound: u64,
+}
+
+/// The operation that goes next.
+#[derive(Clone, Copy, Debug)]
+pub struct Pick {
+    pub op: OpId,
+    /// Its turn came by age: nothing may go before it any more.
+    pub forced: bool,
+}
+
+impl Group {
+    pub fn new(cells: u32) -> Self {
+        let lists = if cells == 1 { 1 } else { cells as usize + 1 };
+        Self {
+            busy: 0,
+            wanted: 0,
+            held: 0,
+            reserved: 0,
+            reserved_by: None,
+            idle_check: Ticket::NONE,
+            cells,
+            lists: vec![List::default(); lists * CLASSES],
+            filled: [0; CLASSES],
+            queued: 0,
+            bound: UNBOUNDED,
+        }
+    }
+
+    /// How many operations wait.
+    #[inline]
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+    /// True where nothing is occupied, awaited or waiting.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.busy | self.wanted == 0 && self.queued == 0
+    }
+    /// True where an operation on `cells` asked for now would start at once.
+    #[inline]
+    pub fn is_open_to(&self, cells: u64) -> bool {
+        self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
+    }
+
+    #[inline]
+    fn list_of(&self, class: Class, cells: u64) -> (usize, usize) {
+        let lane = if self.cells == 1 {
+            0
+        } else if cells.is_power_of_two() {
+            cells.trailing_zeros() as usize
+        } else {
+            self.cells as usize
+        };
+        (class as usize * (self.lists.len() / CLASSES) + lane, lane)
+    }
+
+    #[inline]
+    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].push_back(ops, id);
+        self.filled[ops[id].class as usize] |= 1 << lane;
+        self.queued += 1;
+    }
+    /// Puts back an operation that was taken too early.
+    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].push_front(ops, id);
+        self.filled[ops[id].class as usize] |= 1 << lane;
+        self.queued += 1;
+    }
+    /// Takes an operation that [`Group::pick`] chose: the head of its list.
+    #[inline]
+    pub fn take(&mut self, ops: &Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let taken = self.lists[list].pop_front(ops);
+        debug_assert_eq!(taken, Some(id), "only a head is taken");
+        if self.lists[list].head().is_none() {
+            self.filled[ops[id].class as usize] &= !(1 << lane);
+        }
+        self.queued -= 1;
+    }
+    /// Raises all soft collection that waits to urgent.
+    pub fn raise_soft(&mut self, ops: &mut Ops) {
+        let lanes = self.lists.len() / CLASSES;
+        for lane in 0..lanes {
+            let mut soft = std::mem::take(&mut self.lists[Class::Soft as usize * lanes + lane]);
+            let mut at = soft.head();
+            while let Some(id) = at {
+                ops[id].class = Class::Urgent;
+                at = ops[id].next;
+            }
+            self.lists[Class::Urgent as usize * lanes + lane].append(ops, &mut soft);
+        }
+        self.filled[Class::Urgent as usize] |= self.filled[Class::Soft as usize];
+        self.filled[Class::Soft as usize] = 0;
+    }
+
+    fn has(&self, class: usize) -> bool {
+        self.filled[class] != 0
+    }
+
+    fn may_start(&self, ops: &Ops, id: OpId) -> bool {
+        let op = &ops[id];
+        let is_read = op.class <= Class::ReadLow;
+        let taken = self.busy | self.held | if is_read { 0 } else { self.wanted };
+        if op.cells & taken != 0 {
+            return false;
+        }
+        op.cells & self.reserved == 0 || (self.reserved_by == Some(op.bin) && op.is_collection())
+    }
+
+    /// The oldest operation of a class that may start. One that needs several
+    /// cells and is older keeps younger ones off those cells.
+    fn candidate(&self, ops: &Ops, class: usize) -> Option<OpId> {
+        let lanes = self.lists.len() / CLASSES;
+        let head = |lane: usize| self.lists[class * lanes + lane].head();
+        if lanes == 1 {
+            return head(0).filter(|id| self.may_start(ops, *id));
+        }
+        let wide = head(self.cells as usize);
+        let mut best = wide.filter(|id| self.may_start(ops, *id));
+        let mut narrow = self.filled[class] & !(1 << self.cells) & !self.busy;
+        while narrow != 0 {
+            let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
+            narrow &= narrow - 1;
+            let behind_wide = wide.is_some_and(|wide| ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq);
+            if !behind_wide && self.may_start(ops, id) && best.is_none_or(|best| ops[id].seq < ops[best].seq) {
+                best = Some(id);
+            }
+        }
+        best
+    }
+
+    /// The oldest waiting operation of the classes below `classes`, whether it
+    /// may start or not. An urgent collection counts as older than a host write.
+    fn oldest(&self, ops: &Ops) -> Option<OpId> {
+        let lanes = self.lists.len() / CLASSES;
+        let mut oldest: Option<OpId> = None;
+        for class in 0..Class::Soft as usize {
+            if self.has(class) {
+                for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
+                    if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
+                        oldest = Some(id);
+                    }
+                }
+            }
+        }
+        let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
+        if is_write && self.has(Class::Urgent as usize) {
+            return self.lists[Class::Urgent as usize * lanes..][..lanes]
+                .iter()
+                .filter_map(List::head)
+                .min_by_key(|id| ops[*id].seq);
+        }
+        oldest
+    }
+
+    /// Chooses what goes next; `next_seq` is the number that the next operation
+    /// asked for will have.
+    pub fn pick(&mut self, ops: &Ops, bypass: Bypass, next_seq: u64) -> Option<Pick> {
+        if self.queued == 0 {
+            return None;
+        }
+        let urgent_kinds_wait = (0..Class::Soft as usize).any(|class| self.has(class));
+        if !urgent_kinds_wait {
+            return self.candidate(ops, Class::Soft as usize).map(|op| Pick { op, forced: false });
+        }
+        if bypass == Bypass::None {
+            return self.by_age(ops);
+        }
+        let ranked = (0..Class::Soft as usize)
+            .filter(|class| self.has(*class))
+            .find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
+        let Some((class, op)) = ranked else {
+            // What waits does not fit yet; those passed over keep their bound.
+            return None;
+        };
+        let lower_waits = (class + 1..Class::Soft as usize).any(|lower| self.has(lower));
+        if bypass == Bypass::Drain || !lower_waits {
+            if !lower_waits {
+                self.bound = UNBOUNDED;
+            }
+            return Some(Pick { op, forced: false });
+        }
+        if self.bound == UNBOUNDED {
+            self.bound = next_seq;
+        }
+        if ops[op].seq < self.bound {
+            return Some(Pick { op, forced: false });
+        }
+        let pick = self.by_age(ops);
+        if pick.is_some() {
+            self.bound = UNBOUNDED;
+        }
+        pick
+    }
+
+    /// The oldest operation, if it may start; if not, nothing else may either.
+    fn by_age(&self, ops: &Ops) -> Option<Pick> {
+        self.oldest(ops).filter(|id| self.may_start(ops, *id)).map(|op| Pick { op, forced: true })
+    }
+}

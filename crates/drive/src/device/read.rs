@@ -1,0 +1,175 @@
+//! Host reads: splitting a range into page reads, and what each costs.
+
+use super::Device;
+use super::array::Ask;
+use super::buffer::EntryId;
+use super::counters::OpKind;
+use super::op::{Class, OpId, Owner};
+use super::request::{RequestId, Touches};
+use ftl::{BlockId, Lpn, Pun};
+use host::Priority;
+use metrics::{Blame, Holder, State};
+use nand::PlaneId;
+
+/// What one read operation will fetch: part of one row.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    block: BlockId,
+    batch: u32,
+    row: u32,
+    planes: u64,
+    chunks: u32,
+}
+
+impl Class {
+    /// The class of host reads of a priority.
+    const fn of_read(priority: Priority) -> Self {
+        match priority {
+            Priority::High => Self::ReadHigh,
+            Priority::Normal => Self::ReadNormal,
+            Priority::Low => Self::ReadLow,
+        }
+    }
+}
+
+impl Device {
+    /// The firmware takes a read in: buffer hits, unmapped units, page reads.
+    pub(super) fn read(&mut self, id: RequestId) {
+        let request = &self.requests[id];
+        let command = request.command;
+        let class = Class::of_read(request.priority);
+        let (first, behind) = command.units(&self.ftl.layout);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        let mut hits = 0;
+        for lpn in (first..behind).map(Lpn) {
+            if let Some(entry) = self.buffer.find(lpn) {
+                self.audit_buffer_read(id, lpn, entry);
+                if self.buffer_config.read_hits {
+                    hits += 1;
+                } else {
+                    self.defer_read(id, entry);
+                }
+                continue;
+            }
+            match self.ftl.lookup(lpn) {
+                Some(pun) => {
+                    self.audit_flash_read(id, lpn, pun);
+                    self.split(&mut pieces, lpn, pun, command.offset, command.end());
+                }
+                None => {
+                    self.audit_unmapped_read(id, lpn);
+                    self.requests[id].unmapped += 1;
+                }
+            }
+        }
+        // Buffer hits and unmapped units are one part, done after a buffer access.
+        let from_buffer = hits > 0 || (pieces.is_empty() && self.requests[id].parts == 0);
+        let request = &mut self.requests[id];
+        let next = request.parts;
+        request.parts += pieces.len() as u32 + u32::from(from_buffer);
+        request.parts_left += pieces.len() as u32 + u32::from(from_buffer);
+        request.complete_set = true;
+        for (part, piece) in pieces.iter().enumerate() {
+            self.ask_piece(*piece, Holder::HostRead, class, Owner::Read(id, next + part as u32));
+        }
+        if from_buffer {
+            let mut blame = Blame::default();
+            let latency = self.buffer_config.latency.span();
+            blame.charge(State::Buffer, latency);
+            self.requests.part_done(id, next + pieces.len() as u32, self.now + latency, &blame);
+            self.try_answer(id);
+        }
+        self.pieces = pieces;
+    }
+
+    /// Asks for one piece; an erase of its block waits until it is read.
+    pub(super) fn ask_piece(&mut self, piece: Piece, holder: Holder, class: Class, owner: Owner) -> OpId {
+        self.ftl.begin_read(piece.block);
+        self.ask(Ask {
+            kind: OpKind::Read,
+            holder,
+            owner,
+            class,
+            bin: self.ftl.layout.bin(piece.block),
+            planes: piece.planes,
+            block: piece.block,
+            batch: piece.batch,
+            row: piece.row,
+            rows: 1,
+            transfer: self.rows.transfer[piece.chunks as usize],
+        })
+    }
+
+    /// Adds what a unit's bytes `from..to` (of the drive) need to `pieces`.
+    pub(super) fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, pun: Pun, from: u64, to: u64) {
+        let layout = &self.ftl.layout;
+        let (block, place) = layout.block_and_place(pun);
+        let (batch, slot) = layout.batch_and_slot(place);
+        if layout.unit_bytes <= layout.page_bytes {
+            let planes = layout.planes_of_slots(slot, slot);
+            let row = batch;
+            return self.add(pieces, Piece { block, batch, row, planes: 1 << planes.start(), chunks: 1 });
+        }
+        // A unit of several pages: only those that the range touches.
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        let first = from.saturating_sub(start) / layout.page_bytes;
+        let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
+        for page in first..behind {
+            let in_batch = u64::from(slot) * (layout.unit_bytes / layout.page_bytes) + page;
+            let row = batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
+            let plane = in_batch % u64::from(layout.block_planes);
+            self.add(pieces, Piece { block, batch, row, planes: 1 << plane, chunks: 1 });
+        }
+    }
+
+    /// Adds a piece, joined with the last where one sensing serves both: the same
+    /// page, or planes that a read occupies together anyway.
+    fn add(&self, pieces: &mut Vec<Piece>, piece: Piece) {
+        if let Some(last) = pieces.last_mut()
+            && last.block == piece.block
+            && last.row == piece.row
+            && (last.planes == piece.planes || self.read_together(piece.block, last.planes, piece.planes))
+        {
+            last.planes |= piece.planes;
+            last.chunks += piece.chunks;
+            return;
+        }
+        pieces.push(piece);
+    }
+
+    fn read_together(&self, block: BlockId, one: u64, other: u64) -> bool {
+        let first = self.ftl.layout.first_plane(self.ftl.layout.bin(block)).0;
+        let cells = |planes: u64| self.units.place(PlaneId(first + planes.trailing_zeros())).read;
+        cells(one) == cells(other)
+    }
+
+    /// A page read for a host has left its channel.
+    #[inline]
+    pub(super) fn read_ended(&mut self, op: OpId, id: RequestId, part: u32) {
+        let decode = self.timing.decode;
+        self.ops.blame(op).charge(State::Decode, decode);
+        let block = self.ops[op].block;
+        self.unpin(block);
+        self.part_done(id, part, self.now + decode, op);
+    }
+
+    /// A read of a block is over; the block may have waited for it to be erased.
+    #[inline]
+    pub(super) fn unpin(&mut self, block: BlockId) {
+        if self.ftl.end_read(block) {
+            self.erase_if_ready(block);
+        }
+    }
+
+    /// A read that may not be served from the buffer waits until the entry is on
+    /// flash, and hurries it there.
+    fn defer_read(&mut self, id: RequestId, entry: EntryId) {
+        let request = &mut self.requests[id];
+        let part = request.parts;
+        request.parts += 1;
+        request.parts_left += 1;
+        let pool = self.buffer.defer(entry, id, part, self.now);
+        self.hurry(pool);
+    }
+}

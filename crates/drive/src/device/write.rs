@@ -1,0 +1,549 @@
+//! Host writes: into the buffer, and from the buffer to flash.
+
+use super::Device;
+use super::array::Ask;
+use super::buffer::{EntryId, Stage};
+use super::collect::SpaceSnapshot;
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Class, OpId, Owner, PayloadId};
+use super::request::{RequestId, Touches};
+use crate::config::{BufferOrder, Durability, FlushPolicy};
+use engine::{Instant, Ticket};
+use ftl::{BinChoice, BinId, Lpn, PoolId, Pun, Source, Stream};
+use host::Kind;
+use metrics::{Blame, Holder, State};
+
+/// How a pool's writes are placed.
+pub struct Pool {
+    choice: BinChoice,
+    turn: usize,
+    /// The pending look at whether a partly filled batch has waited for long enough.
+    partial_check: Ticket,
+    /// Entries listed before this moment go out in batches that are not full.
+    hurry_until: Option<Instant>,
+    /// Since when no bin of the pool has space, and what collection had done then.
+    starved: Option<(Instant, BinId, SpaceSnapshot)>,
+}
+
+impl Pool {
+    pub fn new(choice: BinChoice) -> Self {
+        Self { choice, turn: 0, partial_check: Ticket::NONE, hurry_until: None, starved: None }
+    }
+}
+
+/// Host programs on their way to a bin.
+#[derive(Default)]
+pub struct Home {
+    /// Asked for and not ended.
+    queued: u32,
+    /// Asked for and not bound to a place.
+    unbound: u32,
+    /// Those whose turn came when there was no place.
+    pub parked: Vec<(OpId, Instant, SpaceSnapshot)>,
+}
+
+impl Device {
+    // ---- into the buffer ---------------------------------------------------
+
+    /// The firmware takes a write in. It waits where the buffer is full.
+    pub(super) fn admit(&mut self, id: RequestId) {
+        let priority = self.requests[id].priority;
+        let (first, _) = self.requests[id].command.units(&self.ftl.layout);
+        self.requests[id].cursor = first;
+        self.requests[id].since = self.now;
+        if self.buffer.must_queue(priority) || !self.admit_units(id) {
+            self.buffer.wait(id, priority);
+            self.hurry_if_stuck();
+        }
+    }
+
+    /// Lets as much of a write in as there is room for; returns whether that was
+    /// all of it.
+    fn admit_units(&mut self, id: RequestId) -> bool {
+        let command = self.requests[id].command;
+        let (_, behind) = command.units(&self.ftl.layout);
+        while self.requests[id].cursor < behind {
+            let lpn = Lpn(self.requests[id].cursor);
+            if !self.admit_unit(id, lpn) {
+                return false;
+            }
+            self.requests[id].cursor += 1;
+        }
+        self.requests[id].complete_set = true;
+        if self.buffer_config.durability == Durability::None {
+            self.try_answer_without_parts(id);
+        } else {
+            let latency = self.buffer_config.latency.span();
+            self.requests.blame_mut(id).charge(State::Buffer, latency);
+            self.answer(id, self.now + latency);
+        }
+        true
+    }
+
+    /// Write-zeroes of whole units have no parts even on a drive without buffer.
+    fn try_answer_without_parts(&mut self, id: RequestId) {
+        if self.requests[id].parts == 0 {
+            self.answer(id, self.now);
+        } else {
+            self.try_answer(id);
+        }
+    }
+
+    fn admit_unit(&mut self, id: RequestId, lpn: Lpn) -> bool {
+        let command = self.requests[id].command;
+        let unit = self.ftl.layout.unit_bytes;
+        let start = u64::from(lpn.0) * unit;
+        let whole = command.offset <= start && command.end() >= start + unit;
+        if command.kind == Kind::WriteZeroes && whole {
+            self.discard(lpn, id);
+            return true;
+        }
+        let early = self.acknowledges_early();
+        let newest = self.buffer.find(lpn);
+        if let Some(entry) = newest
+            && early
+            && self.buffer.entry(entry).stage != Stage::Flying
+        {
+            self.overwrite(id, entry);
+            return true;
+        }
+        if self.buffer.is_full() {
+            return false;
+        }
+        let token = self.audit_token(id, lpn);
+        let pool = self.ftl.layout.pool(lpn);
+        let entry = self.buffer.insert(lpn, pool, newest, token, self.now);
+        if !early {
+            let request = &mut self.requests[id];
+            self.buffer.entry_mut(entry).writer = Some((id, request.parts));
+            request.parts += 1;
+            request.parts_left += 1;
+        }
+        match self.ftl.lookup(lpn) {
+            // The buffer holds the rest where there is an older entry.
+            Some(pun) if !whole && newest.is_none() => self.fetch(entry, lpn, pun),
+            _ => self.entry_ready(entry),
+        }
+        true
+    }
+
+    /// New data for a unit that still waits in the buffer.
+    fn overwrite(&mut self, id: RequestId, entry: EntryId) {
+        let lpn = self.buffer.entry(entry).lpn;
+        let token = self.audit_token(id, lpn);
+        self.buffer.entry_mut(entry).token = token;
+        let lru = self.buffer_config.order == BufferOrder::Lru;
+        // While a flush waits, entries keep their order, in which it finds them.
+        if lru && !self.buffer.is_flushing() && self.buffer.entry(entry).stage == Stage::Pending {
+            self.buffer.unlist(entry);
+            self.buffer.list(entry, self.now);
+        }
+    }
+
+    /// Reads the rest of a unit that is written in part.
+    fn fetch(&mut self, entry: EntryId, lpn: Lpn, pun: Pun) {
+        let unit = self.ftl.layout.unit_bytes;
+        let start = u64::from(lpn.0) * unit;
+        let mut pieces = Vec::new();
+        self.split(&mut pieces, lpn, pun, start, start + unit);
+        // Rows of one unit lie in one bin and are read one after the other.
+        self.buffer.entry_mut(entry).since = self.now;
+        self.fetches_left.push((entry, pieces.len() as u32));
+        for piece in pieces {
+            self.ask_piece(piece, Holder::RmwRead, Class::Fetch, Owner::Fetch(entry));
+        }
+    }
+
+    /// A read that an entry waits for is over.
+    pub(super) fn fetched(&mut self, op: OpId, entry: EntryId) {
+        let decode = self.timing.decode;
+        let block = self.ops[op].block;
+        self.unpin(block);
+        let index = self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
+        self.fetches_left[index].1 -= 1;
+        if self.fetches_left[index].1 > 0 {
+            return;
+        }
+        self.fetches_left.swap_remove(index);
+        self.ops.blame(op).charge(State::Decode, decode);
+        let blame = self.ops.blame_ref(op).clone();
+        self.buffer.fetch_blame(entry).add(&blame);
+        self.entry_ready(entry);
+    }
+
+    /// An entry holds a whole unit: it may be programmed.
+    fn entry_ready(&mut self, entry: EntryId) {
+        self.buffer.list(entry, self.now);
+        let pool = self.buffer.entry(entry).pool;
+        if let FlushPolicy::Watermark { high, .. } = self.buffer_config.flush
+            && !self.draining
+            && self.buffer.fill() >= high.fraction()
+        {
+            self.draining = true;
+            return self.pump_all();
+        }
+        self.pump(pool);
+        self.watch_partial(pool);
+    }
+
+    /// Room has come free, by the end of `op` if by a program's: lets in what
+    /// waits. A wait for room inherits what the program that ended it went through.
+    pub(super) fn admit_waiting(&mut self, op: Option<OpId>) {
+        while let Some(id) = self.buffer.next_waiting() {
+            if self.buffer.is_full() {
+                break;
+            }
+            let request = &mut self.requests[id];
+            if self.buffer_config.durability != Durability::None {
+                let waited = self.now - request.since;
+                request.since = self.now;
+                self.charge_inherited(id, op, waited);
+            }
+            let priority = self.requests[id].priority;
+            if !self.admit_units(id) {
+                break;
+            }
+            self.buffer.admitted(priority);
+        }
+        self.hurry_if_stuck();
+    }
+
+    fn charge_inherited(&mut self, id: RequestId, op: Option<OpId>, waited: engine::Span) {
+        let blame = self.requests.blame_mut(id);
+        let rest = match op {
+            Some(op) => blame.add_tail(self.ops.blame_ref(op), waited),
+            None => waited,
+        };
+        blame.charge(State::BufferFull, rest);
+    }
+
+    /// Where requests wait for room and nothing is on its way to flash, no full
+    /// batch can form any more: the fullest pool goes out as it is.
+    fn hurry_if_stuck(&mut self) {
+        if self.buffer.next_waiting().is_some()
+            && self.buffer.is_full()
+            && self.buffer.flying == 0
+            && let Some(pool) = self.buffer.fullest()
+        {
+            self.hurry(pool);
+        }
+    }
+
+    // ---- from the buffer to flash -------------------------------------------
+
+    /// Sends out what a pool holds now, full batch or not.
+    pub(super) fn hurry(&mut self, pool: PoolId) {
+        self.pools[pool].hurry_until = Some(self.now);
+        self.pump(pool);
+    }
+
+    pub(super) fn pump_all(&mut self) {
+        for pool in 0..self.ftl.layout.pool_count() {
+            self.pump(PoolId(pool));
+        }
+    }
+
+    /// Forms as many programs of a pool as its policy and its bins allow.
+    pub(super) fn pump(&mut self, pool: PoolId) {
+        while self.is_due(pool) {
+            let Some(bin) = self.choose_bin(pool) else { return };
+            self.form(pool, bin);
+        }
+    }
+
+    /// True where a pool's first batch should go to flash.
+    fn is_due(&mut self, pool: PoolId) -> bool {
+        let Some(head) = self.buffer.head(pool) else {
+            self.pools[pool].hurry_until = None;
+            return false;
+        };
+        let through = self.buffer_config.durability == Durability::None;
+        let waits = self.buffer_config.partial_after.is_some();
+        if self.buffer.listed(pool) >= self.ftl.layout.units_per_batch {
+            let eager = matches!(self.buffer_config.flush, FlushPolicy::Eager {});
+            if eager || through || self.drains() {
+                return true;
+            }
+        } else if through && !waits {
+            return true;
+        }
+        let since = self.buffer.entry(head).since;
+        match self.pools[pool].hurry_until {
+            Some(until) if since <= until => return true,
+            Some(_) => self.pools[pool].hurry_until = None,
+            None => {}
+        }
+        self.buffer.flush_wants(pool)
+    }
+
+    /// True while the buffer is being drained down to its low mark.
+    fn drains(&mut self) -> bool {
+        if let FlushPolicy::Watermark { low, .. } = self.buffer_config.flush {
+            let left = f64::from(self.buffer.pending()) / f64::from(self.buffer_config.units(&self.ftl.layout));
+            self.draining &= left > low.fraction();
+        }
+        self.draining
+    }
+
+    /// The bin that takes a pool's next batch; `None` where all are busy or full.
+    fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+        let through = self.buffer_config.durability == Durability::None;
+        let depth = if through { u32::MAX } else { self.buffer_config.programs_per_bin };
+        let bins = self.ftl.layout.bins_of(pool);
+        let state = &self.pools[pool];
+        let mut best: Option<(usize, u64)> = None;
+        let mut roomy = false;
+        for step in 0..bins.len() {
+            let mut place = state.turn + step;
+            if place >= bins.len() {
+                place -= bins.len();
+            }
+            let bin = bins[place];
+            let home = &self.bins[bin];
+            if self.ftl.room(bin, Stream::Host) <= home.unbound {
+                continue;
+            }
+            roomy = true;
+            if home.queued >= depth {
+                continue;
+            }
+            let cost = match state.choice {
+                BinChoice::RoundRobin => 0,
+                BinChoice::LeastQueued => u64::from(home.queued),
+                BinChoice::MostFree => u64::from(u32::MAX - self.ftl.free_units(bin)),
+            };
+            if best.is_none_or(|(_, least)| cost < least) {
+                best = Some((place, cost));
+                if cost == 0 {
+                    break;
+                }
+            }
+        }
+        match best {
+            Some((place, _)) => {
+                let bin = bins[place];
+                self.pools[pool].turn = if place + 1 == bins.len() { 0 } else { place + 1 };
+                Some(bin)
+            }
+            None if roomy => None,
+            None => {
+                self.starve(pool);
+                None
+            }
+        }
+    }
+
+    /// Notes that a pool has no space left, once.
+    fn starve(&mut self, pool: PoolId) {
+        if self.pools[pool].starved.is_none() {
+            let bins = self.ftl.layout.bins_of(pool);
+            let bin = bins[self.pools[pool].turn];
+            self.starved.extend_from_slice(bins);
+            self.to_collect.extend_from_slice(bins);
+            let snapshot = self.jobs[bin].space.snapshot(self.now);
+            self.pools[pool].starved = Some((self.now, bin, snapshot));
+        }
+    }
+
+    /// Asks for a program of a pool's first entries.
+    fn form(&mut self, pool: PoolId, bin: BinId) {
+        let payload = self.payloads.new_empty();
+        let batch = self.ftl.layout.units_per_batch;
+        while self.payloads.count(payload) < batch {
+            let Some(entry) = self.buffer.head(pool) else { break };
+            self.buffer.unlist(entry);
+            self.buffer.entry_mut(entry).stage = Stage::Flying;
+            self.buffer.flying += 1;
+            self.payloads.push(payload, [entry.0, 0]);
+        }
+        let starved = self.pools[pool].starved.take();
+        self.bins[bin].queued += 1;
+        self.bins[bin].unbound += 1;
+        let op = self.ask_program(bin, payload, Holder::HostProgram, Class::Write, Owner::Flush(payload));
+        if let Some((since, of, snapshot)) = starved {
+            let waited = self.now - since;
+            self.jobs[of].space.charge(self.now, &snapshot, waited, self.ops.blame(op));
+        }
+    }
+
+    /// Asks for a program of a payload; its place is bound when it starts.
+    pub(super) fn ask_program(&mut self, bin: BinId, payload: PayloadId, holder: Holder, class: Class, owner: Owner) -> OpId {
+        let layout = &self.ftl.layout;
+        let chunks = if layout.unit_bytes > layout.row_bytes() {
+            layout.block_planes
+        } else {
+            self.payloads.count(payload) * (layout.unit_bytes / self.rows.chunk_bytes) as u32
+        };
+        self.ask(Ask {
+            kind: OpKind::Program,
+            holder,
+            owner,
+            class,
+            bin,
+            planes: (1u64 << layout.block_planes) - 1,
+            block: ftl::BlockId(0),
+            batch: 0,
+            row: 0,
+            rows: layout.rows_per_batch,
+            transfer: self.rows.transfer[chunks as usize],
+        })
+    }
+
+    /// True where a program would find a place.
+    #[inline]
+    pub(super) fn has_place(&self, id: OpId) -> bool {
+        let op = &self.ops[id];
+        self.ftl.can_bind(op.bin, stream_of(op.holder))
+    }
+
+    /// Binds a program (or copy-back) to its place; returns whether there is one.
+    pub(super) fn bind(&mut self, id: OpId) -> bool {
+        let op = &mut self.ops[id];
+        let (bin, stream) = (op.bin, stream_of(op.holder));
+        let Ok(at) = self.ftl.bind(bin, stream) else { return false };
+        op.block = at.block;
+        op.batch = at.batch;
+        if op.kind == OpKind::Program {
+            op.row = at.batch * self.ftl.layout.rows_per_batch;
+        }
+        if stream == Stream::Host {
+            self.bins[bin].unbound -= 1;
+        }
+        if at.batch == 0 {
+            // A block was opened: less is free than before.
+            self.to_collect.push(bin);
+        }
+        true
+    }
+
+    /// Sets a program aside until its bin has space.
+    pub(super) fn park(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        assert_eq!(op.holder, Holder::HostProgram, "the reserve takes what collection moves");
+        let bin = op.bin;
+        self.park_wait(id);
+        let snapshot = self.jobs[bin].space.snapshot(self.now);
+        self.bins[bin].parked.push((id, self.now, snapshot));
+        self.starved.push(bin);
+        self.to_collect.push(bin);
+    }
+
+    /// A bin has space again.
+    pub(super) fn unpark(&mut self, bin: BinId) {
+        let parked = std::mem::take(&mut self.bins[bin].parked);
+        for (id, since, snapshot) in parked.into_iter().rev() {
+            let waited = self.now - since;
+            self.jobs[bin].space.charge(self.now, &snapshot, waited, self.ops.blame(id));
+            self.resume(id);
+        }
+        self.pump(self.ftl.layout.pool_of_bin(bin));
+    }
+
+    /// A program of buffer entries is over: their data is on flash.
+    pub(super) fn flushed(&mut self, op: OpId, payload: PayloadId) {
+        let at = self.ops[op].at();
+        let bin = self.ops[op].bin;
+        let first = self.ftl.layout.first_unit(at.block, at.batch);
+        let count = self.payloads.count(payload);
+        for slot in 0..count {
+            let entry = EntryId(self.payloads.slot(payload, slot)[0]);
+            self.entry_on_flash(op, entry, Pun(first.0 + slot));
+        }
+        let tally = &mut self.ftl.tally;
+        tally.units[Source::Host as usize] += u64::from(count);
+        tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
+        self.ftl.finish(at);
+        self.payloads.remove(payload);
+        self.bins[bin].queued -= 1;
+        self.end_flushes(Some(op));
+        self.admit_waiting(Some(op));
+        self.pump(self.ftl.layout.pool_of_bin(bin));
+        self.retry_starved();
+    }
+
+    fn entry_on_flash(&mut self, op: OpId, id: EntryId, pun: Pun) {
+        let (lpn, stale, token, writer) = {
+            let entry = self.buffer.entry(id);
+            (entry.lpn, entry.stale, entry.token, entry.writer)
+        };
+        self.ftl.note(pun, lpn);
+        self.audit_program(pun, token);
+        if !stale {
+            self.ftl.commit_write(lpn, pun);
+            self.buffer.supersede_older(id);
+        }
+        if let Some((request, part)) = writer {
+            self.written_through(op, id, request, part);
+        }
+        while let Some(deferred) = self.buffer.take_deferred(id) {
+            self.read_deferred(op, deferred, lpn, pun);
+        }
+        self.buffer.flying -= 1;
+        self.buffer.remove(id);
+    }
+
+    /// Part of a write that is acknowledged from flash is there.
+    fn written_through(&mut self, op: OpId, entry: EntryId, id: RequestId, part: u32) {
+        let waited = self.now - self.requests[id].since;
+        let mut blame = Blame::default();
+        let rest = blame.add_tail(self.ops.blame_ref(op), waited);
+        let rest = blame.add_tail(self.buffer.fetch_blame(entry), rest);
+        blame.charge(State::BufferFull, rest);
+        self.requests.part_done(id, part, self.now, &blame);
+        self.try_answer(id);
+    }
+
+    /// A read waited for its data to be on flash, where it is now.
+    fn read_deferred(&mut self, program: OpId, deferred: super::buffer::Deferred, lpn: Lpn, pun: Pun) {
+        let command = self.requests[deferred.request].command;
+        let mut blame = Blame::default();
+        let rest = blame.add_tail(self.ops.blame_ref(program), self.now - deferred.since);
+        blame.charge(State::BufferFull, rest);
+        let mut pieces = Vec::new();
+        self.split(&mut pieces, lpn, pun, command.offset, command.end());
+        let request = &mut self.requests[deferred.request];
+        request.parts_left += pieces.len() as u32 - 1;
+        let mut part = deferred.part;
+        for piece in pieces {
+            let op = self.ask_piece(piece, Holder::HostRead, Class::ReadNormal, Owner::Read(deferred.request, part));
+            self.ops.blame(op).add(&blame);
+            let request = &mut self.requests[deferred.request];
+            part = request.parts;
+            request.parts += 1;
+        }
+    }
+
+    /// Looks again at a pool's partly filled batch when its first entry has
+    /// waited for as long as it may.
+    fn watch_partial(&mut self, pool: PoolId) {
+        let Some(after) = self.buffer_config.partial_after else { return };
+        let Some(head) = self.buffer.head(pool) else { return };
+        if self.pools[pool].partial_check == Ticket::NONE {
+            let due = self.buffer.entry(head).since + after.span();
+            self.pools[pool].partial_check = self.agenda.schedule(due.max(self.now), Event::Partial(pool));
+        }
+    }
+
+    pub(super) fn partial_due(&mut self, pool: PoolId, ticket: Ticket) {
+        if self.pools[pool].partial_check != ticket {
+            return;
+        }
+        self.pools[pool].partial_check = Ticket::NONE;
+        let after = self.buffer_config.partial_after.expect("only then a look is scheduled").span();
+        if let Some(head) = self.buffer.head(pool)
+            && self.buffer.entry(head).since + after <= self.now
+        {
+            let since = self.buffer.entry(head).since;
+            self.pools[pool].hurry_until = Some(since);
+            self.pump(pool);
+        }
+        self.watch_partial(pool);
+    }
+}
+
+/// The stream that an operation of a holder writes to.
+#[inline]
+fn stream_of(holder: Holder) -> Stream {
+    if holder == Holder::HostProgram { Stream::Host } else { Stream::Gc }
+}

@@ -1,0 +1,185 @@
+//! Blocks and bins: which blocks are free, open, closed, being collected or bad,
+//! how much live data each holds, and how worn it is.
+
+use crate::config::FreeBlockOrder;
+use crate::layout::BlockId;
+use engine::Column;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Who writes: each stream has open blocks of its own in every bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Host writes.
+    Host = 0,
+    /// Pages that garbage collection moves.
+    Gc = 1,
+}
+
+/// Number of streams.
+pub const STREAMS: usize = 2;
+
+/// Why units were programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The host wrote them.
+    Host = 0,
+    /// Garbage collection moved them.
+    Gc = 1,
+    /// A batch went out before it was full: its empty slots.
+    Padding = 2,
+}
+
+/// What became of the flash, in units and blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Units programmed, by [`Source`].
+    pub units: [u64; 3],
+    /// Blocks erased.
+    pub erases: u64,
+    /// Blocks retired since the drive was new.
+    pub retired: u64,
+}
+
+impl Tally {
+    /// What was added since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            units: std::array::from_fn(|source| self.units[source] - earlier.units[source]),
+            erases: self.erases - earlier.erases,
+            retired: self.retired - earlier.retired,
+        }
+    }
+    /// Units programmed over units that the host wrote; 1 where it wrote none.
+    pub fn write_amplification(&self) -> f64 {
+        let total: u64 = self.units.iter().sum();
+        let host = self.units[Source::Host as usize];
+        if host == 0 { 1.0 } else { total as f64 / host as f64 }
+    }
+}
+
+/// A place for one batch of units, bound to a stream's open block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The block.
+    pub block: BlockId,
+    /// The batch's place in the block's order of writing.
+    pub batch: u32,
+}
+
+/// What a block is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// Erased, waiting to be opened.
+    Free,
+    /// Taking writes.
+    Open,
+    /// Full; garbage collection may choose it.
+    Closed,
+    /// Chosen by garbage collection.
+    Collecting,
+    /// Retired.
+    Bad,
+}
+
+/// Marks the standing of a block that garbage collection may not choose.
+pub const BARRED: u32 = 1 << 31;
+
+/// The state of all blocks: a column a fact, so that choosing a victim reads
+/// only what it compares.
+pub struct Blocks {
+    /// Live units, with [`BARRED`] unless the block is closed.
+    pub standing: Column<BlockId, u32>,
+    /// Erases so far.
+    pub erase_count: Column<BlockId, u32>,
+    /// When the block was closed, in units written to the drive before.
+    pub closed_at: Column<BlockId, u64>,
+    /// Programs bound to the block and not finished.
+    pub programs: Column<BlockId, u32>,
+    /// Reads of the block that are under way; an erase waits for them.
+    pub readers: Column<BlockId, u32>,
+    /// What the block is used for.
+    pub state: Column<BlockId, BlockState>,
+}
+
+impl Blocks {
+    /// `count` free blocks.
+    pub fn new(count: usize) -> Self {
+        Self {
+            standing: Column::filled(BARRED, count),
+            erase_count: Column::filled(0, count),
+            closed_at: Column::filled(0, count),
+            programs: Column::filled(0, count),
+            readers: Column::filled(0, count),
+            state: Column::filled(BlockState::Free, count),
+        }
+    }
+    /// Live units of a block.
+    #[inline]
+    pub fn live(&self, block: BlockId) -> u32 {
+        self.standing[block] & !BARRED
+    }
+    /// Bytes of all columns.
+    pub fn bytes(&self) -> usize {
+        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1)
+    }
+}
+
+/// A stream's open block in a bin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open {
+    /// The block, if one is open.
+    pub block: Option<BlockId>,
+    /// The next batch to be bound.
+    pub next: u32,
+}
+
+/// The blocks of one bin that are not closed.
+pub struct Bin {
+    // The least key is opened first: the erase count or the time of release.
+    free: BinaryHeap<Reverse<(u64, BlockId)>>,
+    released: u64,
+    order: FreeBlockOrder,
+    /// Open blocks by stream.
+    pub open: [Open; STREAMS],
+    /// Retired blocks.
+    pub bad: u32,
+    /// Blocks that garbage collection has chosen and not yet erased.
+    pub collecting: u32,
+}
+
+impl Bin {
+    /// A bin without blocks.
+    pub fn new(order: FreeBlockOrder) -> Self {
+        Self {
+            free: BinaryHeap::new(),
+            released: 0,
+            order,
+            open: [Open::default(); STREAMS],
+            bad: 0,
+            collecting: 0,
+        }
+    }
+    /// Free blocks.
+    #[inline]
+    pub fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+    /// Adds an erased block.
+    pub fn release(&mut self, block: BlockId, erase_count: u32) {
+        self.released += 1;
+        let key = match self.order {
+            FreeBlockOrder::LeastWorn => u64::from(erase_count),
+            FreeBlockOrder::Fifo => self.released,
+        };
+        self.free.push(Reverse((key, block)));
+    }
+    /// Takes the free block that is opened next.
+    pub fn take(&mut self) -> Option<BlockId> {
+        self.free.pop().map(|Reverse((_, block))| block)
+    }
+    /// The free blocks, in no order.
+    pub fn free_blocks(&self) -> impl Iterator<Item = BlockId> {
+        self.free.iter().map(|Reverse((_, block))| *block)
+    }
+}

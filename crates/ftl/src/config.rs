@@ -1,0 +1,138 @@
+//! What a user says about the firmware: the `[drive.ftl]` table.
+
+use crate::gc::GcConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Share, Size};
+
+/// The flash translation layer.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FtlConfig {
+    /// Mapping unit: smaller than, equal to or larger than a flash page. A host
+    /// write of a part of a unit reads the rest first (read-modify-write).
+    pub unit: Size,
+    /// Planes of a die that a block spans: they are programmed together (one
+    /// multi-plane command) and erased together. 1 keeps planes apart.
+    #[schemars(range(min = 1, max = 64))]
+    pub block_planes: u32,
+    /// How much of the flash the host does not see.
+    pub over_provisioning: OverProvisioning,
+    /// Where writes go.
+    pub allocation: AllocationConfig,
+    /// Garbage collection.
+    pub gc: GcConfig,
+    /// Blocks that cannot be used.
+    pub bad_blocks: BadBlocksConfig,
+}
+
+/// Over-provisioning. Papers differ in what they divide by, so there are several
+/// keys; give exactly one.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverProvisioning {
+    /// Spare over exported capacity: physical / exported - 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare: Option<Share>,
+    /// Share of the physical capacity that is not exported: 1 - exported / physical.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<Share>,
+    /// The exported capacity itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exported: Option<Size>,
+}
+
+impl OverProvisioning {
+    /// Exported bytes of a drive of `physical` bytes; `None` unless exactly one
+    /// key is given.
+    pub fn exported_bytes(&self, physical: u128) -> Option<u128> {
+        match (self.spare, self.reserved, self.exported) {
+            (Some(spare), None, None) => Some((physical as f64 / (1.0 + spare.fraction())) as u128),
+            (None, Some(share), None) => Some((physical as f64 * (1.0 - share.fraction())) as u128),
+            (None, None, Some(size)) => Some(u128::from(size.bytes())),
+            _ => None,
+        }
+    }
+}
+
+/// Where a host write may go and where it goes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllocationConfig {
+    /// The static part: a unit's pool follows from its logical address by
+    /// striping over all pools of this level. `drive` is one pool: wholly dynamic.
+    pub pool: PoolLevel,
+    /// Bytes of consecutive logical addresses that go to one pool before the
+    /// next pool's turn; a multiple of the mapping unit. Without it: what one
+    /// program command writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<Size>,
+    /// Which level varies fastest in striping and in taking turns, named by the
+    /// letters C (channel), W (way: package on a channel), D (die), P (plane).
+    #[schemars(regex(pattern = "^[CWDP]{4}$"))]
+    pub order: String,
+    /// The dynamic part: which bin of the pool takes the next batch.
+    pub choice: BinChoice,
+    /// Whether pages that garbage collection moves share blocks with host writes.
+    pub streams: StreamSharing,
+    /// Which free block is opened next (dynamic wear-leveling, or none).
+    pub free_block: FreeBlockOrder,
+}
+
+/// The level that a pool covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolLevel {
+    /// One plane, or the planes of a block where blocks span several.
+    Plane,
+    /// One die.
+    Die,
+    /// One package (the element of the ATC'08 paper).
+    Package,
+    /// All packages of a channel (its gang).
+    Channel,
+    /// The whole drive.
+    Drive,
+}
+
+/// How the bin for the next batch is chosen inside a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BinChoice {
+    /// Bins take turns in `order`.
+    RoundRobin,
+    /// The bin with the fewest programs waiting; ties take turns.
+    LeastQueued,
+    /// The bin with the most free pages; ties take turns.
+    MostFree,
+}
+
+/// Whether host writes and moved pages share open blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamSharing {
+    /// Moved pages have open blocks of their own.
+    Separate,
+    /// One open block takes both.
+    Shared,
+}
+
+/// Which free block is opened next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreeBlockOrder {
+    /// The least erased one: dynamic wear-leveling.
+    LeastWorn,
+    /// The one that has been free for longest.
+    Fifo,
+}
+
+/// Bad blocks.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BadBlocksConfig {
+    /// Share of the blocks that left the factory bad, drawn at random per plane.
+    pub factory: Share,
+    /// Probability that an erase fails and its block is retired (a grown bad block).
+    pub grown_per_erase: Share,
+}

@@ -1,0 +1,458 @@
+//! One instance of the firmware: map, blocks and bins, and the operations that
+//! keep them consistent. Deciding (`bind`, `pick_victim`) and committing
+//! (`commit_*`, `finish`, `erase`) are separate, so that time may pass between.
+
+use crate::blocks::{BARRED, Batch, Bin, BlockState, Blocks, Open, Source, Stream, Tally};
+use crate::config::{FtlConfig, StreamSharing};
+use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
+use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
+use crate::map::Map;
+use engine::{Column, Streams};
+
+/// A bin has no place for a batch of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Free blocks of a bin that only garbage collection may open, so that it always
+/// has somewhere to move a victim's live data.
+pub const RESERVE: u32 = 1;
+
+/// The firmware of a drive, or of a part of it.
+pub struct Ftl {
+    /// What lies where.
+    pub layout: Layout,
+    pub(crate) map: Map,
+    pub(crate) blocks: Blocks,
+    pub(crate) bins: Column<BinId, Bin>,
+    thresholds: Thresholds,
+    victim: VictimPolicy,
+    shared: bool,
+    endurance: u32,
+    grown_per_erase: f64,
+    /// What became of the flash since the drive was new.
+    pub tally: Tally,
+    mapped: u32,
+    victim_numbers: engine::Stream,
+    bad_numbers: engine::Stream,
+}
+
+impl Ftl {
+    /// A new drive: everything erased but the blocks that left the factory bad.
+    /// `endurance` is the erases that a block endures, 0 for any number.
+    pub fn new(layout: Layout, config: &FtlConfig, endurance: u32, streams: Streams) -> Self {
+        let mut ftl = Self {
+            map: Map::new(layout.logical_units, layout.physical_units()),
+            blocks: Blocks::new(layout.blocks() as usize),
+            bins: Column::from_fn(layout.bins as usize, |_| Bin::new(config.allocation.free_block)),
+            thresholds: Thresholds::new(&config.gc, &layout),
+            victim: config.gc.victim.clone(),
+            shared: config.allocation.streams == StreamSharing::Shared,
+            endurance,
+            grown_per_erase: config.bad_blocks.grown_per_erase.fraction(),
+            tally: Tally::default(),
+            mapped: 0,
+            victim_numbers: streams.stream("gc.victim"),
+            bad_numbers: streams.stream("bad-blocks.grown"),
+            layout,
+        };
+        ftl.format(config.bad_blocks.factory.fraction(), streams.stream("bad-blocks.factory"));
+        ftl
+    }
+
+    /// Retires the factory's bad blocks and frees the others. The planes of a bin
+    /// replace bad blocks from their own good ones, so a bin loses as many blocks
+    /// as its worst plane.
+    fn format(&mut self, bad_share: f64, mut numbers: engine::Stream) {
+        let per_bin = self.layout.blocks_per_bin();
+        for bin in self.bins.ids() {
+            let mut worst: Vec<u32> = Vec::new();
+            for _ in 0..self.layout.block_planes {
+                let bad: Vec<u32> = if bad_share > 0.0 {
+                    (0..per_bin).filter(|_| numbers.chance(bad_share)).collect()
+                } else {
+                    Vec::new()
+                };
+                if bad.len() > worst.len() {
+                    worst = bad;
+                }
+            }
+            let first = self.layout.first_block(bin).0;
+            let mut worst = worst.into_iter().peekable();
+            for place in 0..per_bin {
+                let block = BlockId(first + place);
+                if worst.next_if_eq(&place).is_some() {
+                    self.retire(bin, block);
+                } else {
+                    self.bins[bin].release(block, 0);
+                }
+            }
+        }
+    }
+
+    fn retire(&mut self, bin: BinId, block: BlockId) {
+        self.blocks.state[block] = BlockState::Bad;
+        self.bins[bin].bad += 1;
+        self.tally.retired += 1;
+    }
+
+    // ---- looking up -------------------------------------------------------
+
+    /// Where a logical unit lives, if it was ever written.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Option<Pun> {
+        self.map.lookup(lpn)
+    }
+    /// Brings what [`Ftl::lookup`] will read near.
+    #[inline]
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.map.prefetch(lpn);
+    }
+    /// Units bound in an open block so far.
+    pub fn bound_units(&self, block: BlockId) -> u32 {
+        let open = self.bins[self.layout.bin(block)].open;
+        let next = open.iter().find(|open| open.block == Some(block)).map_or(0, |open| open.next);
+        next * self.layout.units_per_batch
+    }
+    /// Logical units that hold data.
+    pub fn mapped_units(&self) -> u32 {
+        self.mapped
+    }
+    /// What a physical unit was last written with.
+    #[inline]
+    pub fn holds(&self, pun: Pun) -> Lpn {
+        self.map.holds(pun)
+    }
+    /// True where a physical unit holds the current data of a logical one.
+    #[inline]
+    pub fn is_live(&self, pun: Pun) -> bool {
+        self.map.is_live(pun)
+    }
+    /// Which units of a batch are live: bit `i` for slot `i`.
+    #[inline]
+    pub fn live_in_batch(&self, at: Batch) -> u64 {
+        let first = self.layout.first_unit(at.block, at.batch);
+        self.map.live_bits(first, self.layout.units_per_batch)
+    }
+    /// Free blocks of a bin.
+    #[inline]
+    pub fn free_blocks(&self, bin: BinId) -> u32 {
+        self.bins[bin].free()
+    }
+    /// Units that can still be written in a bin before a block must be erased.
+    pub fn free_units(&self, bin: BinId) -> u32 {
+        let layout = &self.layout;
+        let open: u32 = self.bins[bin]
+            .open
+            .iter()
+            .filter(|open| open.block.is_some())
+            .map(|open| (layout.batches_per_block - open.next) * layout.units_per_batch)
+            .sum();
+        self.bins[bin].free() * layout.units_per_block() + open
+    }
+    /// Blocks of a bin that are not retired.
+    pub fn good_blocks(&self, bin: BinId) -> u32 {
+        self.layout.blocks_per_bin() - self.bins[bin].bad
+    }
+    /// Erases of each block so far, by block.
+    pub fn erase_counts(&self) -> &[u32] {
+        self.blocks.erase_count.as_slice()
+    }
+    /// What each block is used for, by block.
+    pub fn block_states(&self) -> &[BlockState] {
+        self.blocks.state.as_slice()
+    }
+    /// Live units of a block.
+    #[inline]
+    pub fn live_units(&self, block: BlockId) -> u32 {
+        self.blocks.live(block)
+    }
+    /// How scarce space is in a bin.
+    #[inline]
+    pub fn level(&self, bin: BinId) -> Level {
+        self.thresholds.level(self.bins[bin].free(), || self.free_units(bin))
+    }
+    /// True where a collection of the bin may stop.
+    #[inline]
+    pub fn has_enough(&self, bin: BinId) -> bool {
+        self.thresholds.enough(self.bins[bin].free(), || self.free_units(bin))
+    }
+    /// The same where `coming` blocks more will be free soon.
+    #[inline]
+    pub fn has_enough_with(&self, bin: BinId, coming: u32) -> bool {
+        let units = coming * self.layout.units_per_block();
+        self.thresholds.enough(self.bins[bin].free() + coming, || self.free_units(bin) + units)
+    }
+    /// The thresholds of collection, as free blocks: urgent, soft, stop.
+    pub fn thresholds_in_blocks(&self) -> [u32; 3] {
+        self.thresholds.in_blocks()
+    }
+    /// Bytes of memory that the firmware's state takes once all of it is in use.
+    pub fn bytes(&self) -> usize {
+        self.map.bytes() + self.blocks.bytes()
+    }
+
+    /// Counts units that were mapped for the first time.
+    #[inline]
+    pub(crate) fn count_mapped(&mut self, fresh: u32) {
+        self.mapped += fresh;
+    }
+
+    // ---- writing ----------------------------------------------------------
+
+    #[inline]
+    fn open_index(&self, stream: Stream) -> usize {
+        if self.shared { 0 } else { stream as usize }
+    }
+
+    /// True where [`Ftl::bind`] would succeed.
+    #[inline]
+    pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
+        self.room(bin, stream) > 0
+    }
+
+    /// Batches that a stream can bind in a bin before a block must be erased.
+    pub fn room(&self, bin: BinId, stream: Stream) -> u32 {
+        let open = &self.bins[bin].open[self.open_index(stream)];
+        let kept = if stream == Stream::Gc { 0 } else { RESERVE };
+        let per_block = self.layout.batches_per_block;
+        let left = open.block.map_or(0, |_| per_block - open.next);
+        left + self.bins[bin].free().saturating_sub(kept) * per_block
+    }
+
+    /// Binds the next batch of the stream's open block, opening a block where
+    /// needed. The caller writes it and then calls [`Ftl::finish`].
+    ///
+    /// # Errors
+    /// [`Full`] where a block would have to be erased first.
+    #[inline]
+    pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
+        let index = self.open_index(stream);
+        let state = &mut self.bins[bin];
+        let mut open = state.open[index];
+        let block = match open.block {
+            Some(block) => block,
+            None => {
+                let kept = if stream == Stream::Gc { 0 } else { RESERVE };
+                if state.free() <= kept {
+                    return Err(Full);
+                }
+                let block = state.take().expect("a bin with free blocks gives one");
+                self.blocks.state[block] = BlockState::Open;
+                open = Open { block: Some(block), next: 0 };
+                block
+            }
+        };
+        let batch = Batch { block, batch: open.next };
+        open.next += 1;
+        if open.next == self.layout.batches_per_block {
+            open = Open::default();
+        }
+        state.open[index] = open;
+        self.blocks.programs[block] += 1;
+        Ok(batch)
+    }
+
+    /// Notes what a bound place is written with; `None` for padding.
+    #[inline]
+    pub fn note(&mut self, pun: Pun, lpn: Lpn) {
+        self.map.note(pun, lpn);
+    }
+
+    /// A host write of `lpn` to `pun` is on flash: it becomes the current data.
+    #[inline]
+    pub fn commit_write(&mut self, lpn: Lpn, pun: Pun) {
+        match self.map.point(lpn, pun) {
+            Some(old) => self.invalidate(old),
+            None => self.mapped += 1,
+        }
+        self.map.set_live(pun, 1);
+        let block = self.layout.block(pun);
+        self.blocks.standing[block] += 1;
+    }
+
+    /// A copy of `from` is on flash at `to`. It becomes the current data only if
+    /// `from` still is; returns whether it did.
+    #[inline]
+    pub fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) -> bool {
+        if self.map.lookup(lpn) != Some(from) {
+            return false;
+        }
+        self.invalidate(from);
+        self.map.point(lpn, to);
+        self.map.set_live(to, 1);
+        let block = self.layout.block(to);
+        self.blocks.standing[block] += 1;
+        true
+    }
+
+    #[inline]
+    fn invalidate(&mut self, pun: Pun) {
+        self.map.kill(pun);
+        let block = self.layout.block(pun);
+        let standing = &mut self.blocks.standing[block];
+        debug_assert!(*standing & !BARRED > 0, "only a live unit can die");
+        *standing -= 1;
+    }
+
+    /// Forgets a logical unit (trim); returns whether it held data.
+    #[inline]
+    pub fn trim(&mut self, lpn: Lpn) -> bool {
+        let Some(old) = self.map.unmap(lpn) else { return false };
+        self.invalidate(old);
+        self.mapped -= 1;
+        true
+    }
+
+    /// A bound batch is written (and committed): once all of a full block's are,
+    /// the block is closed and may be collected.
+    #[inline]
+    pub fn finish(&mut self, at: Batch) {
+        let programs = &mut self.blocks.programs[at.block];
+        *programs -= 1;
+        if *programs == 0 && self.is_filled(at.block) {
+            self.blocks.state[at.block] = BlockState::Closed;
+            self.blocks.standing[at.block] &= !BARRED;
+            self.blocks.closed_at[at.block] = self.tally.units[Source::Host as usize];
+        }
+    }
+
+    #[inline]
+    fn is_filled(&self, block: BlockId) -> bool {
+        let bin = self.layout.bin(block);
+        self.bins[bin].open.iter().all(|open| open.block != Some(block))
+    }
+
+    // ---- collecting -------------------------------------------------------
+
+    /// Chooses the next block of a bin to be collected; `None` where no block
+    /// gains space. The block is barred from being chosen again.
+    pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
+        let first = self.layout.first_block(bin).0 as usize;
+        let run = first..first + self.layout.blocks_per_bin() as usize;
+        let candidates = Candidates {
+            live: &self.blocks.standing.as_slice()[run.clone()],
+            closed_at: &self.blocks.closed_at.as_slice()[run],
+            now: self.tally.units[Source::Host as usize],
+            units_per_block: self.layout.units_per_block(),
+        };
+        let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
+        let block = BlockId((first + place) as u32);
+        assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
+        self.blocks.standing[block] |= BARRED;
+        self.blocks.state[block] = BlockState::Collecting;
+        self.bins[bin].collecting += 1;
+        Some(block)
+    }
+
+    /// Gives back a victim that was not collected after all.
+    pub fn release_victim(&mut self, block: BlockId) {
+        debug_assert!(self.blocks.state[block] == BlockState::Collecting);
+        self.blocks.standing[block] &= !BARRED;
+        self.blocks.state[block] = BlockState::Closed;
+        let bin = self.layout.bin(block);
+        self.bins[bin].collecting -= 1;
+    }
+
+    /// A read of the block begins: it cannot be erased before the read ends.
+    #[inline]
+    pub fn begin_read(&mut self, block: BlockId) {
+        self.blocks.readers[block] += 1;
+    }
+    /// A read of the block ends; returns true where none is left.
+    #[inline]
+    pub fn end_read(&mut self, block: BlockId) -> bool {
+        let readers = &mut self.blocks.readers[block];
+        *readers -= 1;
+        *readers == 0
+    }
+    /// True where nothing stands against erasing a collected block: no live data
+    /// and no read under way.
+    #[inline]
+    pub fn is_erasable(&self, block: BlockId) -> bool {
+        self.blocks.live(block) == 0 && self.blocks.readers[block] == 0
+    }
+
+    /// A collected block is erased: it is free again, or retired where the erase
+    /// failed or its endurance is used up. Returns whether it is free.
+    ///
+    /// # Panics
+    /// Where the block holds live data, is being read or was not collected.
+    pub fn erase(&mut self, block: BlockId) -> bool {
+        assert!(self.is_erasable(block), "an erase waits for live data and readers");
+        assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
+        let bin = self.layout.bin(block);
+        self.bins[bin].collecting -= 1;
+        self.blocks.erase_count[block] += 1;
+        self.blocks.standing[block] = BARRED;
+        self.tally.erases += 1;
+        let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
+        let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
+        if worn || failed {
+            self.retire(bin, block);
+            return false;
+        }
+        self.blocks.state[block] = BlockState::Free;
+        self.bins[bin].release(block, self.blocks.erase_count[block]);
+        true
+    }
+
+    // ---- auditing ---------------------------------------------------------
+
+    /// Proves that map, reverse map, live bits, counts and free lists agree.
+    /// Takes time proportional to the drive.
+    ///
+    /// # Errors
+    /// The first disagreement found.
+    pub fn audit(&self) -> Result<(), String> {
+        let layout = &self.layout;
+        let mut live_in = vec![0u32; layout.blocks() as usize];
+        let mut mapped = 0;
+        for lpn in (0..layout.logical_units).map(Lpn) {
+            let Some(pun) = self.map.lookup(lpn) else { continue };
+            mapped += 1;
+            if !self.map.is_live(pun) || self.map.holds(pun) != lpn {
+                return Err(format!("{lpn:?} is mapped to {pun:?}, which holds {:?}, live: {}", self.map.holds(pun), self.map.is_live(pun)));
+            }
+            live_in[layout.block(pun).0 as usize] += 1;
+        }
+        if mapped != self.mapped {
+            return Err(format!("{mapped} units are mapped, {} were counted", self.mapped));
+        }
+        let live: u64 = (0..layout.physical_units().div_ceil(64))
+            .map(|word| u64::from(self.map.live_bits(Pun(word * 64), 64).count_ones()))
+            .sum();
+        if live != u64::from(mapped) {
+            return Err(format!("{live} physical units are live, {mapped} logical units are mapped"));
+        }
+        for (block, live) in live_in.iter().enumerate() {
+            let counted = self.blocks.live(BlockId(block as u32));
+            if counted != *live {
+                return Err(format!("block {block} holds {live} live units, {counted} were counted"));
+            }
+        }
+        self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
+    }
+
+    fn audit_bin(&self, bin: BinId) -> Result<(), String> {
+        let state = &self.bins[bin];
+        let count = |wanted| {
+            let first = self.layout.first_block(bin).0 as usize;
+            self.blocks.state.as_slice()[first..first + self.layout.blocks_per_bin() as usize]
+                .iter()
+                .filter(|state| **state == wanted)
+                .count() as u32
+        };
+        let listed_free = state.free_blocks().filter(|block| self.blocks.state[*block] == BlockState::Free).count() as u32;
+        for (what, counted, kept) in [
+            ("free", count(BlockState::Free), state.free()),
+            ("listed as free", listed_free, state.free()),
+            ("bad", count(BlockState::Bad), state.bad),
+            ("being collected", count(BlockState::Collecting), state.collecting),
+        ] {
+            if counted != kept {
+                return Err(format!("{counted} blocks of {bin:?} are {what}, {kept} were counted"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Garbage collection: when it starts and stops ([`Thresholds`]) and which block
+//! it takes ([`VictimPolicy`], one file a policy). Moving the pages is the
+//! caller's business, because it takes time.
+
+mod registry;
+mod thresholds;
+
+mod cost_benefit;
+mod d_choices;
+mod fifo;
+mod greedy;
+mod random;
+
+pub use registry::{Candidates, Choose, VictimPolicy};
+pub use thresholds::{Level, Threshold, Thresholds};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::Time;
+
+/// Garbage collection of one bin (a plane, or the planes that a block spans).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GcConfig {
+    /// Which block is collected.
+    pub victim: VictimPolicy,
+    /// Soft collection starts when no more than this is free. Its operations
+    /// wait for all others of their unit.
+    pub soft: Threshold,
+    /// Urgent collection starts when no more than this is free. It goes before
+    /// host writes. This threshold must be reachable.
+    pub urgent: Threshold,
+    /// Collection stops when more than this is free.
+    pub stop: Threshold,
+    /// After the unit has been idle for this long, soft collection starts even
+    /// above the soft threshold (but not above `stop`). Without it: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_gap: Option<Time>,
+    /// Whether other operations may go between the page moves of a collection.
+    /// If not, the unit is withheld from all others until the block is erased.
+    pub preemptible: bool,
+    /// Whether pages move inside their plane without the channel (copy-back),
+    /// where all units of the batch are live.
+    pub copy_back: bool,
+    /// Batches that one collection may have under way at a time.
+    #[schemars(range(min = 1, max = 64))]
+    pub window: u32,
+}

@@ -1,0 +1,315 @@
+//! Addresses: logical units, physical units, and what lies where.
+//!
+//! A physical unit's number is `block * units_per_block + place in the order of
+//! writing`, so the firmware never looks at geometry; only what a flash
+//! operation occupies is decoded from it.
+
+use crate::config::{FtlConfig, PoolLevel};
+use engine::{Column, Divisor, ids::Id, typed_id};
+use nand::{Geometry, PlaneId};
+
+typed_id! {
+    /// A logical unit: a piece of the host's address space.
+    pub struct Lpn;
+    /// A physical unit: a place on flash that holds one logical unit.
+    pub struct Pun;
+    /// A block of the firmware (see the crate's vocabulary).
+    pub struct BlockId;
+    /// A home of blocks: `block_planes` planes of one die.
+    pub struct BinId;
+    /// A set of bins among which a unit may be placed.
+    pub struct PoolId;
+}
+
+/// The shape of a drive as its firmware sees it.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Bytes in a mapping unit.
+    pub unit_bytes: u64,
+    /// Bytes in a flash page.
+    pub page_bytes: u64,
+    /// Planes that a block spans.
+    pub block_planes: u32,
+    /// Rows of a block: pages of each of its erase blocks.
+    pub rows_per_block: u32,
+    /// Units that one program command writes (1 where a unit is larger than that).
+    pub units_per_batch: u32,
+    /// Program commands that one unit takes (1 where it is not larger than that).
+    pub rows_per_batch: u32,
+    /// Batches in a block.
+    pub batches_per_block: u32,
+    /// Bins of the drive.
+    pub bins: u32,
+    /// Logical units that the host sees.
+    pub logical_units: u32,
+    /// Pools, and how logical addresses are striped over them.
+    pools: Vec<Vec<BinId>>,
+    pool_of_bin: Column<BinId, PoolId>,
+    stripe: Divisor,
+    pool_count: Divisor,
+    units_per_block: Divisor,
+    blocks_per_bin: Divisor,
+    batch: Divisor,
+    planes_per_bin: u32,
+}
+
+impl Layout {
+    /// The layout of `config` on `geometry`, exporting `exported` bytes.
+    ///
+    /// # Errors
+    /// Each contradiction, as (key below `ftl`, what is wrong and what to do).
+    pub fn new(
+        geometry: &Geometry,
+        config: &FtlConfig,
+        exported: u128,
+    ) -> Result<Self, Vec<(&'static str, String)>> {
+        let mut faults = Vec::new();
+        let unit = config.unit.bytes();
+        let page = geometry.page_bytes;
+        let planes = config.block_planes;
+        if planes == 0 || !geometry.planes_per_die.is_multiple_of(planes) {
+            let die = geometry.planes_per_die;
+            faults.push((
+                "block_planes",
+                format!("{planes} does not divide the {die} planes of a die"),
+            ));
+        }
+        let row = page * u64::from(planes);
+        if unit == 0 || !(row.is_multiple_of(unit) || unit.is_multiple_of(row)) {
+            faults.push((
+                "unit",
+                format!("{unit} bytes neither divide nor are a multiple of the {row} bytes that a program command writes"),
+            ));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let units_per_batch = (row / unit).max(1);
+        let rows_per_batch = (unit / row).max(1);
+        if units_per_batch > 64 {
+            faults.push(("unit", format!("{units_per_batch} units in one program command; at most 64 are supported")));
+        }
+        if !u64::from(geometry.pages_per_block).is_multiple_of(rows_per_batch) {
+            faults.push((
+                "unit",
+                format!("a unit takes {rows_per_batch} rows, which do not divide the {} rows of a block", geometry.pages_per_block),
+            ));
+        }
+        let order = Self::order_faults(&config.allocation.order);
+        faults.extend(order.map(|fault| ("allocation.order", fault)));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+
+        let batches_per_block = geometry.pages_per_block / rows_per_batch as u32;
+        let units_per_block = u64::from(batches_per_block) * units_per_batch;
+        let bins = geometry.planes() / planes;
+        let physical = u128::from(bins) * u128::from(geometry.blocks_per_plane) * u128::from(units_per_block);
+        if physical >= u128::from(u32::MAX) {
+            faults.push((
+                "unit",
+                format!("{physical} physical units are more than 32-bit page numbers can tell apart ({}); choose a larger mapping unit", u32::MAX - 1),
+            ));
+        }
+        let logical = exported / u128::from(unit);
+        if logical == 0 || logical >= physical {
+            faults.push((
+                "over_provisioning",
+                format!("exports {logical} of {physical} physical units; at least 1 must be exported and some must be spare"),
+            ));
+        }
+        let pools = Self::pools(geometry, planes, config.allocation.pool, &config.allocation.order);
+        let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
+        if stripe == 0 || !stripe.is_multiple_of(unit) {
+            faults.push(("allocation.stripe", format!("{stripe} bytes are not a multiple of the mapping unit of {unit} bytes")));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
+        for (pool, members) in pools.iter().enumerate() {
+            members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
+        }
+        Ok(Self {
+            unit_bytes: unit,
+            page_bytes: page,
+            block_planes: planes,
+            rows_per_block: geometry.pages_per_block,
+            units_per_batch: units_per_batch as u32,
+            rows_per_batch: rows_per_batch as u32,
+            batches_per_block,
+            bins,
+            logical_units: logical as u32,
+            pool_count: Divisor::new(pools.len() as u32),
+            pool_of_bin,
+            pools,
+            stripe: Divisor::new((stripe / unit) as u32),
+            units_per_block: Divisor::new(units_per_block as u32),
+            blocks_per_bin: Divisor::new(geometry.blocks_per_plane),
+            batch: Divisor::new(units_per_batch as u32),
+            planes_per_bin: planes,
+        })
+    }
+
+    fn order_faults(order: &str) -> Option<String> {
+        let mut letters: Vec<_> = order.chars().collect();
+        letters.sort_unstable();
+        (letters != ['C', 'D', 'P', 'W'])
+            .then(|| format!("\"{order}\" must name each of C, W, D and P once, for example \"CWDP\""))
+    }
+
+    /// The bins of each pool, pools and bins both in turn order.
+    fn pools(geometry: &Geometry, planes: u32, level: PoolLevel, order: &str) -> Vec<Vec<BinId>> {
+        let bins_per_die = geometry.planes_per_die / planes;
+        let counts = |letter| match letter {
+            'C' => geometry.channels,
+            'W' => geometry.packages_per_channel,
+            'D' => geometry.dies_per_package,
+            _ => bins_per_die,
+        };
+        let bin_at = |c, w, d, p| {
+            let package = c * geometry.packages_per_channel + w;
+            BinId((package * geometry.dies_per_package + d) * bins_per_die + p)
+        };
+        // Coordinates of the pool that a bin belongs to: what its level leaves fixed.
+        let pool_key = |c: u32, w: u32, d: u32, p: u32| match level {
+            PoolLevel::Plane => (c, w, d, p),
+            PoolLevel::Die => (c, w, d, 0),
+            PoolLevel::Package => (c, w, 0, 0),
+            PoolLevel::Channel => (c, 0, 0, 0),
+            PoolLevel::Drive => (0, 0, 0, 0),
+        };
+        let letters: Vec<char> = order.chars().collect();
+        let total: u32 = letters.iter().map(|letter| counts(*letter)).product();
+        let mut keys = Vec::new();
+        let mut pools: Vec<Vec<BinId>> = Vec::new();
+        let mut index_of = std::collections::BTreeMap::new();
+        for turn in 0..total {
+            // The first letter varies fastest.
+            let mut rest = turn;
+            let (mut c, mut w, mut d, mut p) = (0, 0, 0, 0);
+            for letter in &letters {
+                let count = counts(*letter);
+                let digit = rest % count;
+                rest /= count;
+                match letter {
+                    'C' => c = digit,
+                    'W' => w = digit,
+                    'D' => d = digit,
+                    _ => p = digit,
+                }
+            }
+            let key = pool_key(c, w, d, p);
+            let pool = *index_of.entry(key).or_insert_with(|| {
+                keys.push(key);
+                pools.push(Vec::new());
+                pools.len() - 1
+            });
+            pools[pool].push(bin_at(c, w, d, p));
+        }
+        pools
+    }
+
+    /// Physical units in a block.
+    #[inline]
+    pub fn units_per_block(&self) -> u32 {
+        self.units_per_block.get()
+    }
+    /// Blocks in a bin, bad ones included.
+    #[inline]
+    pub fn blocks_per_bin(&self) -> u32 {
+        self.blocks_per_bin.get()
+    }
+    /// Blocks of the drive, bad ones included.
+    pub fn blocks(&self) -> u32 {
+        self.bins * self.blocks_per_bin.get()
+    }
+    /// Physical units of the drive, those of bad blocks included.
+    pub fn physical_units(&self) -> u32 {
+        self.blocks() * self.units_per_block.get()
+    }
+    /// Bytes that the host sees.
+    pub fn exported_bytes(&self) -> u64 {
+        u64::from(self.logical_units) * self.unit_bytes
+    }
+    /// Bytes that one program command writes.
+    pub fn row_bytes(&self) -> u64 {
+        self.page_bytes * u64::from(self.block_planes)
+    }
+
+    /// Number of pools.
+    pub fn pool_count(&self) -> u32 {
+        self.pools.len() as u32
+    }
+    /// The bins of a pool, in the order in which they take turns.
+    #[inline]
+    pub fn bins_of(&self, pool: PoolId) -> &[BinId] {
+        &self.pools[pool.index()]
+    }
+    /// The pool of a logical unit: a pure function of its address.
+    #[inline]
+    pub fn pool(&self, lpn: Lpn) -> PoolId {
+        if self.pools.len() == 1 {
+            return PoolId(0);
+        }
+        PoolId(self.pool_count.split(self.stripe.quotient(lpn.0)).1)
+    }
+    /// The pool that a bin belongs to.
+    #[inline]
+    pub fn pool_of_bin(&self, bin: BinId) -> PoolId {
+        self.pool_of_bin[bin]
+    }
+    /// Logical units whose pool is `pool`.
+    pub fn logical_units_of(&self, pool: PoolId) -> u32 {
+        let (stripe, pools) = (self.stripe.get(), self.pool_count.get());
+        let (rounds, rest) = (self.logical_units / (stripe * pools), self.logical_units % (stripe * pools));
+        rounds * stripe + rest.saturating_sub(pool.0 * stripe).min(stripe)
+    }
+
+    /// The block of a physical unit and the unit's place in it.
+    #[inline]
+    pub fn block_and_place(&self, pun: Pun) -> (BlockId, u32) {
+        let (block, place) = self.units_per_block.split(pun.0);
+        (BlockId(block), place)
+    }
+    /// The block of a physical unit.
+    #[inline]
+    pub fn block(&self, pun: Pun) -> BlockId {
+        BlockId(self.units_per_block.quotient(pun.0))
+    }
+    /// The batch of a place in a block, and the slot in the batch.
+    #[inline]
+    pub fn batch_and_slot(&self, place: u32) -> (u32, u32) {
+        self.batch.split(place)
+    }
+    /// The bin of a block.
+    #[inline]
+    pub fn bin(&self, block: BlockId) -> BinId {
+        BinId(self.blocks_per_bin.quotient(block.0))
+    }
+    /// The first block of a bin; the others follow it.
+    #[inline]
+    pub fn first_block(&self, bin: BinId) -> BlockId {
+        BlockId(bin.0 * self.blocks_per_bin.get())
+    }
+    /// The first physical unit of a batch.
+    #[inline]
+    pub fn first_unit(&self, block: BlockId, batch: u32) -> Pun {
+        Pun(block.0 * self.units_per_block.get() + batch * self.units_per_batch)
+    }
+    /// The first plane that a bin's blocks span.
+    #[inline]
+    pub fn first_plane(&self, bin: BinId) -> PlaneId {
+        PlaneId(bin.0 * self.planes_per_bin)
+    }
+    /// The planes, counted from the bin's first, that hold slots `first..=last` of a batch.
+    #[inline]
+    pub fn planes_of_slots(&self, first: u32, last: u32) -> std::ops::RangeInclusive<u32> {
+        if self.rows_per_batch > 1 {
+            return 0..=self.block_planes - 1;
+        }
+        let plane = |byte: u64| (byte / self.page_bytes) as u32;
+        plane(u64::from(first) * self.unit_bytes)
+            ..=plane((u64::from(last) + 1) * self.unit_bytes - 1)
+    }
+}

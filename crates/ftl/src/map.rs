@@ -1,0 +1,153 @@
+//! The map from logical to physical units, its reverse, and which physical
+//! units are live: the hot data of the drive, 8 bytes and a bit for each unit.
+
+use crate::layout::{Lpn, Pun};
+use engine::{BigColumn, typed_id};
+use std::num::NonZeroU32;
+
+typed_id! { struct Word; }
+
+/// Where each logical unit lives and what each physical unit holds.
+pub struct Map {
+    // A physical number is stored plus one, so that zeroed memory means unmapped.
+    forward: BigColumn<Lpn, Option<NonZeroU32>>,
+    reverse: BigColumn<Pun, u32>,
+    live: BigColumn<Word, u64>,
+}
+
+impl Map {
+    /// Nothing mapped.
+    pub fn new(logical: u32, physical: u32) -> Self {
+        Self {
+            forward: BigColumn::zeroed(logical as usize),
+            reverse: BigColumn::zeroed(physical as usize),
+            // One word more, so that bits may be read across a word's end.
+            live: BigColumn::zeroed(physical as usize / 64 + 2),
+        }
+    }
+
+    /// Where a logical unit lives.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Option<Pun> {
+        self.forward[lpn].map(|stored| Pun(stored.get() - 1))
+    }
+    /// Brings the entry of `lpn` near.
+    #[inline]
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.forward.prefetch(lpn);
+    }
+    /// Points `lpn` to `pun` and returns where it was.
+    #[inline]
+    pub fn point(&mut self, lpn: Lpn, pun: Pun) -> Option<Pun> {
+        let entry = &mut self.forward[lpn];
+        std::mem::replace(entry, NonZeroU32::new(pun.0 + 1)).map(|stored| Pun(stored.get() - 1))
+    }
+    /// Forgets where `lpn` was and returns it.
+    #[inline]
+    pub fn unmap(&mut self, lpn: Lpn) -> Option<Pun> {
+        self.forward[lpn].take().map(|stored| Pun(stored.get() - 1))
+    }
+    /// What `pun` was last written with.
+    #[inline]
+    pub fn holds(&self, pun: Pun) -> Lpn {
+        Lpn(self.reverse[pun])
+    }
+    /// Notes that `pun` is written with `lpn`.
+    #[inline]
+    pub fn note(&mut self, pun: Pun, lpn: Lpn) {
+        self.reverse[pun] = lpn.0;
+    }
+    /// The reverse map of a run of physical units.
+    #[inline]
+    pub fn notes_mut(&mut self, first: Pun, count: u32) -> &mut [u32] {
+        &mut self.reverse.as_mut_slice()[first.0 as usize..][..count as usize]
+    }
+    /// The forward map, unmapped being 0 and others their number plus one.
+    #[inline]
+    pub fn forward_mut(&mut self) -> &mut [Option<NonZeroU32>] {
+        self.forward.as_mut_slice()
+    }
+
+    /// True where `pun` holds the current data of a logical unit.
+    #[inline]
+    pub fn is_live(&self, pun: Pun) -> bool {
+        self.live[Word(pun.0 / 64)] >> (pun.0 % 64) & 1 == 1
+    }
+    /// Live bits of `count` (at most 64) units from `first` on.
+    #[inline]
+    pub fn live_bits(&self, first: Pun, count: u32) -> u64 {
+        let (word, shift) = (first.0 / 64, first.0 % 64);
+        let mut bits = self.live[Word(word)] >> shift;
+        if shift + count > 64 {
+            bits |= self.live[Word(word + 1)] << (64 - shift);
+        }
+        bits & low_bits(count)
+    }
+    /// Makes `count` (at most 64) units from `first` on live.
+    #[inline]
+    pub fn set_live(&mut self, first: Pun, count: u32) {
+        let (word, shift) = (first.0 / 64, first.0 % 64);
+        self.live[Word(word)] |= low_bits(count) << shift;
+        if shift + count > 64 {
+            self.live[Word(word + 1)] |= low_bits(count) >> (64 - shift);
+        }
+    }
+    /// Makes `pun` dead.
+    ///
+    /// # Panics
+    /// Where it is dead already.
+    #[inline]
+    pub fn kill(&mut self, pun: Pun) {
+        let word = &mut self.live[Word(pun.0 / 64)];
+        let bit = 1u64 << (pun.0 % 64);
+        assert!(*word & bit != 0, "only live data can die");
+        *word ^= bit;
+    }
+    /// Makes a run of units dead, whatever they were.
+    pub fn kill_run(&mut self, first: Pun, count: u32) {
+        let mut at = first.0;
+        let end = first.0 + count;
+        while at < end {
+            let shift = at % 64;
+            let run = (64 - shift).min(end - at);
+            self.live[Word(at / 64)] &= !(low_bits(run) << shift);
+            at += run;
+        }
+    }
+    /// Bytes that the map takes once all of it is in use.
+    pub fn bytes(&self) -> usize {
+        self.forward.bytes() + self.reverse.bytes() + self.live.bytes()
+    }
+}
+
+/// A word whose lowest `count` (1 to 64) bits are set.
+#[inline]
+pub const fn low_bits(count: u32) -> u64 {
+    u64::MAX >> (64 - count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn live_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64) {
+            let mut map = Map::new(1, 400);
+            map.set_live(Pun(first), count);
+            for pun in 0..400 {
+                prop_assert_eq!(map.is_live(Pun(pun)), (first..first + count).contains(&pun));
+            }
+            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count));
+            map.kill_run(Pun(first), count);
+            prop_assert!((0..400).all(|pun| !map.is_live(Pun(pun))));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "only live data can die")]
+    fn data_dies_once() {
+        Map::new(1, 64).kill(Pun(3));
+    }
+}

@@ -1,0 +1,203 @@
+//! Writing without time: the same binding, committing and collecting, one after
+//! the other, as fast as memory allows. Used to precondition a drive and to
+//! study write amplification and wear alone.
+
+use crate::blocks::{Batch, Source, Stream};
+use crate::config::BinChoice;
+use crate::ftl::Ftl;
+use crate::gc::Level;
+use crate::layout::{BinId, Lpn, PoolId, Pun};
+use std::num::NonZeroU32;
+
+/// Writes units to an [`Ftl`] without time.
+pub struct Untimed {
+    choice: BinChoice,
+    pools: Vec<Pending>,
+}
+
+/// Units of a pool that wait for a full batch, and whose turn it is to take it.
+struct Pending {
+    units: Vec<Lpn>,
+    turn: usize,
+}
+
+/// Batches ahead of which a collection asks for map entries.
+const AHEAD: u32 = 4;
+
+impl Untimed {
+    /// A writer for `ftl` that chooses bins by `choice`. Without time no program
+    /// waits, so that the least queued bin is the next in turn.
+    pub fn new(ftl: &Ftl, choice: BinChoice) -> Self {
+        let batch = ftl.layout.units_per_batch as usize;
+        let pools = (0..ftl.layout.pool_count())
+            .map(|_| Pending { units: Vec::with_capacity(batch), turn: 0 })
+            .collect();
+        Self { choice, pools }
+    }
+
+    /// Writes a logical unit; it reaches the map with the batch that it fills.
+    ///
+    /// # Errors
+    /// Where no bin of its pool has or can make room.
+    #[inline]
+    pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        let pool = ftl.layout.pool(lpn);
+        let pending = &mut self.pools[pool.0 as usize];
+        pending.units.push(lpn);
+        if pending.units.len() == ftl.layout.units_per_batch as usize {
+            self.program(ftl, pool)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what waits, padding batches that are not full.
+    ///
+    /// # Errors
+    /// Where no bin of a pool has or can make room.
+    pub fn flush(&mut self, ftl: &mut Ftl) -> Result<(), PoolId> {
+        for pool in 0..self.pools.len() {
+            if !self.pools[pool].units.is_empty() {
+                self.program(ftl, PoolId(pool as u32))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&mut self, ftl: &mut Ftl, pool: PoolId) -> Result<(), PoolId> {
+        let bin = self.choose_bin(ftl, pool).ok_or(pool)?;
+        let batch = ftl.bind(bin, Stream::Host).expect("the chosen bin has room");
+        let pending = &mut self.pools[pool.0 as usize];
+        commit_batch(ftl, batch, &pending.units, Source::Host);
+        pending.units.clear();
+        Ok(())
+    }
+
+    /// The bin that takes the pool's next batch, after collecting what it needs.
+    fn choose_bin(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BinId> {
+        let bins = ftl.layout.bins_of(pool).len();
+        let turn = self.pools[pool.0 as usize].turn;
+        let in_turn = |ftl: &Ftl, step: usize| ftl.layout.bins_of(pool)[(turn + step) % bins];
+        let first = match self.choice {
+            BinChoice::RoundRobin | BinChoice::LeastQueued => 0,
+            BinChoice::MostFree => (0..bins)
+                .rev()
+                .max_by_key(|step| ftl.free_units(in_turn(ftl, *step)))
+                .expect("a pool has bins"),
+        };
+        for step in (first..bins).chain(0..first) {
+            let bin = in_turn(ftl, step);
+            if make_room(ftl, bin) {
+                self.pools[pool.0 as usize].turn = (turn + step + 1) % bins;
+                return Some(bin);
+            }
+        }
+        None
+    }
+}
+
+/// Collects a bin as its thresholds ask; returns whether the host can write to it.
+fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
+    if ftl.level(bin) != Level::Ample {
+        while !ftl.has_enough(bin) && collect(ftl, bin) {}
+    }
+    ftl.can_bind(bin, Stream::Host)
+}
+
+/// Commits a bound batch written with `units` at once.
+fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
+    let first = ftl.layout.first_unit(at.block, at.batch);
+    let count = units.len() as u32;
+    // Live before the loop: a unit that comes twice in a batch kills its first copy.
+    ftl.map.set_live(first, count);
+    ftl.blocks.standing[at.block] += count;
+    for (note, lpn) in ftl.map.notes_mut(first, count).iter_mut().zip(units) {
+        *note = lpn.0;
+    }
+    let mut fresh = 0;
+    for (slot, lpn) in units.iter().enumerate() {
+        match ftl.map.point(*lpn, Pun(first.0 + slot as u32)) {
+            Some(old) => {
+                ftl.map.kill(old);
+                let block = ftl.layout.block(old);
+                ftl.blocks.standing[block] -= 1;
+            }
+            None => fresh += 1,
+        }
+    }
+    ftl.count_mapped(fresh);
+    ftl.tally.units[source as usize] += u64::from(count);
+    ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
+    ftl.finish(at);
+}
+
+/// Collects one block of a bin; returns false where none gains space.
+fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
+    let Some(victim) = ftl.pick_victim(bin) else { return false };
+    let mut moving = Move { bin, target: None, filled: 0 };
+    let batches = ftl.layout.batches_per_block;
+    for batch in 0..batches {
+        if batch + AHEAD < batches {
+            prefetch_batch(ftl, Batch { block: victim, batch: batch + AHEAD });
+        }
+        moving.batch(ftl, Batch { block: victim, batch });
+    }
+    moving.end(ftl);
+    let first = ftl.layout.first_unit(victim, 0);
+    ftl.map.kill_run(first, ftl.layout.units_per_block());
+    ftl.blocks.standing[victim] = crate::blocks::BARRED;
+    ftl.erase(victim);
+    true
+}
+
+/// Brings the map entries of a batch's live units near.
+fn prefetch_batch(ftl: &Ftl, at: Batch) {
+    let first = ftl.layout.first_unit(at.block, at.batch);
+    let mut live = ftl.live_in_batch(at);
+    while live != 0 {
+        ftl.map.prefetch(ftl.map.holds(Pun(first.0 + live.trailing_zeros())));
+        live &= live - 1;
+    }
+}
+
+/// A collection in progress: live units go, in order, into the bin's next batches.
+struct Move {
+    bin: BinId,
+    target: Option<(Batch, Pun)>,
+    filled: u32,
+}
+
+impl Move {
+    /// Moves the live units of one batch. Its places are not killed one by one:
+    /// the caller forgets the whole block.
+    #[inline]
+    fn batch(&mut self, ftl: &mut Ftl, at: Batch) {
+        let first = ftl.layout.first_unit(at.block, at.batch);
+        let mut live = ftl.live_in_batch(at);
+        while live != 0 {
+            let lpn = ftl.map.holds(Pun(first.0 + live.trailing_zeros()));
+            live &= live - 1;
+            let (_, start) = *self.target.get_or_insert_with(|| {
+                let bound = ftl.bind(self.bin, Stream::Gc).expect("the reserve takes a victim's live data");
+                (bound, ftl.layout.first_unit(bound.block, bound.batch))
+            });
+            let to = Pun(start.0 + self.filled);
+            ftl.map.note(to, lpn);
+            ftl.map.forward_mut()[lpn.0 as usize] = NonZeroU32::new(to.0 + 1);
+            self.filled += 1;
+            if self.filled == ftl.layout.units_per_batch {
+                self.end(ftl);
+            }
+        }
+    }
+
+    /// Programs the batch that is being filled, padded where it is not full.
+    fn end(&mut self, ftl: &mut Ftl) {
+        let Some((at, first)) = self.target.take() else { return };
+        ftl.map.set_live(first, self.filled);
+        ftl.blocks.standing[at.block] += self.filled;
+        ftl.tally.units[Source::Gc as usize] += u64::from(self.filled);
+        ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - self.filled);
+        self.filled = 0;
+        ftl.finish(at);
+    }
+}

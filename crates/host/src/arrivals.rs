@@ -1,0 +1,178 @@
+//! When requests come: by a process of their own (open loop), or some time
+//! after a place in the queue became free (closed loop).
+
+use crate::bursts::Bursts;
+use crate::command::Issue;
+use crate::config::{ArrivalProcess, ThinkConfig, WorkloadConfig};
+use engine::{Span, Stream};
+
+/// A stream of moments of issue.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    stream: Stream,
+    process: Process,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    /// `gap` and `mean_gap` are in nanoseconds; `start` since the start of the run.
+    Open {
+        gaps: ArrivalProcess,
+        mean_gap: f64,
+        clock: Clock,
+        start: u64,
+        bursts: Option<Bursts>,
+    },
+    ThinkFixed(Span),
+    ThinkExponential {
+        mean: f64,
+    },
+}
+
+/// A sum of fractional gaps without drift: whole nanoseconds, and a fraction
+/// below one that never loses bits to a large sum.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    whole: u64,
+    fraction: f64,
+}
+
+impl Clock {
+    /// Advances by `ns` and returns the whole nanoseconds.
+    #[inline]
+    fn advance(&mut self, ns: f64) -> u64 {
+        let sum = self.fraction + ns;
+        let whole = sum as u64;
+        self.whole += whole;
+        self.fraction = sum - whole as f64;
+        self.whole
+    }
+}
+
+impl Arrivals {
+    /// The arrivals of `config`, drawn from `stream`.
+    pub fn new(config: &WorkloadConfig, stream: Stream) -> Self {
+        Self { stream, process: Process::new(config) }
+    }
+
+    /// When the next request is issued.
+    #[inline]
+    pub fn next(&mut self) -> Issue {
+        match &mut self.process {
+            Process::ThinkFixed(span) => Issue::After(*span),
+            Process::ThinkExponential { mean } => {
+                let ns = self.stream.exponential(*mean).round();
+                Issue::After(Span::from_ns(ns as u64))
+            }
+            Process::Open { gaps, mean_gap, clock, start, bursts } => {
+                let at = match gaps {
+                    ArrivalProcess::Constant => {
+                        let now = clock.whole;
+                        clock.advance(*mean_gap);
+                        now
+                    }
+                    ArrivalProcess::Poisson => clock.advance(self.stream.exponential(*mean_gap)),
+                    ArrivalProcess::Uniform => clock.advance(self.stream.unit() * 2.0 * *mean_gap),
+                };
+                let at = bursts.map_or(at, |bursts| bursts.stretch(at));
+                Issue::At(Span::from_ns(*start + at))
+            }
+        }
+    }
+}
+
+impl Process {
+    fn new(config: &WorkloadConfig) -> Self {
+        if let Some(arrivals) = &config.arrivals {
+            return Self::Open {
+                gaps: arrivals.process,
+                mean_gap: 1e9 / arrivals.rate.per_second(),
+                clock: Clock { whole: 0, fraction: 0.0 },
+                start: config.start.map_or(0, |start| start.span().as_ns()),
+                bursts: config.bursts.as_ref().map(Bursts::new),
+            };
+        }
+        match &config.think_time {
+            None => Self::ThinkFixed(Span::ZERO),
+            Some(ThinkConfig::Fixed(time)) => Self::ThinkFixed(time.span()),
+            Some(ThinkConfig::Exponential(config)) => {
+                Self::ThinkExponential { mean: config.mean.span().as_ns() as f64 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ArrivalConfig, BurstConfig, ExponentialTime};
+    use engine::Streams;
+    use settings::Frequency;
+
+    fn open(process: ArrivalProcess, per_second: u64) -> WorkloadConfig {
+        let rate = Frequency::from_per_second(per_second);
+        WorkloadConfig {
+            arrivals: Some(ArrivalConfig { process, rate }),
+            ..WorkloadConfig::default()
+        }
+    }
+
+    fn moments(config: &WorkloadConfig, count: usize) -> Vec<u64> {
+        let mut arrivals = Arrivals::new(config, Streams::new(41).stream("arrivals"));
+        let at = |issue| match issue {
+            Issue::At(span) | Issue::After(span) => span.as_ns(),
+        };
+        (0..count).map(|_| at(arrivals.next())).collect()
+    }
+
+    /// Mean and standard deviation of the gaps, in units of the mean gap.
+    fn gaps(process: ArrivalProcess) -> (f64, f64) {
+        let moments = moments(&open(process, 2_000), 200_001);
+        let gaps: Vec<f64> = moments.windows(2).map(|w| (w[1] - w[0]) as f64 / 5e5).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let square = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>();
+        (mean, libm::sqrt(square / gaps.len() as f64))
+    }
+
+    #[test]
+    fn gaps_have_the_mean_and_the_spread_of_their_process() {
+        // Four standard errors of 200,000 gaps, and ample room for the spread.
+        for (process, sigma) in [
+            (ArrivalProcess::Constant, 0.0),
+            (ArrivalProcess::Poisson, 1.0),
+            (ArrivalProcess::Uniform, 1.0 / libm::sqrt(3.0)),
+        ] {
+            let (mean, spread) = gaps(process);
+            println!("seed 41, {process:?}: mean {mean}, spread {spread} ({sigma})");
+            assert!((mean - 1.0).abs() <= 4.0 * sigma / 447.2);
+            assert!((spread - sigma).abs() <= 0.02);
+        }
+    }
+
+    #[test]
+    fn a_gap_that_is_no_whole_number_does_not_drift() {
+        let moments = moments(&open(ArrivalProcess::Constant, 3), 3_000_001);
+        assert_eq!(moments[0], 0);
+        assert!(moments[3_000_000].abs_diff(1_000_000_000_000_000) <= 1);
+    }
+
+    #[test]
+    fn arrivals_come_in_the_on_phases_at_the_full_rate() {
+        let mut config = open(ArrivalProcess::Constant, 1_000_000);
+        let (on, off) = (Span::from_us(2).into(), Span::from_us(8).into());
+        config.bursts = Some(BurstConfig { on, off });
+        config.start = Some(Span::from_us(100).into());
+        let expected = [100_000, 101_000, 110_000, 111_000, 120_000];
+        assert_eq!(moments(&config, 5), expected);
+    }
+
+    #[test]
+    fn thinking_takes_its_mean() {
+        let mean = Span::from_us(100).into();
+        let think_time = Some(ThinkConfig::Exponential(ExponentialTime { mean }));
+        let config = WorkloadConfig { think_time, ..WorkloadConfig::default() };
+        let times = moments(&config, 100_000);
+        let mean = times.iter().sum::<u64>() as f64 / 1e5;
+        assert!((mean - 1e5).abs() < 4.0 * 1e5 / 316.2, "seed 41: {mean}");
+    }
+}

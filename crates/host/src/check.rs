@@ -1,0 +1,199 @@
+//! What can be wrong with a workload's configuration by itself, all at once.
+//! What depends on the contents of a trace is found when that was surveyed.
+
+use crate::config::{
+    AddressConfig, ExponentialSize, SizeConfig, StopConfig, TraceConfig, TraceMode, WorkloadConfig,
+};
+use crate::error::Fault;
+use crate::mix::shares;
+use crate::region::Region;
+use crate::sizes::{largest, round_up_to};
+use crate::synthetic::{align, size};
+use crate::trace::replay::is_without_thinking;
+use settings::{Share, Size};
+
+/// The unit of a drive's addresses; sizes and alignments are multiples of it.
+const SECTOR: u64 = 512;
+
+/// Shares may miss 100 % by so much, from rounding in the file: 33.33 % thrice
+/// is refused.
+const SHARE_TOLERANCE: f64 = 1e-6;
+
+/// The largest exponent of a Zipf distribution that is accepted.
+const THETA_MAX: f64 = 3.0;
+
+impl WorkloadConfig {
+    /// Everything wrong with the configuration for a drive that exports
+    /// `capacity_bytes`, by key. Empty where nothing is.
+    pub fn faults(&self, capacity_bytes: u64) -> Vec<Fault> {
+        let mut faults = Faults(Vec::new());
+        faults.when(self.name.is_empty(), "name", "a workload needs a name");
+        let region = Region::of(self, capacity_bytes);
+        check_region(region, capacity_bytes, &mut faults);
+        match &self.trace {
+            Some(trace) => check_trace(self, trace, &mut faults),
+            None => check_synthetic(self, region, &mut faults),
+        }
+        faults.when(self.queue_depth == Some(0), "queue_depth", "at least 1 must be outstanding");
+        check_stop(self.stop.as_ref(), &mut faults);
+        faults.0
+    }
+}
+
+/// Faults as they are found.
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn when(&mut self, is_wrong: bool, key: &str, problem: &str) {
+        if is_wrong {
+            self.0.push(Fault::new(key, problem));
+        }
+    }
+
+    /// Refuses a number of bytes that is not a positive multiple of the sector.
+    fn sectors(&mut self, bytes: u64, key: &str) {
+        let is_wrong = bytes == 0 || !bytes.is_multiple_of(SECTOR);
+        self.when(is_wrong, key, "must be a multiple of 512 B and more than 0 B");
+    }
+}
+
+fn check_region(region: Region, capacity_bytes: u64, faults: &mut Faults) {
+    let capacity = Size::from_bytes(capacity_bytes);
+    let end = region.offset.checked_add(region.bytes);
+    if end.is_none_or(|end| end > capacity_bytes) || region.offset > capacity_bytes {
+        let problem = format!("reaches beyond the drive, which exports {capacity}");
+        faults.when(true, "region", &problem);
+        return;
+    }
+    let is_odd = !region.offset.is_multiple_of(SECTOR);
+    faults.when(is_odd, "region.offset", "must be a multiple of 512 B");
+    let is_odd = !region.bytes.is_multiple_of(SECTOR);
+    faults.when(is_odd, "region.size", "must be a multiple of 512 B");
+    faults.when(region.bytes == 0, "region", "is empty");
+}
+
+fn check_synthetic(config: &WorkloadConfig, region: Region, faults: &mut Faults) {
+    check_mix(config, faults);
+    let sized = size(config);
+    check_size(&sized, faults);
+    if let Some(align) = config.align {
+        faults.sectors(align.bytes(), "align");
+    }
+    let bytes = largest(&sized, region.bytes);
+    if region.bytes > 0 && bytes > region.bytes {
+        let (bytes, region) = (Size::from_bytes(bytes), Size::from_bytes(region.bytes));
+        let problem = format!("a request of {bytes} does not fit into the region of {region}");
+        faults.when(true, "size", &problem);
+    }
+    if let Some(addresses) = &config.addresses {
+        check_addresses(addresses, align(config), faults);
+    }
+    let is_open = config.arrivals.is_some();
+    let thinks = is_open && config.think_time.is_some();
+    faults.when(thinks, "think_time", "has no meaning with arrivals; remove one of the two");
+    let never_on = config.bursts.as_ref().is_some_and(|bursts| bursts.on.span().is_zero());
+    faults.when(never_on, "bursts.on", "a burst needs a length");
+}
+
+fn check_mix(config: &WorkloadConfig, faults: &mut Faults) {
+    match (&config.reads, &config.mix) {
+        (Some(_), Some(_)) => {
+            faults.when(true, "reads", "has no meaning beside mix; remove one of the two");
+        }
+        (None, None) => {
+            let problem = "missing; write reads = \"70 %\", or mix with the share of each kind";
+            faults.when(true, "reads", problem);
+        }
+        (Some(reads), None) => {
+            let is_wrong = reads.fraction() > 1.0;
+            faults.when(is_wrong, "reads", "is more than all requests: at most 100 %");
+        }
+        (None, Some(_)) => check_sum(shares(config).iter().sum(), "mix", faults),
+    }
+}
+
+/// Refuses shares that do not add up to the whole.
+fn check_sum(sum: f64, key: &str, faults: &mut Faults) {
+    let is_wrong = (sum - 1.0).abs() > SHARE_TOLERANCE;
+    let percent = sum * 100.0;
+    faults.when(is_wrong, key, &format!("the shares add up to {percent} %, not to 100 %"));
+}
+
+fn check_size(config: &SizeConfig, faults: &mut Faults) {
+    match config {
+        SizeConfig::Fixed(size) => faults.sectors(size.bytes(), "size"),
+        SizeConfig::List(list) => {
+            for (index, entry) in list.iter().enumerate() {
+                faults.sectors(entry.size.bytes(), &format!("size[{index}].size"));
+            }
+            check_sum(list.iter().map(|entry| entry.share.fraction()).sum(), "size", faults);
+        }
+        SizeConfig::Exponential(config) => check_exponential(config, faults),
+    }
+}
+
+fn check_exponential(config: &ExponentialSize, faults: &mut Faults) {
+    faults.when(config.mean.bytes() == 0, "size.mean", "must be more than 0 B");
+    let unit = round_up_to(config);
+    faults.sectors(unit, "size.round_up_to");
+    let is_odd = |max: Size| max.bytes() == 0 || unit == 0 || !max.bytes().is_multiple_of(unit);
+    let unit = Size::from_bytes(unit);
+    let problem = format!("must be a multiple of round_up_to ({unit}) and more than 0 B");
+    faults.when(config.max.is_some_and(is_odd), "size.max", &problem);
+}
+
+fn check_addresses(config: &AddressConfig, align: u64, faults: &mut Faults) {
+    match *config {
+        AddressConfig::Sequential {} | AddressConfig::Uniform {} | AddressConfig::Jesd219 {} => {}
+        AddressConfig::Strided { stride } => {
+            let is_odd = stride.bytes() == 0 || align == 0 || !stride.bytes().is_multiple_of(align);
+            let align = Size::from_bytes(align);
+            let problem = format!("must be a multiple of align ({align}) and more than 0 B");
+            faults.when(is_odd, "addresses.stride", &problem);
+        }
+        AddressConfig::Zipf { theta, .. } => {
+            let is_wrong = !(0.0..=THETA_MAX).contains(&theta);
+            faults.when(is_wrong, "addresses.theta", "must lie between 0 (uniform) and 3");
+        }
+        AddressConfig::HotCold { hot_space, hot_accesses } => {
+            let is_wrong = |share: Share| share.fraction() > 1.0;
+            let problem = "is more than the whole: at most 100 %";
+            faults.when(is_wrong(hot_space), "addresses.hot_space", problem);
+            faults.when(is_wrong(hot_accesses), "addresses.hot_accesses", problem);
+        }
+    }
+}
+
+fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults) {
+    for (is_given, key) in [
+        (config.reads.is_some(), "reads"),
+        (config.mix.is_some(), "mix"),
+        (config.size.is_some(), "size"),
+        (config.align.is_some(), "align"),
+        (config.addresses.is_some(), "addresses"),
+        (config.arrivals.is_some(), "arrivals"),
+        (config.bursts.is_some(), "bursts"),
+    ] {
+        faults.when(is_given, key, "has no meaning beside trace, which brings its own; remove it");
+    }
+    let closed = trace.mode == TraceMode::Closed;
+    let stamps = "has no meaning with mode = \"closed\", which does not use the stamps";
+    faults.when(closed && trace.time_scale.is_some(), "trace.time_scale", stamps);
+    faults.when(closed && trace.disorder.is_some(), "trace.disorder", stamps);
+    let thinks = is_without_thinking(trace, config.think_time.as_ref());
+    faults.when(thinks, "think_time", "has no meaning with mode = \"open\"; remove it");
+    let scale_is_wrong = trace.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite()));
+    faults.when(scale_is_wrong, "trace.time_scale", "must be more than 0");
+    let devices = trace.devices.as_deref();
+    let none = devices.is_some_and(<[u32]>::is_empty);
+    faults.when(none, "trace.devices", "names no device; leave it out to replay all");
+    faults.when(trace.repeat == Some(0), "trace.repeat", "must be at least 1");
+}
+
+fn check_stop(stop: Option<&StopConfig>, faults: &mut Faults) {
+    let Some(stop) = stop else { return };
+    let problem = "must be more than 0; leave it out for no limit";
+    faults.when(stop.time.is_some_and(|time| time.span().is_zero()), "stop.time", problem);
+    faults.when(stop.requests == Some(0), "stop.requests", problem);
+    faults.when(stop.bytes.is_some_and(|size| size.bytes() == 0), "stop.bytes", problem);
+}

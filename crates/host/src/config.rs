@@ -1,0 +1,360 @@
+//! A workload as a configuration file writes it: one `[[workload]]` table is one
+//! initiator, synthetic or fed from a trace. A key left out is `None` here, so
+//! that a key which means nothing beside another can be refused instead of
+//! being ignored; `check.rs` does that.
+
+use crate::either::text_or_table;
+use crate::trace::Format;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Frequency, Share, Size, Time};
+use std::path::PathBuf;
+
+/// One initiator: what it asks of the drive, how fast, and until when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadConfig {
+    /// The initiator's name in results, unique in an experiment. The random
+    /// numbers of a workload depend on the seed and on this name.
+    pub name: String,
+    /// How its requests rank in the drive's queues. Default: `normal`.
+    #[serde(default)]
+    pub priority: Priority,
+    /// When its first request may come, after the start of the run. Default: `0 s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Time>,
+    /// The part of the drive that it works on. Default: the whole drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<RegionConfig>,
+    /// Share of reads, the others being writes: short for
+    /// `mix = { read = …, write = … }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Share>,
+    /// Shares of the kinds of request; they add up to 100 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<MixConfig>,
+    /// Bytes per request: fixed, a list with shares, or exponential. Default: `4 KiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<SizeConfig>,
+    /// Requests begin at multiples of this, counted from the start of the
+    /// region; also the unit that `addresses` chooses among. Default: the
+    /// smallest request (as fio's `blockalign`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<Size>,
+    /// Which addresses are asked for. Default: `{ pattern = "uniform" }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<AddressConfig>,
+    /// Open loop: requests come by a process of their own. Without this key the
+    /// loop is closed: a request is issued when a place in the queue is free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalConfig>,
+    /// Closed loop: requests outstanding at any time, default 1. Open loop: at
+    /// most so many outstanding, later ones wait at the host; default no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// Closed loop: time between a place becoming free and the next request,
+    /// fixed or exponential. Default: `0 s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<ThinkConfig>,
+    /// Alternating phases with and without new requests, beginning with `on` at
+    /// `start`. Open loop: arrivals come in the on phases only, at the full rate.
+    /// Closed loop: nothing is issued in the off phases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<BurstConfig>,
+    /// When the initiator stops: at the first limit reached. Default: a trace
+    /// ends with its file, a synthetic workload never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopConfig>,
+    /// Requests from a trace, in place of `reads`, `mix`, `size`, `align`,
+    /// `addresses`, `arrivals` and `bursts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceConfig>,
+}
+
+/// The rank of an initiator's requests.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// Served before the others.
+    High,
+    /// The usual rank.
+    #[default]
+    Normal,
+    /// Served after the others.
+    Low,
+}
+
+/// A part of the drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegionConfig {
+    /// Where it begins, a multiple of 512 B. Default: `0 B`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Size>,
+    /// How long it is, a multiple of 512 B. Default: to the end of the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+}
+
+/// Shares of the kinds of request. A kind left out does not occur.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MixConfig {
+    /// Share of reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<Share>,
+    /// Share of writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Share>,
+    /// Share of trims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<Share>,
+    /// Share of flushes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Share>,
+    /// Share of write-zeroes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_zeroes: Option<Share>,
+}
+
+/// Bytes per request, multiples of 512 B.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeConfig {
+    /// Always the same: `"4 KiB"`.
+    Fixed(Size),
+    /// One of several: `[{ size = "4 KiB", share = "80 %" }, …]`.
+    List(Vec<SizeShare>),
+    /// Exponentially distributed, then rounded up.
+    Exponential(ExponentialSize),
+}
+
+/// One of several sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizeShare {
+    /// Bytes per request.
+    pub size: Size,
+    /// Share of the requests that have this size; the shares add up to 100 %.
+    pub share: Share,
+}
+
+/// Sizes drawn from an exponential distribution and rounded up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExponentialSize {
+    /// Mean before rounding.
+    pub mean: Size,
+    /// Sizes are rounded up to multiples of this. Default: `4 KiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_up_to: Option<Size>,
+    /// Larger draws are cut to this. Default: 32 means, which one draw in 10^14
+    /// exceeds, or the region where that is smaller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Size>,
+}
+
+/// Which addresses are asked for. All kinds of request of an initiator share
+/// one pattern and one cursor; a request never crosses the end of the region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "pattern", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AddressConfig {
+    /// Each request begins where the last one ended; at the end of the region it
+    /// starts over.
+    Sequential {},
+    /// Each request begins `stride` after the last one; at the end of the region
+    /// it starts over.
+    Strided {
+        /// Bytes from one beginning to the next, a multiple of `align`.
+        stride: Size,
+    },
+    /// Every place equally often.
+    Uniform {},
+    /// The place of rank k with probability proportional to k^-theta.
+    Zipf {
+        /// The exponent, from 0 (uniform) to 3; 0.99 is YCSB's.
+        theta: f64,
+        /// True: ranks are scattered over the region by a fixed permutation, the
+        /// same for every seed and name. False: rank 1 is the first place.
+        /// Default: true.
+        #[serde(default = "yes")]
+        scatter: bool,
+    },
+    /// A hot part at the start of the region, uniform inside and outside.
+    HotCold {
+        /// Share of the region that is hot.
+        hot_space: Share,
+        /// Share of the accesses that go to it.
+        hot_accesses: Share,
+    },
+    /// The client skew of JEDEC JESD219: 50 % of accesses to the first 5 % of the
+    /// region, 30 % to the next 15 %, 20 % to the remaining 80 %.
+    Jesd219 {},
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// An open loop's arrivals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrivalConfig {
+    /// How the gaps between requests are distributed.
+    pub process: ArrivalProcess,
+    /// Requests per second in the mean (while a burst lasts, where there are bursts).
+    pub rate: Frequency,
+}
+
+/// How the gaps between arrivals are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalProcess {
+    /// All gaps equal; the first request comes at once.
+    Constant,
+    /// Exponential gaps.
+    Poisson,
+    /// Gaps uniform over 0 to 2 / rate.
+    Uniform,
+}
+
+/// Time between a place in the queue becoming free and the next request.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ThinkConfig {
+    /// Always the same: `"100 us"`.
+    Fixed(Time),
+    /// Exponentially distributed: `{ mean = "100 us" }`.
+    Exponential(ExponentialTime),
+}
+
+/// An exponentially distributed time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExponentialTime {
+    /// The mean.
+    pub mean: Time,
+}
+
+/// Alternating phases with and without new requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstConfig {
+    /// Length of a phase with requests.
+    pub on: Time,
+    /// Length of a phase without.
+    pub off: Time,
+}
+
+/// When an initiator stops: at the first limit reached.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StopConfig {
+    /// Nothing is issued this long after `start` or later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
+    /// So many requests are issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Nothing is issued once this many bytes were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Size>,
+}
+
+/// Requests from a trace file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceConfig {
+    /// The file, plain or gzip.
+    pub file: PathBuf,
+    /// Its format. Default: detected; an ambiguous file is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// Whether requests come by their stamps or as fast as the queue allows.
+    /// Default: `open`.
+    #[serde(default)]
+    pub mode: TraceMode,
+    /// Open mode: stamps are multiplied by this; 2.0 replays at half speed.
+    /// Default: 1.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_scale: Option<f64>,
+    /// Open mode: what to do about stamps that run backwards. Default: `sort` for
+    /// captured traces (several threads log into one file), else `refuse`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disorder: Option<Disorder>,
+    /// The device numbers to replay. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Vec<u32>>,
+    /// How several devices become the drive's one address space. No default: a
+    /// trace of several devices must say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub combine: Option<Combine>,
+    /// What to do about addresses beyond the drive or region. Default: `refuse`.
+    #[serde(default)]
+    pub out_of_range: OutOfRange,
+    /// How many times the trace is played. In open mode a repetition follows one
+    /// mean gap after the last stamp. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u64>,
+}
+
+/// Whether a trace's requests come by their stamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceMode {
+    /// By their stamps; the earliest stamp of the file becomes `start`.
+    #[default]
+    Open,
+    /// In file order, each when a place in the queue is free; stamps are not used.
+    Closed,
+}
+
+/// What to do about stamps that run backwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disorder {
+    /// An error that names the line.
+    Refuse,
+    /// Replay in the order of the stamps; equal stamps keep the order of the file.
+    Sort,
+}
+
+/// How several devices of a trace become one address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combine {
+    /// One after the other by rising number, each as long as its farthest
+    /// request, rounded up to 1 MiB.
+    Concatenate,
+    /// All in the same place: equal addresses of two devices are one address.
+    Fold,
+    /// An initiator each, named `<name>.<device>`, all in the same region.
+    Separate,
+}
+
+/// What to do about a trace whose addresses do not fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutOfRange {
+    /// An error that names the farthest request.
+    #[default]
+    Refuse,
+    /// Offsets modulo the region (rounded down to 4 KiB); a request that would
+    /// cross the end is moved back to end there.
+    Wrap,
+    /// Offsets are mapped linearly from the trace's span to the region, rounded
+    /// down to 4 KiB; sizes stay, and a request that would cross the end is moved
+    /// back to end there.
+    Scale,
+}
+
+text_or_table! {
+    SizeConfig: "a size such as \"4 KiB\", a list of { size, share }, or { mean, round_up_to, max }" {
+        text => Fixed, list => List, table => Exponential,
+    }
+    ThinkConfig: "a time such as \"100 us\", or { mean = \"100 us\" }" {
+        text => Fixed, table => Exponential,
+    }
+}

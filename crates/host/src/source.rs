@@ -1,0 +1,203 @@
+//! One initiator's stream of requests, whatever they come from.
+
+use crate::bursts::Bursts;
+use crate::command::{Issue, Request};
+use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
+use crate::error::{ConfigError, HostError};
+use crate::region::Region;
+use crate::synthetic::Synthetic;
+use crate::trace::replay::Replay;
+use crate::trace::{Survey, survey};
+use engine::{Span, Streams};
+
+/// One initiator's stream of requests.
+pub struct Source {
+    origin: Origin,
+    name: String,
+    priority: Priority,
+    region: Region,
+    queue_depth: Option<u32>,
+    is_open: bool,
+    start: Span,
+    deadline: Option<Span>,
+    bursts: Option<Bursts>,
+    requests_left: u64,
+    bytes_left: u64,
+}
+
+/// Where requests come from; matched, not called through a table.
+enum Origin {
+    Synthetic(Box<Synthetic>),
+    Trace(Box<Replay>),
+}
+
+impl WorkloadConfig {
+    /// Reads the workload's trace once, where it has one: for the announcement
+    /// before a replay, for [`WorkloadConfig::expand`] and [`Source::build_surveyed`].
+    pub fn survey(&self) -> Result<Option<Survey>, HostError> {
+        let Some(trace) = &self.trace else { return Ok(None) };
+        Ok(Some(survey(&trace.file, trace.format)?))
+    }
+
+    /// The initiators that this workload stands for: one for each device of a
+    /// trace with `combine = "separate"`, named `<name>.<device>`, else itself.
+    pub fn expand(&self, survey: Option<&Survey>) -> Vec<WorkloadConfig> {
+        let (Some(trace), Some(survey)) = (&self.trace, survey) else { return vec![self.clone()] };
+        if trace.combine != Some(Combine::Separate) {
+            return vec![self.clone()];
+        }
+        let chosen = crate::trace::chosen(trace, survey);
+        let alone = |device: u32| {
+            let mut initiator = self.clone();
+            initiator.name = format!("{}.{device}", self.name);
+            let trace = initiator.trace.as_mut().expect("it is a copy of one with a trace");
+            trace.devices = Some(vec![device]);
+            initiator
+        };
+        chosen.into_iter().map(|known| alone(known.device)).collect()
+    }
+}
+
+impl Source {
+    /// The requests of `config` on a drive that exports `capacity_bytes`, with
+    /// random numbers from `streams`. A trace is surveyed first.
+    pub fn build(
+        config: &WorkloadConfig,
+        capacity_bytes: u64,
+        streams: Streams,
+    ) -> Result<Self, HostError> {
+        check(config, capacity_bytes)?;
+        let survey = config.survey()?;
+        Self::build_surveyed(config, survey.as_ref(), capacity_bytes, streams)
+    }
+
+    /// As [`Source::build`], with a survey of the trace that was made before.
+    ///
+    /// # Panics
+    /// Where a workload with a trace comes without a survey.
+    pub fn build_surveyed(
+        config: &WorkloadConfig,
+        survey: Option<&Survey>,
+        capacity_bytes: u64,
+        streams: Streams,
+    ) -> Result<Self, HostError> {
+        check(config, capacity_bytes)?;
+        let region = Region::of(config, capacity_bytes);
+        let origin = match &config.trace {
+            None => Origin::Synthetic(Box::new(Synthetic::build(config, region, streams))),
+            Some(trace) => {
+                let survey = survey.expect("a trace is surveyed before it is replayed");
+                let replay = Replay::build(config, trace, survey, region, streams)?;
+                Origin::Trace(Box::new(replay))
+            }
+        };
+        Ok(Self::assemble(config, region, origin))
+    }
+
+    fn assemble(config: &WorkloadConfig, region: Region, origin: Origin) -> Self {
+        let is_open = match &config.trace {
+            Some(trace) => trace.mode == TraceMode::Open,
+            None => config.arrivals.is_some(),
+        };
+        let stop = config.stop.clone().unwrap_or_default();
+        let start = config.start.map_or(Span::ZERO, |start| start.span());
+        Self {
+            origin,
+            name: config.name.clone(),
+            priority: config.priority,
+            region,
+            queue_depth: config.queue_depth.or((!is_open).then_some(1)),
+            is_open,
+            start,
+            deadline: stop.time.map(|time| start + time.span()),
+            bursts: config.bursts.as_ref().map(Bursts::new),
+            requests_left: stop.requests.unwrap_or(u64::MAX),
+            bytes_left: stop.bytes.map_or(u64::MAX, |size| size.bytes()),
+        }
+    }
+
+    /// The next request, or nothing when the initiator has stopped.
+    ///
+    /// Limits on requests and bytes are enforced here, and a limit in time where
+    /// the moment is known (open loop); in a closed loop the caller enforces
+    /// [`Source::deadline`].
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator of results would go on after one"
+    )]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Request>, HostError> {
+        if self.requests_left == 0 || self.bytes_left == 0 {
+            return Ok(None);
+        }
+        let request = match &mut self.origin {
+            Origin::Synthetic(synthetic) => synthetic.next(),
+            Origin::Trace(replay) => match replay.next()? {
+                Some(request) => request,
+                None => return Ok(None),
+            },
+        };
+        if let (Issue::At(at), Some(deadline)) = (request.issue, self.deadline)
+            && at >= deadline
+        {
+            self.requests_left = 0;
+            return Ok(None);
+        }
+        self.requests_left -= 1;
+        self.bytes_left = self.bytes_left.saturating_sub(request.command.bytes);
+        Ok(Some(request))
+    }
+
+    /// The initiator's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How its requests rank.
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// The part of the drive that it works on; all of its requests lie inside.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    /// Requests outstanding at most: always given in a closed loop; in an open
+    /// loop nothing means no limit.
+    pub fn queue_depth(&self) -> Option<u32> {
+        self.queue_depth
+    }
+
+    /// True where requests come by a clock of their own ([`Issue::At`]), false
+    /// where they wait for a place in the queue ([`Issue::After`]).
+    pub fn is_open_loop(&self) -> bool {
+        self.is_open
+    }
+
+    /// When the first request may come, since the start of the run.
+    pub fn start(&self) -> Span {
+        self.start
+    }
+
+    /// From when on nothing is issued, since the start of the run.
+    pub fn deadline(&self) -> Option<Span> {
+        self.deadline
+    }
+
+    /// Closed loop: the first moment not before `since_run_start` at which a
+    /// request may be issued, which respects `start` and `bursts`. The caller
+    /// adds a think time before it asks.
+    pub fn earliest(&self, since_run_start: Span) -> Span {
+        let since_start = since_run_start.saturating_sub(self.start);
+        self.start + self.bursts.map_or(since_start, |bursts| bursts.next_on(since_start))
+    }
+}
+
+fn check(config: &WorkloadConfig, capacity_bytes: u64) -> Result<(), HostError> {
+    let faults = config.faults(capacity_bytes);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ConfigError { workload: config.name.clone(), faults }.into())
+}

@@ -1,0 +1,142 @@
+//! Which format a file has, by its first rows; never by guessing in silence.
+//!
+//! A format fits when it parses every row of the sample. Whole numbers in
+//! five columns fit both MQSim (ns) and DiskSim (ms). A reading under which the
+//! requests come more than ten seconds apart in the mean is then ruled out, and
+//! if that does not leave exactly one, the user must say which it is.
+
+use super::Format;
+use super::rows::Rows;
+use crate::error::TraceError;
+use std::path::Path;
+
+/// Rows that are looked at.
+const SAMPLE_ROWS: u64 = 1_000;
+
+/// A mean gap beyond which a reading is taken to be in the wrong unit. Traces of
+/// drives have gaps of microseconds to milliseconds.
+const GAP_MAX_NS: u64 = 10_000_000_000;
+
+/// The format of a file and why it is taken to be that.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Detection {
+    pub format: Format,
+    pub reason: String,
+}
+
+/// How far a format reads a file.
+struct Attempt {
+    format: Format,
+    rows: u64,
+    first_ns: u64,
+    last_ns: u64,
+    fault: Option<TraceError>,
+}
+
+/// Finds the format of a file.
+pub(crate) fn detect(path: &Path) -> Result<Detection, TraceError> {
+    let attempts = Format::ALL.iter().map(|format| Attempt::make(path, *format));
+    let attempts: Vec<Attempt> = attempts.collect::<Result<_, _>>()?;
+    if attempts.iter().all(|attempt| attempt.rows == 0 && attempt.fault.is_none()) {
+        return Err(empty(path));
+    }
+    let fits = |attempt: &&Attempt| attempt.fault.is_none() && attempt.rows > 0;
+    let fitting: Vec<&Attempt> = attempts.iter().filter(fits).collect();
+    match fitting[..] {
+        [] => Err(nothing_fits(path, attempts)),
+        [only] => Ok(Detection {
+            format: only.format,
+            reason: format!("the first {} rows read as nothing else", only.rows),
+        }),
+        _ => choose(path, &fitting),
+    }
+}
+
+/// The error of a file without a row.
+pub(crate) fn empty(path: &Path) -> TraceError {
+    let problem = "the trace has no rows".to_owned();
+    TraceError { file: path.to_owned(), line: None, problem }
+}
+
+impl Attempt {
+    /// Reads the sample in a format. A file that cannot be opened is an error; a
+    /// row that cannot be read is a result.
+    fn make(path: &Path, format: Format) -> Result<Self, TraceError> {
+        let mut attempt = Self { format, rows: 0, first_ns: 0, last_ns: 0, fault: None };
+        let mut rows = match Rows::open(path, format) {
+            Ok(rows) => rows,
+            Err(fault) if fault.line.is_none() => return Err(fault),
+            Err(fault) => return Ok(Self { fault: Some(fault), ..attempt }),
+        };
+        while attempt.rows < SAMPLE_ROWS {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    if attempt.rows == 0 {
+                        attempt.first_ns = row.stamp_ns;
+                    }
+                    attempt.last_ns = row.stamp_ns;
+                    attempt.rows += 1;
+                }
+                Ok(None) => break,
+                Err(fault) => {
+                    attempt.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        Ok(attempt)
+    }
+
+    /// The mean gap between the rows of the sample.
+    fn gap_ns(&self) -> u64 {
+        self.last_ns.saturating_sub(self.first_ns) / (self.rows - 1).max(1)
+    }
+}
+
+/// Chooses among formats that fit, where their units of time allow it.
+fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
+    let (plausible, ruled_out): (Vec<&Attempt>, Vec<&Attempt>) =
+        fitting.iter().partition(|attempt| attempt.gap_ns() <= GAP_MAX_NS);
+    let reading = |a: &&Attempt| {
+        format!("{} (then requests come {} apart)", a.format.name(), gap(a.gap_ns()))
+    };
+    let readings = |of: &[&Attempt]| of.iter().map(reading).collect::<Vec<_>>().join(" or ");
+    if let [only] = plausible[..] {
+        let reason = format!("it reads as {}, hardly as {}", reading(&only), readings(&ruled_out));
+        return Ok(Detection { format: only.format, reason });
+    }
+    let names: Vec<String> = fitting.iter().map(|a| format!("{:?}", a.format.name())).collect();
+    let problem = format!(
+        "the format is ambiguous: whole numbers that read as {}; say which: format = {}",
+        readings(fitting),
+        names.join(" or ")
+    );
+    Err(TraceError { file: path.to_owned(), line: None, problem })
+}
+
+/// The fault of the format that read the farthest; where none read a row, all.
+fn nothing_fits(path: &Path, attempts: Vec<Attempt>) -> TraceError {
+    let farthest = attempts.iter().map(|attempt| attempt.rows).max().unwrap_or(0);
+    if farthest == 0 {
+        let why = |a: &Attempt| a.fault.as_ref().map(|fault| format!("\n  {}", fault.problem));
+        let mut reasons: Vec<String> = attempts.iter().filter_map(why).collect();
+        // A damaged gzip file is the same fault under every format.
+        reasons.dedup();
+        let reasons = reasons.concat();
+        let problem = format!("the first row reads as none of the known formats:{reasons}");
+        return TraceError { file: path.to_owned(), line: Some(1), problem };
+    }
+    let best =
+        attempts.into_iter().find(|attempt| attempt.rows == farthest && attempt.fault.is_some());
+    best.and_then(|attempt| attempt.fault).expect("no format fits, so each has a fault")
+}
+
+/// A gap in the unit that suits its size.
+fn gap(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} us", ns / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{} s", ns / 1_000_000_000),
+    }
+}

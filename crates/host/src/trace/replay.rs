@@ -1,0 +1,201 @@
+//! A trace played: its rows as requests, by their stamps or one behind the other.
+
+use super::Format;
+use super::order::InOrder;
+use super::placement::{self, Placement};
+use super::row::Row;
+use super::rows::Rows;
+use super::survey::Survey;
+use crate::arrivals::Arrivals;
+use crate::command::{Command, Issue, Request};
+use crate::config::{Disorder, ThinkConfig, TraceConfig, TraceMode, WorkloadConfig};
+use crate::error::{ConfigError, HostError, TraceError};
+use crate::region::Region;
+use engine::{Span, Streams};
+use std::path::PathBuf;
+
+/// The requests of a trace.
+pub(crate) struct Replay {
+    file: PathBuf,
+    format: Format,
+    rows: InOrder,
+    slack_ns: u64,
+    placement: Placement,
+    pace: Pace,
+    passes_left: u64,
+}
+
+/// When a row is issued.
+enum Pace {
+    Stamps(Stamps),
+    Closed(Arrivals),
+}
+
+/// Issue by the stamps. All times are in nanoseconds.
+struct Stamps {
+    /// The file's earliest stamp, which becomes `start`.
+    first: u64,
+    scale: f64,
+    start: u64,
+    /// By how much a repetition follows the pass before it.
+    period: u64,
+    /// What the passes before this one took.
+    passed: u64,
+    /// The moment issued last.
+    latest: u64,
+}
+
+impl Replay {
+    /// Prepares the replay of the trace of `config`, which `survey` has read.
+    pub fn build(
+        config: &WorkloadConfig,
+        trace: &TraceConfig,
+        survey: &Survey,
+        region: Region,
+        streams: Streams,
+    ) -> Result<Self, HostError> {
+        let faults = placement::faults(trace, survey);
+        if !faults.is_empty() {
+            return Err(ConfigError { workload: config.name.clone(), faults }.into());
+        }
+        let placement = Placement::plan(trace, survey, region)?;
+        let slack_ns = slack_ns(trace, survey)?;
+        let rows = Rows::open(&survey.file, survey.format)?;
+        Ok(Self {
+            file: survey.file.clone(),
+            format: survey.format,
+            rows: InOrder::new(rows, slack_ns),
+            slack_ns,
+            placement,
+            pace: Pace::new(config, trace, survey, streams),
+            passes_left: trace.repeat.unwrap_or(1) - 1,
+        })
+    }
+
+    /// The next request, or nothing behind the last.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Request>, HostError> {
+        loop {
+            let Some(row) = self.rows.next()? else {
+                if !self.rewind()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let Some(command) = self.placement.place(&row) else { continue };
+            return self.issue(&row, command).map(Some);
+        }
+    }
+
+    fn issue(&mut self, row: &Row, command: Command) -> Result<Request, HostError> {
+        if !self.placement.contains(command) {
+            return Err(self.changed());
+        }
+        let issue = match &mut self.pace {
+            Pace::Closed(thinking) => thinking.next(),
+            Pace::Stamps(stamps) => match stamps.at(row.stamp_ns) {
+                Some(at) => Issue::At(at),
+                None => return Err(self.changed()),
+            },
+        };
+        Ok(Request { command, issue })
+    }
+
+    /// Starts the next pass, if one is left.
+    fn rewind(&mut self) -> Result<bool, HostError> {
+        if self.passes_left == 0 {
+            return Ok(false);
+        }
+        self.passes_left -= 1;
+        let rows = Rows::open(&self.file, self.format)?;
+        self.rows = InOrder::new(rows, self.slack_ns);
+        if let Pace::Stamps(stamps) = &mut self.pace {
+            stamps.passed += stamps.period;
+        }
+        Ok(true)
+    }
+
+    /// What the survey excluded has come all the same.
+    #[cold]
+    fn changed(&self) -> HostError {
+        self.rows.error("the file has changed since it was surveyed".to_owned()).into()
+    }
+}
+
+impl Pace {
+    fn new(
+        config: &WorkloadConfig,
+        trace: &TraceConfig,
+        survey: &Survey,
+        streams: Streams,
+    ) -> Self {
+        if trace.mode == TraceMode::Closed {
+            let stream = streams.stream(&format!("workload.{}.arrivals", config.name));
+            return Self::Closed(Arrivals::new(config, stream));
+        }
+        let start = config.start.map_or(0, |start| start.span().as_ns());
+        Self::Stamps(Stamps {
+            first: survey.first_stamp.as_ns(),
+            scale: trace.time_scale.unwrap_or(1.0),
+            start,
+            period: (survey.span() + survey.mean_gap()).as_ns(),
+            passed: 0,
+            latest: start,
+        })
+    }
+}
+
+impl Stamps {
+    /// When a row is issued since the start of the run; nothing where that is
+    /// before the request issued last.
+    #[inline]
+    fn at(&mut self, stamp_ns: u64) -> Option<Span> {
+        let since_first = stamp_ns.checked_sub(self.first)? + self.passed;
+        // Exact where stamps are taken as they are, whatever their size.
+        let scaled = if self.scale == 1.0 {
+            since_first
+        } else {
+            (since_first as f64 * self.scale).round() as u64
+        };
+        let at = self.start.saturating_add(scaled);
+        if at < self.latest {
+            return None;
+        }
+        self.latest = at;
+        Some(Span::from_ns(at))
+    }
+}
+
+/// How far the order of the stamps may depart from that of the file, in
+/// nanoseconds; 0 where rows are taken in file order.
+fn slack_ns(trace: &TraceConfig, survey: &Survey) -> Result<u64, HostError> {
+    let Some(backwards) = survey.backwards else { return Ok(0) };
+    if trace.mode == TraceMode::Closed {
+        return Ok(0);
+    }
+    let by_format = match survey.format {
+        Format::Captured => Disorder::Sort,
+        Format::Mqsim | Format::Disksim => Disorder::Refuse,
+    };
+    match trace.disorder.unwrap_or(by_format) {
+        Disorder::Sort => Ok(backwards.largest_step.as_ns()),
+        Disorder::Refuse => Err(runs_backwards(survey)),
+    }
+}
+
+/// The refusal of a trace whose stamps run backwards.
+fn runs_backwards(survey: &Survey) -> HostError {
+    let backwards = survey.backwards.expect("only such a trace is refused");
+    let problem = format!(
+        "the stamp is earlier than one before it ({} rows so, by up to {}); \
+         write disorder = \"sort\" to replay in the order of the stamps, or mode = \"closed\"",
+        backwards.rows, backwards.largest_step
+    );
+    let (file, line) = (survey.file.clone(), Some(backwards.first_line));
+    TraceError { file, line, problem }.into()
+}
+
+/// True where a think time would mean nothing.
+pub(crate) fn is_without_thinking(trace: &TraceConfig, think: Option<&ThinkConfig>) -> bool {
+    trace.mode == TraceMode::Open && think.is_some()
+}

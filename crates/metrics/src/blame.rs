@@ -1,0 +1,306 @@
+//! Blame: what a request was doing, or waiting for, at each moment of its life.
+//!
+//! A request is in exactly one [`State`] at a time, so the durations sum to its
+//! latency, to the nanosecond.
+
+use engine::Span;
+
+/// Whose operation holds a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A host read.
+    HostRead = 0,
+    /// A program of host data.
+    HostProgram = 1,
+    /// The read before a host write of a part of a mapping unit.
+    RmwRead = 2,
+    /// A read by garbage collection.
+    GcRead = 3,
+    /// A program (or copy-back) by garbage collection.
+    GcProgram = 4,
+    /// An erase.
+    Erase = 5,
+}
+
+impl Holder {
+    /// Every holder, in the order of its number.
+    pub const ALL: [Self; HOLDERS] = [
+        Self::HostRead,
+        Self::HostProgram,
+        Self::RmwRead,
+        Self::GcRead,
+        Self::GcProgram,
+        Self::Erase,
+    ];
+    /// The name used in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HostRead => "host_read",
+            Self::HostProgram => "host_program",
+            Self::RmwRead => "rmw_read",
+            Self::GcRead => "gc_read",
+            Self::GcProgram => "gc_program",
+            Self::Erase => "erase",
+        }
+    }
+    /// Waiting for a flash unit that this holder occupies.
+    #[inline]
+    pub const fn on_unit(self) -> State {
+        State::ALL[self as usize]
+    }
+    /// Waiting for a channel that this holder occupies.
+    #[inline]
+    pub const fn on_channel(self) -> State {
+        State::ALL[HOLDERS + self as usize]
+    }
+}
+
+/// Number of holders.
+pub const HOLDERS: usize = 6;
+
+macro_rules! states {
+    ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
+        /// What a request is doing or waiting for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum State { $(#[doc = $doc] $name,)+ }
+
+        impl State {
+            /// Every state, in the order of its number.
+            pub const ALL: [Self; STATES] = [$(Self::$name),+];
+            /// The key used in results.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text),+ }
+            }
+            /// One sentence on what the state means, from its documentation.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $doc),+ }
+            }
+        }
+
+        /// Number of states.
+        pub const STATES: usize = [$($text),+].len();
+    };
+}
+
+states! {
+    /// Waits for a flash unit that is reading for a host.
+    UnitHostRead => "wait_unit_host_read",
+    /// Waits for a flash unit that is programming host data.
+    UnitHostProgram => "wait_unit_host_program",
+    /// Waits for a flash unit that is reading for a read-modify-write.
+    UnitRmwRead => "wait_unit_rmw_read",
+    /// Waits for a flash unit that garbage collection is reading.
+    UnitGcRead => "wait_unit_gc_read",
+    /// Waits for a flash unit that garbage collection is programming.
+    UnitGcProgram => "wait_unit_gc_program",
+    /// Waits for a flash unit that is erasing.
+    UnitErase => "wait_unit_erase",
+    /// Waits for a channel that carries a host read.
+    ChannelHostRead => "wait_channel_host_read",
+    /// Waits for a channel that carries host data to be programmed.
+    ChannelHostProgram => "wait_channel_host_program",
+    /// Waits for a channel that carries a read-modify-write's read.
+    ChannelRmwRead => "wait_channel_rmw_read",
+    /// Waits for a channel that carries a read of garbage collection.
+    ChannelGcRead => "wait_channel_gc_read",
+    /// Waits for a channel that carries data that garbage collection moves.
+    ChannelGcProgram => "wait_channel_gc_program",
+    /// Waits for a channel that an erase occupies.
+    ChannelErase => "wait_channel_erase",
+    /// The unit is idle but kept for a collection that does not yield.
+    Reserved => "withheld_gc_reserved",
+    /// The unit is idle but another operation's turn is kept for it.
+    Order => "withheld_order",
+    /// Waits in the host because the queue depth is used up.
+    QueueDepth => "withheld_queue_depth",
+    /// The write buffer is full of data that waits or is being programmed.
+    BufferFull => "wait_buffer_full",
+    /// No free space: garbage collection is reading.
+    SpaceGcRead => "wait_space_gc_read",
+    /// No free space: garbage collection is programming.
+    SpaceGcProgram => "wait_space_gc_program",
+    /// No free space: a block is being erased.
+    SpaceErase => "wait_space_erase",
+    /// No free space, and garbage collection is not running.
+    SpaceIdle => "wait_space_gc_idle",
+    /// Waits for the link to the host, busy with other requests.
+    LinkBusy => "wait_link",
+    /// Crosses the link to or from the host.
+    Link => "link",
+    /// Is handled by the firmware.
+    Firmware => "firmware",
+    /// Is copied to or from the write buffer.
+    Buffer => "buffer",
+    /// Its page is being sensed.
+    Sense => "sense",
+    /// Its data is being programmed.
+    Program => "program",
+    /// Crosses the flash channel.
+    Transfer => "transfer",
+    /// Is decoded (ECC).
+    Decode => "decode",
+}
+
+/// States below this number are waits for a unit or a channel, which ledgers count.
+pub const LEDGER_STATES: usize = State::Order as usize + 1;
+
+const _: () = assert!(STATES <= 32, "the states touched are kept in 32 bits");
+
+/// Time by state. Only what was touched is ever read, so that a new blame costs
+/// nothing to clear.
+#[derive(Clone, Debug)]
+pub struct Blame {
+    touched: u32,
+    spans: [Span; STATES],
+}
+
+impl Default for Blame {
+    fn default() -> Self {
+        Self { touched: 0, spans: [Span::ZERO; STATES] }
+    }
+}
+
+impl Blame {
+    /// Forgets everything.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.touched = 0;
+    }
+    /// Charges `span` to `state`.
+    #[inline]
+    pub fn charge(&mut self, state: State, span: Span) {
+        if span.is_zero() {
+            return;
+        }
+        let bit = 1u32 << state as u32;
+        let kept = if self.touched & bit == 0 { Span::ZERO } else { self.spans[state as usize] };
+        self.spans[state as usize] = kept + span;
+        self.touched |= bit;
+    }
+    /// The time charged to `state`.
+    #[inline]
+    pub fn of(&self, state: State) -> Span {
+        if self.touched >> state as u32 & 1 == 1 { self.spans[state as usize] } else { Span::ZERO }
+    }
+    /// Every state with time charged to it.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (State, Span)> + '_ {
+        let mut left = self.touched;
+        std::iter::from_fn(move || {
+            let index = left.trailing_zeros() as usize;
+            (left != 0).then(|| {
+                left &= left - 1;
+                (State::ALL[index], self.spans[index])
+            })
+        })
+    }
+    /// The sum over all states.
+    #[inline]
+    pub fn total(&self) -> Span {
+        self.iter().map(|(_, span)| span).sum()
+    }
+    /// Adds all of `other`.
+    #[inline]
+    pub fn add(&mut self, other: &Self) {
+        for (state, span) in other.iter() {
+            self.charge(state, span);
+        }
+    }
+
+    /// Adds the last `length` of what `other` describes: a wait that began when
+    /// `other` was under way inherits only what came after. Own service comes
+    /// last in an operation's life, before it waits for units and channels, and
+    /// before those waits for space; inside a class that is cut, each state keeps
+    /// its share. `length` beyond `other`'s total is returned.
+    pub fn add_tail(&mut self, other: &Self, length: Span) -> Span {
+        let mut left = length;
+        for class in [Class::Service, Class::Wait, Class::Space] {
+            let total: Span = other
+                .iter()
+                .filter(|(state, _)| Class::of(*state) == class)
+                .map(|(_, span)| span)
+                .sum();
+            let taken = total.min(left);
+            left -= taken;
+            let mut given = Span::ZERO;
+            let mut before = 0u128;
+            for (state, span) in other.iter().filter(|(state, _)| Class::of(*state) == class) {
+                // Cumulative shares, so that the parts sum to the whole exactly.
+                before += u128::from(span.as_ns());
+                let upto = Span::from_ns(
+                    (before * u128::from(taken.as_ns()) / u128::from(total.as_ns())) as u64,
+                );
+                self.charge(state, upto - given);
+                given = upto;
+            }
+        }
+        left
+    }
+}
+
+/// When in an operation's life a state comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Wait,
+    Service,
+}
+
+impl Class {
+    const fn of(state: State) -> Self {
+        let number = state as usize;
+        if number <= State::BufferFull as usize {
+            Self::Wait
+        } else if number <= State::SpaceIdle as usize {
+            Self::Space
+        } else {
+            Self::Service
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn holders_and_their_waits_agree() {
+        for holder in Holder::ALL {
+            assert_eq!(holder.on_unit().name(), format!("wait_unit_{}", holder.name()));
+            assert_eq!(holder.on_channel().name(), format!("wait_channel_{}", holder.name()));
+        }
+    }
+
+    #[test]
+    fn a_tail_takes_service_first_and_then_waits() {
+        let mut operation = Blame::default();
+        operation.charge(State::SpaceErase, Span::from_ns(1000));
+        operation.charge(State::UnitGcRead, Span::from_ns(30));
+        operation.charge(State::UnitErase, Span::from_ns(10));
+        operation.charge(State::Program, Span::from_ns(200));
+        let mut request = Blame::default();
+        assert_eq!(request.add_tail(&operation, Span::from_ns(220)), Span::ZERO);
+        assert_eq!(request.of(State::Program), Span::from_ns(200));
+        assert_eq!(request.of(State::UnitGcRead), Span::from_ns(15));
+        assert_eq!(request.of(State::UnitErase), Span::from_ns(5));
+        assert_eq!(request.of(State::SpaceErase), Span::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn a_tail_sums_to_its_length(
+            spans in proptest::collection::vec((0..STATES, 0u64..1_000_000), 0..20),
+            length in 0u64..3_000_000,
+        ) {
+            let mut operation = Blame::default();
+            for (state, ns) in spans {
+                operation.charge(State::ALL[state], Span::from_ns(ns));
+            }
+            let mut request = Blame::default();
+            let beyond = request.add_tail(&operation, Span::from_ns(length));
+            prop_assert_eq!(request.total() + beyond, Span::from_ns(length));
+            prop_assert!(request.iter().all(|(state, span)| span <= operation.of(state)));
+        }
+    }
+}

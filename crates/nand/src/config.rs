@@ -1,0 +1,136 @@
+//! What a user says about the flash: the `[drive.geometry]`, `[drive.nand]` and
+//! `[drive.concurrency]` tables.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Rate, Size, Time};
+
+/// How the flash is arranged, from channels down to pages.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeometryConfig {
+    /// Channels (buses) between the controller and the flash.
+    #[schemars(range(min = 1, max = 256))]
+    pub channels: u32,
+    /// Flash packages on each channel; they share its bus.
+    #[schemars(range(min = 1, max = 64))]
+    pub packages_per_channel: u32,
+    /// Dies in a package, each with a chip enable and a ready/busy line of its own.
+    #[schemars(range(min = 1, max = 64))]
+    pub dies_per_package: u32,
+    /// Planes in a die.
+    #[schemars(range(min = 1, max = 64))]
+    pub planes_per_die: u32,
+    /// Erase blocks in a plane.
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub blocks_per_plane: u32,
+    /// Pages in an erase block; they are programmed in order.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub pages_per_block: u32,
+    /// Bytes of user data in a page.
+    pub page_size: Size,
+    /// Spare bytes (metadata and ECC) that travel with each whole page over the
+    /// channel; parts of a page carry their share.
+    pub page_spare: Size,
+}
+
+/// Bits kept in a memory cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellKind {
+    /// One bit a cell.
+    Slc,
+    /// Two bits a cell: lower and upper pages.
+    Mlc,
+    /// Three bits a cell: lower, middle and upper pages.
+    Tlc,
+    /// Four bits a cell.
+    Qlc,
+}
+
+impl CellKind {
+    /// Bits a cell, which is also the number of page types.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Slc => 1,
+            Self::Mlc => 2,
+            Self::Tlc => 3,
+            Self::Qlc => 4,
+        }
+    }
+}
+
+/// How fast the flash and its bus are.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NandConfig {
+    /// Bits a cell.
+    pub cell: CellKind,
+    /// Time to sense a page into its register (tR): one figure for all pages, or
+    /// one for each page type from the lower page up. Page `i` of a block is of
+    /// type `i mod bits`.
+    #[schemars(length(min = 1, max = 4))]
+    pub read: Vec<Time>,
+    /// Time to program a page from its register (tPROG), given as for `read`.
+    #[schemars(length(min = 1, max = 4))]
+    pub program: Vec<Time>,
+    /// How a block is erased.
+    pub erase: EraseConfig,
+    /// Time to decode (ECC) what a read has transferred; decoders work beside
+    /// the channel and are never short.
+    pub decode: Time,
+    /// Rate of each channel: bytes a second, or transfers a second on its 8-bit bus.
+    pub channel: Rate,
+    /// Program and erase cycles that a block endures before it is retired;
+    /// 0 means that it never wears out.
+    pub endurance: u32,
+}
+
+/// An erase is a row of equal steps (incremental step pulse erasing). Each step
+/// ramps the voltage up, executes the pulse, recovers and verifies; a block is
+/// erased after the last. The duration of an erase is `steps` times their sum.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EraseConfig {
+    /// Erase pulses a block takes.
+    #[schemars(range(min = 1, max = 64))]
+    pub steps: u32,
+    /// Voltage ramp of a step.
+    pub ramp: Time,
+    /// Execution of a step: the pulse itself.
+    pub execute: Time,
+    /// Voltage recovery of a step.
+    pub recover: Time,
+    /// Verify that ends a step.
+    pub verify: Time,
+}
+
+/// A part of the flash that works on one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnitLevel {
+    /// One plane: planes of a die work independently.
+    Plane,
+    /// Two neighbouring planes (0 and 1, 2 and 3).
+    PlanePair,
+    /// One die, all its planes together.
+    Die,
+    /// One package, all its dies together (no interleaving).
+    Package,
+    /// All packages of a channel together.
+    Channel,
+}
+
+/// What each command keeps busy for as long as it lasts. A read on planes beside
+/// a program on the die means: reads of different planes overlap, a program
+/// shuts out every other command of its die.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConcurrencyConfig {
+    /// Unit that a read occupies.
+    pub read: UnitLevel,
+    /// Unit that a program (or a copy-back) occupies.
+    pub program: UnitLevel,
+    /// Unit that an erase occupies.
+    pub erase: UnitLevel,
+}

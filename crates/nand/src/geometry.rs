@@ -1,0 +1,86 @@
+//! Ids of the levels and the arithmetic between them. Planes are numbered
+//! channel-major: channel, package, die, plane.
+
+use crate::config::{GeometryConfig, UnitLevel};
+use engine::typed_id;
+
+typed_id! {
+    /// A channel.
+    pub struct ChannelId;
+    /// A die, counted over the drive.
+    pub struct DieId;
+    /// A plane, counted over the drive.
+    pub struct PlaneId;
+}
+
+/// The arrangement of a drive's flash.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// Channels of the drive.
+    pub channels: u32,
+    /// Packages on a channel.
+    pub packages_per_channel: u32,
+    /// Dies in a package.
+    pub dies_per_package: u32,
+    /// Planes in a die.
+    pub planes_per_die: u32,
+    /// Blocks in a plane.
+    pub blocks_per_plane: u32,
+    /// Pages in a block.
+    pub pages_per_block: u32,
+    /// User bytes in a page.
+    pub page_bytes: u64,
+    /// Spare bytes that travel with a page.
+    pub spare_bytes: u64,
+}
+
+impl From<&GeometryConfig> for Geometry {
+    fn from(config: &GeometryConfig) -> Self {
+        Self {
+            channels: config.channels,
+            packages_per_channel: config.packages_per_channel,
+            dies_per_package: config.dies_per_package,
+            planes_per_die: config.planes_per_die,
+            blocks_per_plane: config.blocks_per_plane,
+            pages_per_block: config.pages_per_block,
+            page_bytes: config.page_size.bytes(),
+            spare_bytes: config.page_spare.bytes(),
+        }
+    }
+}
+
+impl Geometry {
+    /// Dies of the drive.
+    pub const fn dies(&self) -> u32 {
+        self.channels * self.packages_per_channel * self.dies_per_package
+    }
+    /// Planes of the drive.
+    pub const fn planes(&self) -> u32 {
+        self.dies() * self.planes_per_die
+    }
+    /// Bytes of user data that the flash could hold, bad blocks included.
+    pub const fn physical_bytes(&self) -> u128 {
+        self.planes() as u128
+            * self.blocks_per_plane as u128
+            * self.pages_per_block as u128
+            * self.page_bytes as u128
+    }
+    /// Planes in a unit of the given level; `None` where planes do not come in pairs.
+    pub const fn planes_in(&self, level: UnitLevel) -> Option<u32> {
+        let die = self.planes_per_die;
+        match level {
+            UnitLevel::Plane => Some(1),
+            UnitLevel::PlanePair if die.is_multiple_of(2) => Some(2),
+            UnitLevel::PlanePair => None,
+            UnitLevel::Die => Some(die),
+            UnitLevel::Package => Some(die * self.dies_per_package),
+            UnitLevel::Channel => Some(die * self.dies_per_package * self.packages_per_channel),
+        }
+    }
+    /// The channel that a plane hangs on.
+    pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
+        let per_channel =
+            self.packages_per_channel * self.dies_per_package * self.planes_per_die;
+        ChannelId(plane.0 / per_channel)
+    }
+}

@@ -1,0 +1,108 @@
+//! How long each phase of a command takes, resolved once from the configuration.
+
+use crate::config::{EraseConfig, NandConfig};
+use crate::geometry::Geometry;
+use engine::Span;
+
+/// Durations of the phases of flash commands.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    read: Vec<Span>,
+    program: Vec<Span>,
+    /// The steps of an erase.
+    pub erase: EraseTiming,
+    /// ECC decoding after a read's transfer.
+    pub decode: Span,
+    bytes_per_second: u64,
+    page_bytes: u64,
+    spare_bytes: u64,
+}
+
+/// The steps of an erase; see [`EraseConfig`].
+#[derive(Clone, Copy, Debug)]
+pub struct EraseTiming {
+    /// Pulses a block takes.
+    pub steps: u32,
+    /// Ramp of a step.
+    pub ramp: Span,
+    /// Execution of a step.
+    pub execute: Span,
+    /// Recovery of a step.
+    pub recover: Span,
+    /// Verify of a step.
+    pub verify: Span,
+}
+
+impl From<&EraseConfig> for EraseTiming {
+    fn from(config: &EraseConfig) -> Self {
+        Self {
+            steps: config.steps,
+            ramp: config.ramp.span(),
+            execute: config.execute.span(),
+            recover: config.recover.span(),
+            verify: config.verify.span(),
+        }
+    }
+}
+
+impl EraseTiming {
+    /// One step, from ramp to verify.
+    pub fn step(&self) -> Span {
+        self.ramp + self.execute + self.recover + self.verify
+    }
+    /// The whole erase, undisturbed.
+    pub fn total(&self) -> Span {
+        self.step() * u64::from(self.steps)
+    }
+}
+
+impl Timing {
+    /// The durations that `nand` gives for pages of `geometry`. A single figure
+    /// stands for every page type.
+    ///
+    /// # Panics
+    /// Where the number of figures is neither 1 nor the number of page types;
+    /// the drive's check refuses that before.
+    pub fn new(nand: &NandConfig, geometry: &Geometry) -> Self {
+        let types = nand.cell.bits() as usize;
+        let per_type = |figures: &[settings::Time]| -> Vec<Span> {
+            assert!(figures.len() == 1 || figures.len() == types, "one figure a page type");
+            (0..types).map(|kind| figures[kind % figures.len()].span()).collect()
+        };
+        Self {
+            read: per_type(&nand.read),
+            program: per_type(&nand.program),
+            erase: EraseTiming::from(&nand.erase),
+            decode: nand.decode.span(),
+            bytes_per_second: nand.channel.bytes_per_second(),
+            page_bytes: geometry.page_bytes,
+            spare_bytes: geometry.spare_bytes,
+        }
+    }
+
+    /// Number of page types.
+    pub fn page_types(&self) -> u32 {
+        self.read.len() as u32
+    }
+    /// Sensing page `page` of a block.
+    #[inline]
+    pub fn read(&self, page: u32) -> Span {
+        self.read[page as usize % self.read.len()]
+    }
+    /// Programming page `page` of a block.
+    #[inline]
+    pub fn program(&self, page: u32) -> Span {
+        self.program[page as usize % self.program.len()]
+    }
+    /// Moving `data` bytes of page contents over the channel, with their share of
+    /// the page's spare bytes. Rounded to the nearest nanosecond once per
+    /// transfer, so a transfer is at most half a nanosecond off: 0.06 % for 4 KiB
+    /// at 4800 MT/s.
+    pub fn transfer(&self, data: u64) -> Span {
+        let page = u128::from(self.page_bytes);
+        let bytes_by_page = u128::from(data) * (page + u128::from(self.spare_bytes));
+        let per_second = page * u128::from(self.bytes_per_second);
+        let ns = (bytes_by_page * 1_000_000_000 + per_second / 2) / per_second;
+        Span::from_ns(ns as u64)
+    }
+}

@@ -1,0 +1,286 @@
+//! A configuration before it has a type: presets and overrides are laid over
+//! one another here, and every value remembers where it was written.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::layer::{self, Overlay};
+use crate::path::{self, Step};
+use crate::problem::Problems;
+use crate::shape::{List, Node, Shape};
+use crate::source::{self, Place, Places};
+use crate::{schema, walk};
+
+/// The file name of values that were [set](Document::set).
+const OVERRIDE: &str = "override";
+
+/// A tree of configuration values that knows its lines.
+///
+/// ```
+/// use settings::{Document, Time};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Erase {
+///     pulse: Time,
+///     pulses: u32,
+/// }
+///
+/// let erase: Erase = Document::parse("pulse = '800 us'\npulses = 4", "erase.toml")?.read()?;
+/// assert_eq!(erase.pulse.span() * erase.pulses.into(), engine::Span::from_us(3200));
+///
+/// let faulty = Document::parse("pulse = 800\npulse_count = 4", "erase.toml")?;
+/// assert_eq!(
+///     faulty.read::<Erase>().err().unwrap().to_string(),
+///     "erase.toml: 3 problems\n  \
+///      line 1, pulse: 800 has no unit (write \"800 us\")\n  \
+///      line 2, pulse_count: unknown key (valid: pulse, pulses)\n  \
+///      pulses: missing; write a whole number"
+/// );
+/// # Ok::<(), settings::Problems>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    file: Arc<str>,
+    root: Map<String, Value>,
+    places: Places,
+}
+
+impl Document {
+    /// Parses TOML; `file` is what problems call it.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
+        let (root, places) = source::parse(text, file)?;
+        Ok(Self { file: file.into(), root, places })
+    }
+
+    /// Parses JSON, such as a Python dictionary becomes. It keeps no lines: that
+    /// text was not written by anyone.
+    pub fn from_json(text: &str, file: &str) -> Result<Self, Problems> {
+        match serde_json::from_str(text) {
+            Ok(value) => Self::from_value(value, file),
+            Err(error) => Err(one_problem(file, "", error.to_string())),
+        }
+    }
+
+    /// A document of this value, which must be a table.
+    pub fn from_value(value: Value, file: &str) -> Result<Self, Problems> {
+        match value {
+            Value::Object(root) => Ok(Self { file: file.into(), root, places: Places::new() }),
+            other => {
+                let message = format!("expected a table, found {}", walk::shown(&other));
+                Err(one_problem(file, "", message))
+            }
+        }
+    }
+
+    /// What problems call this document.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The values, as they are now.
+    pub fn root(&self) -> &Map<String, Value> {
+        &self.root
+    }
+
+    /// The value at a path.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        let steps = path::steps(path)?;
+        let (first, rest) = steps.split_first()?;
+        let Step::Key(first) = first else { return None };
+        rest.iter().try_fold(self.root.get(first)?, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(index),
+        })
+    }
+
+    /// Removes and returns the value under a key, such as the name of a preset
+    /// that is no part of the configuration itself.
+    pub fn take(&mut self, path: &str) -> Option<Value> {
+        let mut steps = path::steps(path)?;
+        let Some(Step::Key(last)) = steps.pop() else { return None };
+        let mut table = &mut self.root;
+        for step in &steps {
+            let Step::Key(key) = step else { return None };
+            table = table.get_mut(key)?.as_object_mut()?;
+        }
+        let value = table.shift_remove(&last)?;
+        self.places.retain(|place, _| !path::is_within(place, path));
+        Some(value)
+    }
+
+    /// Lays this document over `base`, a preset of the part at the path `at` (of
+    /// the whole where that is empty). `T` is the type of the whole document.
+    ///
+    /// Tables join key by key; lists and plain values replace. A tagged table
+    /// replaces one with another tag whole.
+    pub fn under<T: JsonSchema>(&mut self, base: Document, at: &str) -> Result<(), Problems> {
+        let steps = path::steps(at).filter(|steps| !steps.iter().any(is_index));
+        let Some(steps) = steps else {
+            return Err(one_problem(&self.file, at, "not a path of keys with dots between them"));
+        };
+        let schema = schema::exact::<T>();
+        let below = wrap(&steps, base.root.into());
+        let within = |path: String| if at.is_empty() { path } else { format!("{at}.{path}") };
+        let below_places = base.places.into_iter().map(|(path, place)| (within(path), place));
+        let mut below_places: Places = below_places.collect();
+
+        let mut overlay = Overlay::default();
+        let over = std::mem::take(&mut self.root).into();
+        self.root = table_of(overlay.join(over, below, &Node::of(&schema), ""));
+        // Values of a base without lines must not be taken for our own.
+        for path in overlay.whole() {
+            let unknown = || Place { file: base.file.clone(), line: None };
+            below_places.entry(path.clone()).or_insert_with(unknown);
+        }
+        let over_places = std::mem::take(&mut self.places);
+        self.places = overlay.places(over_places, below_places, "");
+        Ok(())
+    }
+
+    /// Sets the value at `path`, as a user writes it on the command line: TOML,
+    /// or a string without quotes where it is not. `T` is the type of the whole
+    /// document.
+    ///
+    /// A table joins what is there, by the rules of [`under`](Self::under).
+    pub fn set<T: JsonSchema>(&mut self, path: &str, text: &str) -> Result<(), Problems> {
+        let steps = path::steps(path).filter(|steps| matches!(steps.first(), Some(Step::Key(_))));
+        let Some(steps) = steps else {
+            return Err(one_problem(&self.file, path, "not a path (write keys with dots between)"));
+        };
+        let schema = schema::exact::<T>();
+        // Entries of a list must be there; tables may be new.
+        let fixed = steps.iter().rposition(is_index).map_or(0, |last| last + 1);
+        let (fixed, keys) = steps.split_at(fixed);
+        let at = path::join("", fixed);
+
+        let mut root = Value::Object(std::mem::take(&mut self.root));
+        let mut overlay = Overlay::default();
+        let outcome = descend(&mut root, Node::of(&schema), fixed).map(|(slot, node)| {
+            let over = wrap(keys, value_of(text));
+            *slot = overlay.join(over, slot.take(), &node, &at);
+        });
+        self.root = table_of(root);
+        outcome.map_err(|message| one_problem(&self.file, path, message))?;
+
+        let place = Place { file: OVERRIDE.into(), line: None };
+        let over_places = Places::from([(path::join("", &steps), place)]);
+        let base_places = std::mem::take(&mut self.places);
+        self.places = overlay.places(over_places, base_places, &at);
+        Ok(())
+    }
+
+    /// The document as a `T`, or everything that is wrong with it.
+    pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Problems> {
+        let schema = schema::exact::<T>();
+        let mut value = Value::Object(self.root.clone());
+        let mut problems = Problems::new(&*self.file);
+        walk::check(&Node::of(&schema), &mut value, "", &mut problems);
+        if problems.is_empty() {
+            match serde_path_to_error::deserialize(value) {
+                Ok(read) => return Ok(read),
+                Err(error) => {
+                    let path = error.path().to_string();
+                    let path = if path == "." { String::new() } else { path };
+                    problems.push(path, error.into_inner().to_string());
+                }
+            }
+        }
+        self.locate(&mut problems);
+        Err(problems)
+    }
+
+    /// Gives problems their lines and sorts them: the lines of this file first,
+    /// then those of presets and overrides. A missing key gets the line of its
+    /// table.
+    pub fn locate(&self, problems: &mut Problems) {
+        for problem in &mut problems.problems {
+            if problem.line.is_some() || problem.source.is_some() {
+                continue;
+            }
+            let enclosing = path::outwards(&problem.path);
+            let place = enclosing.iter().find_map(|path| self.places.get(path));
+            if let Some(place) = place {
+                problem.line = place.line;
+                problem.source = (place.file != self.file).then(|| place.file.to_string());
+            }
+        }
+        problems
+            .problems
+            .sort_by_key(|problem| (problem.source.clone(), problem.line.unwrap_or(u32::MAX)));
+    }
+}
+
+fn one_problem(file: &str, path: &str, message: impl Into<String>) -> Problems {
+    let mut problems = Problems::new(file);
+    problems.push(path, message);
+    problems
+}
+
+fn is_index(step: &Step) -> bool {
+    matches!(step, Step::Index(_))
+}
+
+/// `value` inside of tables, one for each key.
+fn wrap(keys: &[Step], value: Value) -> Value {
+    keys.iter().rev().fold(value, |inner, step| match step {
+        Step::Key(key) => Map::from_iter([(key.clone(), inner)]).into(),
+        Step::Index(_) => unreachable!("entries of lists are not wrapped"),
+    })
+}
+
+fn table_of(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(table) => table,
+        _ => unreachable!("a document is a table, and tables join to tables"),
+    }
+}
+
+/// What a user means by `text`: a TOML value, else a string without quotes.
+fn value_of(text: &str) -> Value {
+    let parsed = source::parse(&format!("value = {text}"), OVERRIDE);
+    let only = parsed.ok().filter(|(table, _)| table.len() == 1);
+    only.and_then(|(mut table, _)| table.remove("value")).unwrap_or_else(|| text.into())
+}
+
+/// The value that `steps` lead to, and its place in the schema.
+fn descend<'v, 's>(
+    root: &'v mut Value,
+    node: Node<'s>,
+    steps: &[Step],
+) -> Result<(&'v mut Value, Node<'s>), String> {
+    let mut slot = root;
+    let mut node = node;
+    for step in steps {
+        match (step, slot) {
+            (Step::Key(key), Value::Object(table)) => {
+                let keys = layer::table(&node, table);
+                node = keys.and_then(|keys| keys.node(key).cloned()).unwrap_or_default();
+                slot = table.get_mut(key).ok_or_else(|| format!("there is no list {key:?}"))?;
+            }
+            (Step::Index(index), Value::Array(entries)) => {
+                node = match node.shape() {
+                    Shape::List(List { first, rest, .. }) => {
+                        first.into_iter().nth(*index).unwrap_or(rest)
+                    }
+                    _ => Node::default(),
+                };
+                let length = entries.len();
+                let missing = || format!("there is no such entry (the list has {length})");
+                slot = entries.get_mut(*index).ok_or_else(missing)?;
+            }
+            (Step::Key(key), other) => {
+                return Err(format!("{} has no key {key:?}", walk::shown(other)));
+            }
+            (Step::Index(_), other) => {
+                return Err(format!("{} has no entries", walk::shown(other)));
+            }
+        }
+    }
+    Ok((slot, node))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! One configuration laid over another: tables join key by key, everything
+//! else replaces what it covers. A tagged table covers one with another tag
+//! whole: what parametrised the old choice says nothing about the new one.
+
+use serde_json::{Map, Value};
+
+use crate::path;
+use crate::shape::{Node, Shape, Table};
+use crate::source::Places;
+
+/// What is left of the lower of two layers.
+#[derive(Default)]
+pub(crate) struct Overlay {
+    /// Paths whose values come from the lower layer with all that is in them.
+    whole: Vec<String>,
+    /// Paths of tables that both layers have keys in.
+    shared: Vec<String>,
+}
+
+impl Overlay {
+    /// `over` laid on `base`, which stand at the path `at`.
+    pub fn join(&mut self, mut over: Value, mut base: Value, node: &Node<'_>, at: &str) -> Value {
+        if let Shape::Tagged(tagged) = node.shape() {
+            tagged.expand(&mut over);
+            tagged.expand(&mut base);
+            if let (Some(new), Some(old)) = (over.get(tagged.tag), base.get(tagged.tag))
+                && new != old
+            {
+                return over;
+            }
+        }
+        match (over, base) {
+            (Value::Object(over), Value::Object(base)) => {
+                self.join_tables(over, base, node, at).into()
+            }
+            (over, _) => over,
+        }
+    }
+
+    fn join_tables(
+        &mut self,
+        mut over: Map<String, Value>,
+        base: Map<String, Value>,
+        node: &Node<'_>,
+        at: &str,
+    ) -> Map<String, Value> {
+        self.shared.push(at.to_owned());
+        let keys = table(node, &over).or_else(|| table(node, &base));
+        let mut joined = Map::new();
+        for (key, below) in base {
+            let path = path::key(at, &key);
+            let value = match over.shift_remove(&key) {
+                Some(above) => {
+                    let inner = keys.as_ref().and_then(|keys| keys.node(&key)).cloned();
+                    self.join(above, below, &inner.unwrap_or_default(), &path)
+                }
+                None => {
+                    self.whole.push(path);
+                    below
+                }
+            };
+            joined.insert(key, value);
+        }
+        joined.extend(over);
+        joined
+    }
+
+    /// Paths whose values come from the lower layer with all that is in them.
+    pub fn whole(&self) -> &[String] {
+        &self.whole
+    }
+
+    /// The places of the joined tree, from those of both layers. The lower layer
+    /// was joined at `at`; elsewhere it is untouched.
+    pub fn places(&self, over: Places, base: Places, at: &str) -> Places {
+        let left = |path: &str| {
+            !path::is_within(path, at)
+                || self.shared.iter().any(|shared| shared == path)
+                || self.whole.iter().any(|whole| path::is_within(path, whole))
+        };
+        let mut places: Places = base.into_iter().filter(|(path, _)| left(path)).collect();
+        places.extend(over);
+        places
+    }
+}
+
+/// The keys that a table at `node` has, where the schema and the table's tag
+/// tell.
+pub(crate) fn table<'s>(node: &Node<'s>, values: &Map<String, Value>) -> Option<Table<'s>> {
+    match node.shape() {
+        Shape::Table(table) => Some(table),
+        Shape::Tagged(mut tagged) => {
+            let name = values.get(tagged.tag)?.as_str()?;
+            let at = tagged.variants.iter().position(|(known, _)| *known == name)?;
+            Some(tagged.variants.swap_remove(at).1)
+        }
+        Shape::Either(nodes) => {
+            let mut tables = nodes.iter().filter_map(|node| table(node, values));
+            // Of two tables nobody knows which one is meant.
+            tables.next().filter(|_| tables.next().is_none())
+        }
+        _ => None,
+    }
+}

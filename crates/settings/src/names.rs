@@ -1,0 +1,69 @@
+//! What to say about a name that nobody knows.
+
+/// More names than this are not listed: the list would hide the message.
+const LISTED: usize = 12;
+
+/// The valid name that `given` was most likely meant to be: at most a third of
+/// its letters away, case and the kind of dash aside.
+pub(crate) fn nearest<'n>(given: &str, valid: &[&'n str]) -> Option<&'n str> {
+    let plain = |name: &str| name.to_lowercase().replace('_', "-");
+    let given = plain(given);
+    let allowed = (given.chars().count() / 3).max(1);
+    valid
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&given, &plain(name)), *name))
+        // A name of one letter is one letter away from every other.
+        .filter(|(distance, name)| *distance <= allowed && *distance < name.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// The remedy for an unknown name, in brackets and with a blank before it;
+/// empty where there is nothing to say.
+pub(crate) fn remedy(given: &str, valid: &[&str]) -> String {
+    let mut parts = Vec::new();
+    if let Some(name) = nearest(given, valid) {
+        parts.push(format!("did you mean {name:?}?"));
+    }
+    if !valid.is_empty() && valid.len() <= LISTED {
+        parts.push(format!("valid: {}", valid.join(", ")));
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(" ")) }
+}
+
+/// What to write where one of these names belongs.
+pub(crate) fn one_of(valid: &[&str]) -> String {
+    match valid {
+        [only] => format!("{only:?}"),
+        _ if valid.len() > LISTED => "a name".to_owned(),
+        _ => format!("one of {}", valid.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_proposed_and_far_ones_are_not() {
+        let valid = ["greedy", "d-choices", "random"];
+        assert_eq!(nearest("d_choice", &valid), Some("d-choices"));
+        assert_eq!(nearest("Greedy", &valid), Some("greedy"));
+        assert_eq!(nearest("lru", &valid), None);
+        assert_eq!(nearest("x", &["s", "h"]), None);
+    }
+
+    #[test]
+    fn short_lists_are_shown_whole() {
+        assert_eq!(
+            remedy("greddy", &["greedy", "random"]),
+            r#" (did you mean "greedy"? valid: greedy, random)"#
+        );
+        assert_eq!(remedy("lru", &["greedy", "random"]), " (valid: greedy, random)");
+        assert_eq!(remedy("lru", &[]), "");
+        let many: Vec<String> = (0..13).map(|n| format!("policy-{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(remedy("lru", &many), "");
+        assert_eq!(remedy("policy-99", &many), r#" (did you mean "policy-9"?)"#);
+    }
+}

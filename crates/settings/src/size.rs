@@ -1,0 +1,100 @@
+//! Amounts of data, whole in bytes.
+
+use std::fmt;
+
+use crate::{Decimal, Measure, Scale, Unit, measure};
+
+/// An amount of data: "4 KiB" is 4096 bytes, "4 kB" is 4000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Size(u64);
+
+impl Size {
+    /// A size of this many bytes.
+    pub const fn from_bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// How many bytes.
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl Measure for Size {
+    const SCALE: Scale<'static> = Scale::new(
+        "size",
+        "4 KiB",
+        &[
+            Unit::whole("B", 1, "B"),
+            Unit::whole("KiB", 1 << 10, "B"),
+            Unit::whole("MiB", 1 << 20, "B"),
+            Unit::whole("GiB", 1 << 30, "B"),
+            Unit::whole("TiB", 1 << 40, "B"),
+            Unit::whole("kB", 1_000, "B"),
+            Unit::whole("KB", 1_000, "B").hidden(),
+            Unit::whole("MB", 1_000_000, "B"),
+            Unit::whole("GB", 1_000_000_000, "B"),
+            Unit::whole("TB", 1_000_000_000_000, "B"),
+        ],
+    );
+
+    fn from_amount(amount: Decimal, _: Unit<'static>) -> Self {
+        Self(amount.whole().expect("the scale takes whole bytes only"))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&Self::SCALE.write(self.0))
+    }
+}
+
+measure!(Size);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn binary_and_decimal_units_differ() {
+        let bytes = |text: &str| text.parse::<Size>().unwrap().bytes();
+        assert_eq!(bytes("4 KiB"), 4_096);
+        assert_eq!(bytes("4 kB"), 4_000);
+        assert_eq!(bytes("4 KB"), 4_000);
+        assert_eq!(bytes("1.5 GiB"), 1_610_612_736);
+        assert_eq!(bytes("0.96 TB"), 960_000_000_000);
+        assert_eq!(bytes("2 TiB"), 2_199_023_255_552);
+        assert_eq!(bytes("512 B"), 512);
+    }
+
+    #[test]
+    fn the_largest_exact_unit_is_written() {
+        let text = |bytes| Size::from_bytes(bytes).to_string();
+        assert_eq!(text(16_384), "16 KiB");
+        assert_eq!(text(960_000_000_000), "960 GB");
+        assert_eq!(text(1_000), "1 kB");
+        assert_eq!(text(1_025), "1025 B");
+        assert_eq!(text(0), "0 B");
+    }
+
+    #[test]
+    fn refusals_name_the_remedy() {
+        let refusal = |text: &str| text.parse::<Size>().unwrap_err().to_string();
+        assert_eq!(refusal("64"), r#""64" has no unit (write "64 KiB")"#);
+        assert_eq!(refusal("0.3 B"), r#""0.3 B" is not a whole number of B"#);
+        assert_eq!(
+            refusal("4 Kib"),
+            "\"4 Kib\": no unit \"Kib\" (did you mean \"KiB\"? \
+             valid: B, KiB, MiB, GiB, TiB, kB, MB, GB, TB)"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn printing_round_trips(bytes: u64, zeros in 0_u32..40) {
+            let size = Size::from_bytes(bytes >> zeros << zeros);
+            prop_assert_eq!(size.to_string().parse::<Size>().unwrap(), size);
+        }
+    }
+}

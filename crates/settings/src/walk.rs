@@ -1,0 +1,263 @@
+//! The walk of a tree of values along a schema: it finds everything that is
+//! wrong, where serde would stop at the first fault, and writes shorthands out
+//! so that serde can read what is right.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Number, Value};
+
+use crate::names;
+use crate::path;
+use crate::problem::Problems;
+use crate::shape::{Bounds, Lengths, List, Node, Shape, Table, Tagged};
+
+/// Checks `value`, which stands at the path `at`, and adds what is wrong.
+pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut Problems) {
+    if value.is_null() && node.allows_null() {
+        return;
+    }
+    let shape = node.shape();
+    if let Shape::Either(nodes) = &shape {
+        return check_either(nodes, value, at, problems);
+    }
+    if !fits(&shape, value) {
+        return problems.push(at, mismatch(&shape, value, at));
+    }
+    match (shape, value) {
+        (Shape::Integer(bounds) | Shape::Number(bounds), Value::Number(number)) => {
+            problems.extend(at, check_bounds(&bounds, number));
+        }
+        (Shape::Text(lengths), Value::String(text)) => {
+            let length = text.chars().count();
+            problems.extend(at, check_lengths(&lengths, length, "character"));
+        }
+        (Shape::Quantity(scale), Value::String(text)) => {
+            problems.extend(at, scale.read(text).err().map(|refusal| refusal.to_string()));
+        }
+        (Shape::Choice(words), Value::String(word)) => {
+            problems.extend(at, check_word(&path::noun(at), word, &words));
+        }
+        (Shape::Table(table), Value::Object(values)) => {
+            let unknown = |_: &[&str]| "unknown key".to_owned();
+            check_table(&table, values, at, &unknown, problems);
+        }
+        (Shape::Tagged(tagged), value) => check_tagged(&tagged, value, at, problems),
+        (Shape::List(list), Value::Array(entries)) => check_list(&list, entries, at, problems),
+        _ => {}
+    }
+}
+
+/// True where a value is of the kind that a shape wants, be it wrong within.
+fn fits(shape: &Shape<'_>, value: &Value) -> bool {
+    match shape {
+        Shape::Any | Shape::Either(_) => true,
+        Shape::Bool => value.is_boolean(),
+        Shape::Integer(_) => value.is_i64() || value.is_u64(),
+        Shape::Number(_) => value.is_number(),
+        Shape::Text(_) | Shape::Quantity(_) | Shape::Choice(_) => value.is_string(),
+        Shape::Table(_) => value.is_object(),
+        Shape::Tagged(_) => value.is_object() || value.is_string(),
+        Shape::List(_) => value.is_array(),
+    }
+}
+
+/// Of several shapes the first without a fault is meant, else the one of the
+/// right kind with the fewest.
+fn check_either(nodes: &[Node<'_>], value: &mut Value, at: &str, problems: &mut Problems) {
+    let attempt = |node: &Node<'_>| {
+        let mut written_out = value.clone();
+        let mut found = Problems::new(problems.file.clone());
+        check(node, &mut written_out, at, &mut found);
+        (found, written_out)
+    };
+    let fitting = nodes.iter().filter(|node| fits(&node.shape(), value));
+    let best = fitting.map(attempt).min_by_key(|(found, _)| found.len());
+    let Some((found, written_out)) = best else {
+        // A bare number among quantities lacks its unit: no other kind is meant.
+        let is_quantity = |node: &&Node<'_>| matches!(node.shape(), Shape::Quantity(_));
+        let quantity = nodes.iter().find(is_quantity).filter(|_| value.is_number());
+        let message = match quantity {
+            Some(node) => mismatch(&node.shape(), value, at),
+            None => format!("expected {}, found {}", any_of(nodes), shown(value)),
+        };
+        return problems.push(at, message);
+    };
+    *value = written_out;
+    problems.problems.extend(found.problems);
+}
+
+fn check_table(
+    table: &Table<'_>,
+    values: &mut Map<String, Value>,
+    at: &str,
+    unknown: &dyn Fn(&[&str]) -> String,
+    problems: &mut Problems,
+) {
+    let valid: Vec<&str> = table.keys.iter().map(|(key, _)| *key).collect();
+    let mut misspelt = Vec::new();
+    for (key, value) in values.iter_mut() {
+        let path = path::key(at, key);
+        if let Some(node) = table.node(key) {
+            check(node, value, &path, problems);
+        } else {
+            misspelt.extend(names::nearest(key, &valid));
+            problems.push(path, unknown(&valid) + &names::remedy(key, &valid));
+        }
+    }
+    for key in &table.required {
+        // A misspelt key is one fault, not also a missing one.
+        if !values.contains_key(*key) && !misspelt.contains(key) {
+            let wanted = table.node(key).map_or_else(|| "a value".to_owned(), wanted);
+            problems.push(path::key(at, key), format!("missing; write {wanted}"));
+        }
+    }
+}
+
+fn check_tagged(tagged: &Tagged<'_>, value: &mut Value, at: &str, problems: &mut Problems) {
+    let tag = tagged.tag;
+    let tag_path = if value.is_string() { at.to_owned() } else { path::key(at, tag) };
+    tagged.expand(value);
+    let Value::Object(values) = value else { return };
+    let names = tagged.names();
+    let name = match values.get(tag) {
+        Some(Value::String(name)) => name.clone(),
+        Some(other) => {
+            let wanted = names::one_of(&names);
+            return problems.push(tag_path, format!("expected {wanted}, found {}", shown(other)));
+        }
+        None => {
+            return problems.push(tag_path, format!("missing; write {}", names::one_of(&names)));
+        }
+    };
+    let Some(table) = tagged.variant(&name) else {
+        return problems.extend(&tag_path, check_word(&path::noun(tag), &name, &names));
+    };
+    // The tag has been checked, and is no remedy for another key.
+    let keys = table.keys.iter().filter(|(key, _)| *key != tag).cloned().collect();
+    let required = table.required.iter().copied().filter(|key| *key != tag).collect();
+    let others = table.others.clone();
+    let parameters = Table { keys, required, others };
+    let unknown = |valid: &[&str]| match valid {
+        [] => format!("{tag} {name:?} takes no parameters"),
+        _ => format!("{tag} {name:?} has no such key"),
+    };
+    let chosen = values.shift_remove_entry(tag);
+    check_table(&parameters, values, at, &unknown, problems);
+    values.extend(chosen);
+}
+
+fn check_list(list: &List<'_>, entries: &mut [Value], at: &str, problems: &mut Problems) {
+    problems.extend(at, check_lengths(&list.lengths, entries.len(), "entry"));
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let node = list.first.get(index).unwrap_or(&list.rest);
+        check(node, entry, &path::index(at, index), problems);
+    }
+}
+
+fn check_word(noun: &str, word: &str, valid: &[&str]) -> Option<String> {
+    if valid.contains(&word) {
+        return None;
+    }
+    Some(format!("no {noun} {word:?}{}", names::remedy(word, valid)))
+}
+
+fn check_bounds(bounds: &Bounds, number: &Number) -> Option<String> {
+    let beyond = |limit: &Option<Number>, beyond: &[Ordering], what: &str| {
+        let limit = limit.as_ref()?;
+        let is_beyond = beyond.contains(&compare(number, limit));
+        is_beyond.then(|| format!("{number} is too {what} {limit})"))
+    };
+    beyond(&bounds.least, &[Ordering::Less], "small (at least")
+        .or_else(|| beyond(&bounds.most, &[Ordering::Greater], "large (at most"))
+        .or_else(|| beyond(&bounds.above, &[Ordering::Less, Ordering::Equal], "small (more than"))
+        .or_else(|| {
+            beyond(&bounds.below, &[Ordering::Greater, Ordering::Equal], "large (less than")
+        })
+}
+
+/// Exact where both are whole: floats cannot tell 64-bit seeds apart.
+fn compare(left: &Number, right: &Number) -> Ordering {
+    match (left.as_i128(), right.as_i128()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        _ => {
+            let float = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
+            float(left).total_cmp(&float(right))
+        }
+    }
+}
+
+fn check_lengths(lengths: &Lengths, length: usize, of: &str) -> Option<String> {
+    let count = match (length, of) {
+        (1, _) => format!("1 {of} is"),
+        (_, "entry") => format!("{length} entries are"),
+        _ => format!("{length} {of}s are"),
+    };
+    let length = length as u64;
+    match (lengths.least, lengths.most) {
+        (Some(least), _) if length < least => Some(format!("{count} too few (at least {least})")),
+        (_, Some(most)) if length > most => Some(format!("{count} too many (at most {most})")),
+        _ => None,
+    }
+}
+
+/// Says that a value is of the wrong kind and, where near, what to write.
+fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
+    if let (Shape::Quantity(scale), Value::Number(number)) = (shape, value) {
+        return scale.refuse_bare(&number.to_string()).to_string();
+    }
+    let remedy = match (shape, value) {
+        (Shape::Integer(_) | Shape::Number(_) | Shape::Bool, Value::String(text)) => {
+            let bare: Option<Value> = serde_json::from_str(text).ok();
+            bare.filter(|bare| fits(shape, bare)).map(|_| format!(" (write {text})"))
+        }
+        (Shape::Text(_), Value::Number(_) | Value::Bool(_)) => {
+            Some(format!(" (write \"{value}\")"))
+        }
+        (Shape::List(list), Value::Object(_)) if fits(&list.rest.shape(), value) => {
+            Some(format!(" (write [[{at}]])"))
+        }
+        _ => None,
+    };
+    let wanted = wanted_shape(shape);
+    format!("expected {wanted}, found {}{}", shown(value), remedy.unwrap_or_default())
+}
+
+/// What to write at a place, in words.
+fn wanted(node: &Node<'_>) -> String {
+    wanted_shape(&node.shape())
+}
+
+fn wanted_shape(shape: &Shape<'_>) -> String {
+    match shape {
+        Shape::Any => "a value".to_owned(),
+        Shape::Bool => "true or false".to_owned(),
+        Shape::Integer(_) => "a whole number".to_owned(),
+        Shape::Number(_) => "a number".to_owned(),
+        Shape::Text(_) => "a string".to_owned(),
+        Shape::Quantity(scale) => format!("a {} such as {:?}", scale.noun, scale.example),
+        Shape::Choice(words) => names::one_of(words),
+        Shape::Table(_) => "a table".to_owned(),
+        Shape::Tagged(tagged) => names::one_of(&tagged.names()),
+        Shape::List(_) => "a list".to_owned(),
+        Shape::Either(nodes) => any_of(nodes),
+    }
+}
+
+fn any_of(nodes: &[Node<'_>]) -> String {
+    let wanted: Vec<String> = nodes.iter().map(wanted).collect();
+    wanted.join(", or ")
+}
+
+/// A value as a message shows it.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(_) => format!("the string {value}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a table".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
