@@ -12,6 +12,10 @@ use settings::{Rate, Share, Size, Time};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
+    /// A drive that ships with flashscape, whose figures stand where none is given
+    /// here. Without it everything must be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// How the flash is arranged.
     pub geometry: GeometryConfig,
     /// How fast the flash and its bus are.

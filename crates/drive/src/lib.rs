@@ -2,7 +2,16 @@
 //! collection in time, preconditioning, the auditor, and runs with their results.
 
 mod audit;
+pub mod check;
 pub mod config;
 pub mod device;
+pub mod experiment;
+pub mod load;
+pub mod measure;
+pub mod precondition;
+pub mod presets;
+pub mod run;
 
 pub use device::{Completion, Counters, Device, OpKind, RequestId};
+pub use experiment::Experiment;
+pub use run::{Progress, Run, RunError};

@@ -138,6 +138,10 @@ impl Ftl {
     pub fn free_blocks(&self, bin: BinId) -> u32 {
         self.bins[bin].free()
     }
+    /// Free blocks of the drive.
+    pub fn free_blocks_in_all(&self) -> u32 {
+        self.bins.as_slice().iter().map(Bin::free).sum()
+    }
     /// Units that can still be written in a bin before a block must be erased.
     pub fn free_units(&self, bin: BinId) -> u32 {
         let layout = &self.layout;

@@ -50,6 +50,14 @@ impl Untimed {
         Ok(())
     }
 
+    /// Writes `count` logical units from `first` on, in order.
+    ///
+    /// # Errors
+    /// Where no bin of a pool has or can make room.
+    pub fn write_run(&mut self, ftl: &mut Ftl, first: Lpn, count: u32) -> Result<(), PoolId> {
+        (first.0..first.0 + count).try_for_each(|lpn| self.write(ftl, Lpn(lpn)))
+    }
+
     /// Writes what waits, padding batches that are not full.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a measurement of real time needs a real clock")]
 
 use engine::Streams;
-use host::{Source, WorkloadConfig, trace};
+use host::{Source, WorkloadConfig};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,50 +12,60 @@ const REQUESTS: u64 = 20_000_000;
 const ROWS: u64 = 4_000_000;
 
 fn main() {
-    for (name, rest) in [
-        ("uniform 4 KiB, closed", "reads = '100 %'"),
+    for (name, keys) in [
+        ("uniform 4 KiB", "reads = '100 %'"),
         ("uniform 4 KiB, 70/30", "reads = '70 %'"),
         ("sequential", "reads = '0 %'\naddresses = { pattern = 'sequential' }"),
-        (
-            "jesd219, poisson",
-            "reads = '70 %'\naddresses = { pattern = 'jesd219' }\narrivals = { process = 'poisson', rate = '2000 IOPS' }",
-        ),
+        ("jesd219", "reads = '70 %'\naddresses = { pattern = 'jesd219' }"),
         ("zipf 0.99", "reads = '70 %'\naddresses = { pattern = 'zipf', theta = 0.99 }"),
         ("exponential sizes", "reads = '70 %'\nsize = { mean = '4 KiB' }"),
+        ("poisson", "reads = '70 %'\narrivals = { process = 'poisson', rate = '2000 IOPS' }"),
     ] {
-        let config: WorkloadConfig = toml::from_str(&format!("name = 'speed'\n{rest}")).unwrap();
-        let mut source = Source::build(&config, CAPACITY, Streams::new(1)).unwrap();
-        let begun = Instant::now();
-        for _ in 0..REQUESTS {
-            black_box(source.next().unwrap());
-        }
-        let ns = begun.elapsed().as_nanos() as f64 / REQUESTS as f64;
-        println!("{name:<24}{ns:6.1} ns a request");
+        synthetic(name, keys);
     }
     for (format, text) in [("mqsim", mqsim()), ("disksim", disksim()), ("captured", captured())] {
-        let path =
-            std::env::temp_dir().join(format!("flashscape-speed-{}.{format}", std::process::id()));
-        std::fs::write(&path, &text).unwrap();
-        let begun = Instant::now();
-        let survey = black_box(trace::survey(&path, None).unwrap());
-        let surveyed = survey.rows as f64 / begun.elapsed().as_secs_f64() / 1e6;
-        let config = format!("name = 'speed'\ntrace = {{ file = '{}' }}", path.display());
-        let config: WorkloadConfig = toml::from_str(&config).unwrap();
-        let mut source =
-            Source::build_surveyed(&config, Some(&survey), CAPACITY, Streams::new(1)).unwrap();
-        let begun = Instant::now();
-        let mut rows = 0;
-        while let Some(request) = source.next().unwrap() {
-            black_box(request);
-            rows += 1;
-        }
-        let replayed = rows as f64 / begun.elapsed().as_secs_f64() / 1e6;
-        let bytes = text.len() as u64 / survey.rows;
-        println!(
-            "{format:<10}{bytes} B a row: survey {surveyed:.1}, replay {replayed:.1} million rows a second"
-        );
-        std::fs::remove_file(&path).unwrap();
+        trace(format, &text);
     }
+}
+
+/// Prints the time that a request of a synthetic workload takes.
+fn synthetic(name: &str, keys: &str) {
+    let config: WorkloadConfig = toml::from_str(&format!("name = 'speed'\n{keys}")).unwrap();
+    let mut source = Source::build(&config, CAPACITY, Streams::new(1)).unwrap();
+    let begun = Instant::now();
+    for _ in 0..REQUESTS {
+        black_box(source.next().unwrap());
+    }
+    let ns = begun.elapsed().as_nanos() as f64 / REQUESTS as f64;
+    println!("{name:<22}{ns:6.1} ns a request");
+}
+
+/// Prints how many rows a second are surveyed and replayed.
+fn trace(format: &str, text: &str) {
+    let name = format!("flashscape-speed-{}.{format}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, text).unwrap();
+    let keys = format!("name = 'speed'\ntrace = {{ file = '{}' }}", path.display());
+    let config: WorkloadConfig = toml::from_str(&keys).unwrap();
+    let million_a_second = |begun: Instant| ROWS as f64 / begun.elapsed().as_secs_f64() / 1e6;
+
+    let begun = Instant::now();
+    let survey = config.survey().unwrap();
+    let surveyed = million_a_second(begun);
+
+    let mut source =
+        Source::build_surveyed(&config, survey.as_ref(), CAPACITY, Streams::new(1)).unwrap();
+    let begun = Instant::now();
+    for _ in 0..ROWS {
+        black_box(source.next().unwrap().expect("the trace has so many rows"));
+    }
+    let replayed = million_a_second(begun);
+
+    let bytes = text.len() as u64 / ROWS;
+    println!(
+        "{format:<9} rows of {bytes} B: survey {surveyed:.1}, replay {replayed:.1} million a second"
+    );
+    std::fs::remove_file(&path).unwrap();
 }
 
 /// Addresses and lengths like those of a real trace, in sectors.

@@ -43,7 +43,8 @@ impl Clock {
     fn advance(&mut self, ns: f64) -> u64 {
         let sum = self.fraction + ns;
         let whole = sum as u64;
-        self.whole += whole;
+        // A clock at its end stays there; no run is that long.
+        self.whole = self.whole.saturating_add(whole);
         self.fraction = sum - whole as f64;
         self.whole
     }
@@ -75,7 +76,7 @@ impl Arrivals {
                     ArrivalProcess::Uniform => clock.advance(self.stream.unit() * 2.0 * *mean_gap),
                 };
                 let at = bursts.map_or(at, |bursts| bursts.stretch(at));
-                Issue::At(Span::from_ns(*start + at))
+                Issue::At(Span::from_ns(start.saturating_add(at)))
             }
         }
     }

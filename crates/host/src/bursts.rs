@@ -15,13 +15,13 @@ impl Bursts {
     /// The phases of `config`, whose on phase the caller has checked not to be empty.
     pub fn new(config: &BurstConfig) -> Self {
         let on = config.on.span().as_ns();
-        Self { on, period: on + config.off.span().as_ns() }
+        Self { on, period: on.saturating_add(config.off.span().as_ns()) }
     }
 
     /// The moment at which `busy` nanoseconds of on phases have passed.
     #[inline]
     pub fn stretch(self, busy: u64) -> u64 {
-        busy / self.on * self.period + busy % self.on
+        (busy / self.on).saturating_mul(self.period).saturating_add(busy % self.on)
     }
 
     /// The first moment of an on phase that is not before `since_start`.

@@ -9,7 +9,6 @@ use crate::mix::shares;
 use crate::region::Region;
 use crate::sizes::{largest, round_up_to};
 use crate::synthetic::{align, size};
-use crate::trace::replay::is_without_thinking;
 use settings::{Share, Size};
 
 /// The unit of a drive's addresses; sizes and alignments are multiples of it.
@@ -75,15 +74,11 @@ fn check_region(region: Region, capacity_bytes: u64, faults: &mut Faults) {
 fn check_synthetic(config: &WorkloadConfig, region: Region, faults: &mut Faults) {
     check_mix(config, faults);
     let sized = size(config);
-    check_size(&sized, faults);
+    if check_size(&sized, faults) {
+        check_room(largest(&sized, region.bytes), region, faults);
+    }
     if let Some(align) = config.align {
         faults.sectors(align.bytes(), "align");
-    }
-    let bytes = largest(&sized, region.bytes);
-    if region.bytes > 0 && bytes > region.bytes {
-        let (bytes, region) = (Size::from_bytes(bytes), Size::from_bytes(region.bytes));
-        let problem = format!("a request of {bytes} does not fit into the region of {region}");
-        faults.when(true, "size", &problem);
     }
     if let Some(addresses) = &config.addresses {
         check_addresses(addresses, align(config), faults);
@@ -115,13 +110,27 @@ fn check_mix(config: &WorkloadConfig, faults: &mut Faults) {
 /// Refuses shares that do not add up to the whole.
 fn check_sum(sum: f64, key: &str, faults: &mut Faults) {
     let is_wrong = (sum - 1.0).abs() > SHARE_TOLERANCE;
-    let percent = sum * 100.0;
+    let percent = (sum * 1e6).round().abs() / 1e4;
     faults.when(is_wrong, key, &format!("the shares add up to {percent} %, not to 100 %"));
 }
 
-fn check_size(config: &SizeConfig, faults: &mut Faults) {
+/// Refuses requests that are larger than their region.
+fn check_room(bytes: u64, region: Region, faults: &mut Faults) {
+    // An empty region is a fault of its own.
+    let is_wrong = region.bytes > 0 && bytes > region.bytes;
+    let (bytes, region) = (Size::from_bytes(bytes), Size::from_bytes(region.bytes));
+    let problem = format!("a request of {bytes} does not fit into the region of {region}");
+    faults.when(is_wrong, "size", &problem);
+}
+
+/// True where the sizes are sound.
+fn check_size(config: &SizeConfig, faults: &mut Faults) -> bool {
+    let before = faults.0.len();
     match config {
         SizeConfig::Fixed(size) => faults.sectors(size.bytes(), "size"),
+        SizeConfig::List(list) if list.is_empty() => {
+            faults.when(true, "size", "the list is empty; write { size, share } entries");
+        }
         SizeConfig::List(list) => {
             for (index, entry) in list.iter().enumerate() {
                 faults.sectors(entry.size.bytes(), &format!("size[{index}].size"));
@@ -130,6 +139,7 @@ fn check_size(config: &SizeConfig, faults: &mut Faults) {
         }
         SizeConfig::Exponential(config) => check_exponential(config, faults),
     }
+    faults.0.len() == before
 }
 
 fn check_exponential(config: &ExponentialSize, faults: &mut Faults) {
@@ -159,6 +169,8 @@ fn check_addresses(config: &AddressConfig, align: u64, faults: &mut Faults) {
             let is_wrong = |share: Share| share.fraction() > 1.0;
             let problem = "is more than the whole: at most 100 %";
             faults.when(is_wrong(hot_space), "addresses.hot_space", problem);
+            let is_nowhere = hot_space.fraction() == 0.0;
+            faults.when(is_nowhere, "addresses.hot_space", "must be more than 0 %");
             faults.when(is_wrong(hot_accesses), "addresses.hot_accesses", problem);
         }
     }
@@ -180,7 +192,7 @@ fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults
     let stamps = "has no meaning with mode = \"closed\", which does not use the stamps";
     faults.when(closed && trace.time_scale.is_some(), "trace.time_scale", stamps);
     faults.when(closed && trace.disorder.is_some(), "trace.disorder", stamps);
-    let thinks = is_without_thinking(trace, config.think_time.as_ref());
+    let thinks = !closed && config.think_time.is_some();
     faults.when(thinks, "think_time", "has no meaning with mode = \"open\"; remove it");
     let scale_is_wrong = trace.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite()));
     faults.when(scale_is_wrong, "trace.time_scale", "must be more than 0");

@@ -109,7 +109,9 @@ impl Source {
             queue_depth: config.queue_depth.or((!is_open).then_some(1)),
             is_open,
             start,
-            deadline: stop.time.map(|time| start + time.span()),
+            deadline: stop
+                .time
+                .map(|time| Span::from_ns(start.as_ns().saturating_add(time.span().as_ns()))),
             bursts: config.bursts.as_ref().map(Bursts::new),
             requests_left: stop.requests.unwrap_or(u64::MAX),
             bytes_left: stop.bytes.map_or(u64::MAX, |size| size.bytes()),

@@ -4,8 +4,8 @@
 //! generate variates from monotone discrete distributions"): the histogram of
 //! `k^-theta` lies almost entirely under the curve `x^-theta`, whose integral has
 //! an inverse. A point under the curve is drawn by inversion and accepted unless
-//! it falls into the sliver between the curve and the histogram; more than
-//! three of four points are accepted at the first try, for every theta and n.
+//! it falls into the sliver between the curve and the histogram, which is small
+//! for every theta and n.
 
 use engine::Stream;
 

@@ -260,6 +260,15 @@ impl Device {
         std::mem::swap(&mut self.done, into);
     }
 
+    /// True where [`Device::take_done`] has something to give.
+    #[inline]
+    pub fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+    /// True where the auditor watches.
+    pub fn is_audited(&self) -> bool {
+        self.audit.is_some()
+    }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.outstanding

@@ -12,6 +12,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     name: "captured",
     title: "captured CSV",
     header: Some("time_us,op,offset,length"),
+    sorts_by_default: true,
     separator: Separator::Comma,
     columns: &["time in us", "operation, one of R W F T Z", "offset in bytes", "length in bytes"],
 };

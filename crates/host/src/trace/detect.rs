@@ -37,7 +37,7 @@ struct Attempt {
 pub(crate) fn detect(path: &Path) -> Result<Detection, TraceError> {
     let attempts = Format::ALL.iter().map(|format| Attempt::make(path, *format));
     let attempts: Vec<Attempt> = attempts.collect::<Result<_, _>>()?;
-    if attempts.iter().all(|attempt| attempt.rows == 0 && attempt.fault.is_none()) {
+    if attempts.iter().any(|attempt| attempt.rows == 0 && attempt.fault.is_none()) {
         return Err(empty(path));
     }
     let fits = |attempt: &&Attempt| attempt.fault.is_none() && attempt.rows > 0;

@@ -14,6 +14,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     name: "disksim",
     title: "DiskSim ASCII",
     header: None,
+    sorts_by_default: false,
     separator: Separator::Blanks,
     columns: &[
         "arrival in ms",
@@ -50,7 +51,7 @@ fn ms_as_ns(text: &[u8]) -> Result<u64, What> {
         Some(point) => (&text[..point], &text[point + 1..]),
         None => (text, &[][..]),
     };
-    if text.len() == fraction.len() + 1 && fraction.is_empty() {
+    if ms.is_empty() && fraction.is_empty() {
         return Err(What::NoDecimalNumber);
     }
     let decimal = |what| if what == What::TooLarge { what } else { What::NoDecimalNumber };

@@ -11,6 +11,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     name: "mqsim",
     title: "MQSim ASCII",
     header: None,
+    sorts_by_default: false,
     separator: Separator::Blanks,
     columns: &[
         "arrival in ns",

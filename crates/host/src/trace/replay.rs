@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::survey::Survey;
 use crate::arrivals::Arrivals;
 use crate::command::{Command, Issue, Request};
-use crate::config::{Disorder, ThinkConfig, TraceConfig, TraceMode, WorkloadConfig};
+use crate::config::{Disorder, TraceConfig, TraceMode, WorkloadConfig};
 use crate::error::{ConfigError, HostError, TraceError};
 use crate::region::Region;
 use engine::{Span, Streams};
@@ -173,11 +173,11 @@ fn slack_ns(trace: &TraceConfig, survey: &Survey) -> Result<u64, HostError> {
     if trace.mode == TraceMode::Closed {
         return Ok(0);
     }
-    let by_format = match survey.format {
-        Format::Captured => Disorder::Sort,
-        Format::Mqsim | Format::Disksim => Disorder::Refuse,
+    let by_default = match survey.format.description().sorts_by_default {
+        true => Disorder::Sort,
+        false => Disorder::Refuse,
     };
-    match trace.disorder.unwrap_or(by_format) {
+    match trace.disorder.unwrap_or(by_default) {
         Disorder::Sort => Ok(backwards.largest_step.as_ns()),
         Disorder::Refuse => Err(runs_backwards(survey)),
     }
@@ -193,9 +193,4 @@ fn runs_backwards(survey: &Survey) -> HostError {
     );
     let (file, line) = (survey.file.clone(), Some(backwards.first_line));
     TraceError { file, line, problem }.into()
-}
-
-/// True where a think time would mean nothing.
-pub(crate) fn is_without_thinking(trace: &TraceConfig, think: Option<&ThinkConfig>) -> bool {
-    trace.mode == TraceMode::Open && think.is_some()
 }

@@ -26,6 +26,9 @@ pub(crate) struct Description {
     pub title: &'static str,
     /// The first line, where the format has one.
     pub header: Option<&'static str>,
+    /// True where several writers log into one file, so that stamps that run back
+    /// a little are no sign of damage.
+    pub sorts_by_default: bool,
     /// What stands between two columns.
     pub separator: Separator,
     /// What each column holds, with its unit.

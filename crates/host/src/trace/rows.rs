@@ -56,14 +56,17 @@ impl Rows {
     }
 
     fn expect_header(&mut self, header: &str) -> Result<(), TraceError> {
+        loop {
+            match self.lines.next()?.map(trim) {
+                Some(line) if line == header.as_bytes() => return Ok(()),
+                Some([]) => {}
+                Some(_) => break,
+                // An empty file is reported as one that has no rows.
+                None => return Ok(()),
+            }
+        }
         let title = self.format.title();
-        let problem = match self.lines.next()? {
-            Some(line) if trim(line) == header.as_bytes() => return Ok(()),
-            Some(_) => format!("a {title} file begins with the header {header:?}"),
-            // An empty file is reported as one that has no rows.
-            None => return Ok(()),
-        };
-        Err(self.error(problem))
+        Err(self.error(format!("a {title} file begins with the header {header:?}")))
     }
 }
 

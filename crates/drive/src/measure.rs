@@ -1,0 +1,296 @@
+//! What a run measures: latencies and blame by initiator and kind, time series,
+//! the slowest requests, and the flash's work.
+
+use crate::device::{Completion, Counters, Device};
+use crate::experiment::Experiment;
+use engine::{Instant, Span};
+use ftl::Tally;
+use host::{Command, Kind};
+use metrics::{BatchMeans, Blame, Field, Latency, Merge, Number, STATES, Series, Slowest, State};
+
+/// Requests of one kind by one initiator.
+pub struct KindStats {
+    /// Latencies.
+    pub latency: Latency,
+    /// For the confidence interval of the mean.
+    pub batches: BatchMeans,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Mapping units read that held no data.
+    pub unmapped: u64,
+    /// Nanoseconds by state, over all requests.
+    pub blame_ns: [u64; STATES],
+}
+
+impl KindStats {
+    fn new() -> Self {
+        Self { latency: Latency::new(), batches: BatchMeans::new(), bytes: 0, unmapped: 0, blame_ns: [0; STATES] }
+    }
+}
+
+/// One initiator's requests by kind; kinds that did not occur have none.
+pub struct InitiatorStats {
+    /// Its name.
+    pub name: String,
+    /// By [`Kind::index`].
+    pub kinds: [Option<Box<KindStats>>; Kind::ALL.len()],
+}
+
+/// One of the slowest requests.
+#[derive(Clone, Debug)]
+pub struct SlowRequest {
+    /// Index of its initiator.
+    pub initiator: u32,
+    /// The command.
+    pub command: Command,
+    /// When it arrived.
+    pub arrived: Instant,
+    /// What it was doing and waiting for.
+    pub blame: Vec<(State, Span)>,
+}
+
+/// The state of the counters at a moment.
+#[derive(Clone)]
+struct Mark {
+    at: Instant,
+    counters: Counters,
+    tally: Tally,
+    units: Vec<Span>,
+    channels: Vec<Span>,
+}
+
+impl Mark {
+    fn of(device: &mut Device) -> Self {
+        Self {
+            at: device.now(),
+            counters: *device.counters(),
+            tally: device.ftl().tally,
+            units: device.unit_busy(),
+            channels: device.channel_busy(),
+        }
+    }
+}
+
+/// Counts of the present interval of the time series.
+#[derive(Default)]
+struct Interval {
+    requests: [u64; 2],
+    bytes: [u64; 2],
+    latency_ns: [u64; 2],
+    longest_ns: [u64; 2],
+}
+
+/// Everything that a run measures.
+pub struct Measured {
+    initiators: Vec<InitiatorStats>,
+    slowest: Slowest<SlowRequest>,
+    series: Series,
+    interval: Interval,
+    interval_span: Span,
+    interval_end: Instant,
+    tally_before: Tally,
+    warm_up_time: Instant,
+    warm_up_requests: u64,
+    completions: u64,
+    /// When counting began; `None` during the warm-up.
+    begin: Option<Mark>,
+    end: Option<Mark>,
+    in_flight_ns: u128,
+}
+
+/// Rows of the time series before intervals are joined.
+const ROWS: usize = 4096;
+
+impl Measured {
+    /// Nothing measured yet.
+    pub fn new(experiment: &Experiment, names: Vec<String>, device: &mut Device) -> Self {
+        let warm_up = experiment.run.warm_up.clone().unwrap_or_default();
+        let span = experiment.record.interval.span();
+        let fields = [
+            Field::u64("reads", Merge::Sum),
+            Field::u64("writes", Merge::Sum),
+            Field::u64("read_bytes", Merge::Sum),
+            Field::u64("write_bytes", Merge::Sum),
+            Field::u64("read_latency_sum_ns", Merge::Sum),
+            Field::u64("write_latency_sum_ns", Merge::Sum),
+            Field::u64("read_latency_max_ns", Merge::Max),
+            Field::u64("write_latency_max_ns", Merge::Max),
+            Field::u64("host_units_programmed", Merge::Sum),
+            Field::u64("gc_units_programmed", Merge::Sum),
+            Field::u64("padding_units_programmed", Merge::Sum),
+            Field::u64("erases", Merge::Sum),
+            Field::u64("free_blocks", Merge::Last),
+        ];
+        let mut measured = Self {
+            initiators: names.into_iter().map(|name| InitiatorStats { name, kinds: Default::default() }).collect(),
+            slowest: Slowest::new(experiment.record.slowest as usize),
+            series: Series::new(Instant::START, ROWS, fields),
+            interval: Interval::default(),
+            interval_span: span,
+            interval_end: Instant::START + span,
+            tally_before: device.ftl().tally,
+            warm_up_time: Instant::START + warm_up.time.map_or(Span::ZERO, |time| time.span()),
+            warm_up_requests: warm_up.requests.unwrap_or(0),
+            completions: 0,
+            begin: None,
+            end: None,
+            in_flight_ns: 0,
+        };
+        measured.begin_if_warm(Instant::START, device);
+        measured
+    }
+
+    fn begin_if_warm(&mut self, at: Instant, device: &mut Device) {
+        if self.begin.is_none() && at >= self.warm_up_time && self.completions >= self.warm_up_requests {
+            let mut mark = Mark::of(device);
+            mark.at = at.max(self.warm_up_time);
+            self.begin = Some(mark);
+        }
+    }
+
+    /// Time goes on to `due`: closes intervals and ends the warm-up on the way.
+    #[inline]
+    pub fn note_time(&mut self, due: Instant, device: &mut Device) {
+        if due >= self.interval_end {
+            self.close_intervals(due, device);
+        }
+        if self.begin.is_none() {
+            self.begin_if_warm(due, device);
+        }
+    }
+
+    #[cold]
+    fn close_intervals(&mut self, due: Instant, device: &mut Device) {
+        while due >= self.interval_end {
+            self.append(self.interval_end, device);
+            self.interval_end += self.interval_span;
+        }
+    }
+
+    fn append(&mut self, end: Instant, device: &Device) {
+        let tally = device.ftl().tally;
+        let flash = tally.since(&self.tally_before);
+        self.tally_before = tally;
+        let interval = std::mem::take(&mut self.interval);
+        let free = device.ftl().free_blocks_in_all();
+        let row: [Number; 13] = [
+            interval.requests[0].into(),
+            interval.requests[1].into(),
+            interval.bytes[0].into(),
+            interval.bytes[1].into(),
+            interval.latency_ns[0].into(),
+            interval.latency_ns[1].into(),
+            interval.longest_ns[0].into(),
+            interval.longest_ns[1].into(),
+            flash.units[0].into(),
+            flash.units[1].into(),
+            flash.units[2].into(),
+            flash.erases.into(),
+            u64::from(free).into(),
+        ];
+        self.series.append(end, &row);
+    }
+
+    /// Counts a completed request.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, blame: &Blame) {
+        self.completions += 1;
+        let latency = completion.finished - completion.arrived;
+        let kind = completion.command.kind;
+        if let Kind::Read | Kind::Write = kind {
+            let index = kind.index();
+            self.interval.requests[index] += 1;
+            self.interval.bytes[index] += completion.command.bytes;
+            self.interval.latency_ns[index] += latency.as_ns();
+            self.interval.longest_ns[index] = self.interval.longest_ns[index].max(latency.as_ns());
+        }
+        let Some(begin) = &self.begin else { return };
+        if completion.arrived < begin.at {
+            return;
+        }
+        self.in_flight_ns += u128::from(latency.as_ns());
+        let stats = self.initiators[completion.tag as usize].kinds[kind.index()]
+            .get_or_insert_with(|| Box::new(KindStats::new()));
+        stats.latency.record(latency);
+        stats.batches.record(latency.as_ns() as f64);
+        stats.bytes += completion.command.bytes;
+        stats.unmapped += u64::from(completion.unmapped);
+        for (state, span) in blame.iter() {
+            stats.blame_ns[state as usize] += span.as_ns();
+        }
+        self.slowest.offer(latency, || SlowRequest {
+            initiator: completion.tag,
+            command: completion.command,
+            arrived: completion.arrived,
+            blame: blame.iter().collect(),
+        });
+    }
+
+    /// Ends measuring at the device's present moment.
+    pub fn finish(&mut self, device: &mut Device) {
+        if self.end.is_some() {
+            return;
+        }
+        let now = device.now();
+        if now + self.interval_span > self.interval_end {
+            self.append(now, device);
+        }
+        self.end = Some(Mark::of(device));
+        if self.begin.is_none() {
+            self.begin = self.end.clone();
+        }
+    }
+
+    fn marks(&self) -> (&Mark, &Mark) {
+        let missing = "measuring was finished";
+        (self.begin.as_ref().expect(missing), self.end.as_ref().expect(missing))
+    }
+
+    /// Requests by initiator and kind.
+    pub fn initiators(&self) -> &[InitiatorStats] {
+        &self.initiators
+    }
+    /// The slowest requests, slowest first.
+    pub fn slowest(&self) -> Vec<(Span, SlowRequest)> {
+        self.slowest.clone().into_sorted()
+    }
+    /// The time series.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+    /// Simulated time that was counted. Call [`Measured::finish`] before this and
+    /// what follows.
+    pub fn span(&self) -> Span {
+        let (begin, end) = self.marks();
+        end.at.saturating_since(begin.at)
+    }
+    /// Flash operations that were counted.
+    pub fn counters(&self) -> Counters {
+        let (begin, end) = self.marks();
+        end.counters.since(&begin.counters)
+    }
+    /// Units and erases that were counted.
+    pub fn tally(&self) -> Tally {
+        let (begin, end) = self.marks();
+        end.tally.since(&begin.tally)
+    }
+    /// Share of the counted time that each unit was busy.
+    pub fn unit_utilisation(&self) -> Vec<f64> {
+        let (begin, end) = self.marks();
+        utilisation(&begin.units, &end.units, self.span())
+    }
+    /// Share of the counted time that each channel was busy.
+    pub fn channel_utilisation(&self) -> Vec<f64> {
+        let (begin, end) = self.marks();
+        utilisation(&begin.channels, &end.channels, self.span())
+    }
+    /// Mean number of counted requests under way, by their latencies.
+    pub fn mean_outstanding(&self) -> f64 {
+        self.in_flight_ns as f64 / self.span().as_ns().max(1) as f64
+    }
+}
+
+fn utilisation(begin: &[Span], end: &[Span], span: Span) -> Vec<f64> {
+    let share = |(begin, end): (&Span, &Span)| (*end - *begin).as_ns() as f64 / span.as_ns().max(1) as f64;
+    begin.iter().zip(end).map(share).collect()
+}

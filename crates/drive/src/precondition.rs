@@ -1,0 +1,204 @@
+//! Preconditioning: filling and ageing a drive without simulated time, through
+//! the firmware that the run will use.
+
+use crate::experiment::{AgeConfig, Fill, PreconditionConfig};
+use engine::{Stream, Streams};
+use ftl::{BinChoice, Ftl, Lpn, PoolId, Tally, Untimed};
+use host::config::AddressConfig;
+use host::{Scatter, Source, WorkloadConfig};
+use settings::Size;
+
+/// What preconditioning did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preconditioned {
+    /// Units written to fill the drive.
+    pub filled: u64,
+    /// Units written to age it.
+    pub aged: u64,
+    /// Write amplification over the last window of ageing, if there was one.
+    pub write_amplification: Option<f64>,
+    /// Whether ageing ended because write amplification was steady.
+    pub steady: Option<bool>,
+    /// What became of the flash.
+    pub tally: Tally,
+}
+
+/// A pool without space: the drive cannot hold what it is filled with.
+#[derive(Debug, thiserror::Error)]
+#[error("preconditioning: pool {0} of the drive has no space left and no block whose collection gains any; it needs more over-provisioning or fewer bad blocks")]
+pub struct NoSpace(u32);
+
+impl From<PoolId> for NoSpace {
+    fn from(pool: PoolId) -> Self {
+        Self(pool.0)
+    }
+}
+
+/// Units written between two looks at `ongoing`.
+const SLICE: u64 = 1 << 20;
+
+/// Fills and ages a drive. `ongoing` is told how much of the work is done, from 0
+/// to 1, and ends it by returning false (the drive is then usable, but not as
+/// asked for, and `None` is returned).
+///
+/// # Errors
+/// Where the drive has no space.
+pub fn precondition(
+    ftl: &mut Ftl,
+    config: &PreconditionConfig,
+    choice: BinChoice,
+    streams: Streams,
+    ongoing: &mut dyn FnMut(f64) -> bool,
+) -> Result<Option<Preconditioned>, NoSpace> {
+    let mut result = Preconditioned::default();
+    let before = ftl.tally;
+    let units = filled_units(config, ftl.layout.logical_units);
+    let aged = config.age.as_ref().map_or(0.0, |age| age.overwrites * f64::from(units));
+    let work = f64::from(units) + aged;
+    let mut writer = Untimed::new(ftl, choice);
+    let mut done = 0.0;
+    if units > 0 && config.fill != Fill::Empty {
+        let order = (config.fill == Fill::Random).then(|| Scatter::new(u64::from(units)));
+        let mut at = 0u64;
+        while at < u64::from(units) {
+            let end = (at + SLICE).min(u64::from(units));
+            match &order {
+                None => writer.write_run(ftl, Lpn(at as u32), (end - at) as u32)?,
+                Some(order) => (at..end).try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?,
+            }
+            done += (end - at) as f64;
+            at = end;
+            if !ongoing(done / work) {
+                return Ok(None);
+            }
+        }
+        writer.flush(ftl)?;
+        result.filled = u64::from(units);
+    }
+    if let Some(age) = &config.age
+        && units > 0
+    {
+        let share = |aged: f64| (done + aged) / work;
+        let mut ongoing = |aged: f64| ongoing(share(aged));
+        if !self::age(ftl, &mut writer, age, units, streams, &mut result, &mut ongoing)? {
+            return Ok(None);
+        }
+    }
+    result.tally = ftl.tally.since(&before);
+    Ok(Some(result))
+}
+
+/// Units that the configuration fills.
+pub fn filled_units(config: &PreconditionConfig, logical_units: u32) -> u32 {
+    if config.fill == Fill::Empty {
+        return 0;
+    }
+    let share = config.share.map_or(1.0, |share| share.fraction());
+    (f64::from(logical_units) * share) as u32
+}
+
+fn age(
+    ftl: &mut Ftl,
+    writer: &mut Untimed,
+    config: &AgeConfig,
+    units: u32,
+    streams: Streams,
+    result: &mut Preconditioned,
+    ongoing: &mut dyn FnMut(f64) -> bool,
+) -> Result<bool, NoSpace> {
+    let mut addresses = Addresses::new(config, units, ftl.layout.unit_bytes, streams);
+    let most = (config.overwrites * f64::from(units)) as u64;
+    let window = u64::from(units).div_ceil(4);
+    let mut history: Vec<f64> = Vec::new();
+    let mut left_in_window = window;
+    let mut window_began = ftl.tally;
+    while result.aged < most {
+        let slice = SLICE.min(most - result.aged).min(left_in_window);
+        addresses.write(ftl, writer, slice)?;
+        result.aged += slice;
+        left_in_window -= slice;
+        if left_in_window == 0 {
+            let amplification = ftl.tally.since(&window_began).write_amplification();
+            history.push(amplification);
+            result.write_amplification = Some(amplification);
+            window_began = ftl.tally;
+            left_in_window = window;
+            if config.until_steady && is_steady(&history) {
+                break;
+            }
+        }
+        if !ongoing(result.aged as f64) {
+            return Ok(false);
+        }
+    }
+    writer.flush(ftl)?;
+    result.steady = config.until_steady.then(|| is_steady(&history));
+    Ok(true)
+}
+
+/// Write amplification changed by less than 1 % over the last three windows,
+/// after at least one overwrite of everything.
+fn is_steady(history: &[f64]) -> bool {
+    let Some(last) = history.last_chunk::<3>().filter(|_| history.len() >= 5) else { return false };
+    let (least, most) = (last.iter().copied().fold(f64::MAX, f64::min), last.iter().copied().fold(0.0, f64::max));
+    most / least < 1.01
+}
+
+/// Which units ageing overwrites.
+enum Addresses {
+    /// Drawn here, because it is by far the most usual and costs a nanosecond.
+    Uniform(Stream, u32),
+    /// As a workload of one unit a request draws them.
+    Pattern(Box<Source>, u64),
+}
+
+/// Writes ahead of which map entries are asked for.
+const AHEAD: usize = 16;
+
+impl Addresses {
+    fn new(config: &AgeConfig, units: u32, unit_bytes: u64, streams: Streams) -> Self {
+        if config.addresses == (AddressConfig::Uniform {}) {
+            return Self::Uniform(streams.stream("precondition.addresses"), units);
+        }
+        let workload = WorkloadConfig {
+            name: "precondition".into(),
+            size: Some(host::config::SizeConfig::Fixed(Size::from_bytes(unit_bytes))),
+            addresses: Some(config.addresses.clone()),
+            reads: Some(settings::Share::from_percent(0)),
+            ..WorkloadConfig::default()
+        };
+        let source = Source::build(&workload, u64::from(units) * unit_bytes, streams).expect("a checked pattern");
+        Self::Pattern(Box::new(source), unit_bytes)
+    }
+
+    #[inline]
+    fn draw(&mut self) -> Lpn {
+        match self {
+            Self::Uniform(stream, units) => Lpn(stream.below(u64::from(*units)) as u32),
+            Self::Pattern(source, unit_bytes) => {
+                let request = source.next().expect("no trace").expect("it never stops");
+                Lpn((request.command.offset / *unit_bytes) as u32)
+            }
+        }
+    }
+
+    /// Draws and writes `count` units, the map entry of each asked for in advance.
+    fn write(&mut self, ftl: &mut Ftl, writer: &mut Untimed, count: u64) -> Result<(), PoolId> {
+        let mut ring = [Lpn(0); AHEAD];
+        let first = (AHEAD as u64).min(count) as usize;
+        for place in &mut ring[..first] {
+            *place = self.draw();
+            ftl.prefetch(*place);
+        }
+        for done in 0..count {
+            let place = &mut ring[done as usize % AHEAD];
+            let lpn = *place;
+            if done + (AHEAD as u64) < count {
+                *place = self.draw();
+                ftl.prefetch(*place);
+            }
+            writer.write(ftl, lpn)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Drives that ship with flashscape. A preset is a file and a line here.
+
+/// A drive that ships with flashscape.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What `preset = "..."` calls it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Its `[drive]` table, with the source of each figure.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal: $about:literal,)+) => {
+        /// Every preset.
+        pub const PRESETS: &[Preset] = &[$(Preset {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../../../python/flashscape/presets/", $name, ".toml")),
+        }),+];
+    };
+}
+
+presets! {
+    "dc-tlc": "a modern TLC data-center drive",
+    "atc08": "the baseline of Design Tradeoffs for SSD Performance (USENIX ATC 2008)",
+}
+
+/// The preset called `name`.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}

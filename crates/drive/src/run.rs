@@ -1,0 +1,355 @@
+//! A run: initiators on one side, the device on the other, and what is measured
+//! between them.
+
+use crate::device::{Completion, Device};
+use crate::experiment::Experiment;
+use crate::measure::Measured;
+use crate::precondition::{NoSpace, Preconditioned, precondition};
+use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
+use host::trace::Survey;
+use host::{HostError, Issue, Request, Source};
+use std::collections::VecDeque;
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The drive cannot hold what it is preconditioned with.
+    #[error(transparent)]
+    NoSpace(#[from] NoSpace),
+    /// A workload is at fault.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// Requests wait for ever.
+    #[error("the drive is stuck at {at:?} with {outstanding} requests under way: {why}")]
+    Stuck {
+        /// When.
+        at: Instant,
+        /// Requests under way.
+        outstanding: u32,
+        /// What is missing.
+        why: String,
+    },
+    /// The auditor found a fault of the simulator.
+    #[error("audit: {0}")]
+    Audit(String),
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// Filling or ageing the drive, with the share done.
+    Preconditioning(f64),
+    /// Running, with the share done where an end is known.
+    Running(Option<f64>),
+    /// Complete.
+    Done,
+}
+
+typed_id! {
+    /// A request that waits for its moment: an arrival, or the end of a think time.
+    struct Coming;
+}
+
+impl engine::Event for Coming {
+    fn pack(self) -> u32 {
+        self.0
+    }
+    fn unpack(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+/// A host program that uses the drive.
+struct Initiator {
+    source: Source,
+    outstanding: u32,
+    depth: u32,
+    /// Open loop: arrived, and waiting for a place in the queue.
+    waiting: VecDeque<(Instant, Request)>,
+    /// Nothing more comes.
+    stopped: bool,
+}
+
+/// A run in progress.
+pub struct Run {
+    device: Device,
+    initiators: Vec<Initiator>,
+    agenda: Agenda<Coming>,
+    coming: Slab<Coming, (u32, Request)>,
+    measured: Measured,
+    stop_time: Option<Instant>,
+    stop_requests: u64,
+    stop_bytes: u64,
+    issued: u64,
+    issued_bytes: u64,
+    completions: Vec<Completion>,
+    preconditioned: Preconditioned,
+    /// Requests that the traces and limits of all workloads add up to, where known.
+    expected: Option<u64>,
+    begun: bool,
+}
+
+impl Run {
+    /// Assembles the drive, preconditions it and readies the initiators.
+    /// `surveys` are those of the workloads' traces, in their order. `ongoing` is
+    /// told about progress and may end the run by returning false, in which case
+    /// `None` is returned.
+    ///
+    /// # Errors
+    /// Where the drive has no space or a trace is at fault.
+    pub fn new(
+        experiment: &Experiment,
+        surveys: &[Option<Survey>],
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
+        let streams = Streams::new(experiment.seed);
+        let mut device = Device::new(&experiment.drive, experiment.seed);
+        let choice = experiment.drive.ftl.allocation.choice;
+        let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
+        let Some(preconditioned) = done else { return Ok(None) };
+        if experiment.run.audit {
+            device.audit();
+        }
+        let capacity = device.ftl().layout.exported_bytes();
+        let mut initiators = Vec::new();
+        for (workload, survey) in experiment.workload.iter().zip(surveys) {
+            for expanded in workload.expand(survey.as_ref()) {
+                let source = Source::build_surveyed(&expanded, survey.as_ref(), capacity, streams)?;
+                initiators.push(Initiator {
+                    depth: source.queue_depth().unwrap_or(u32::MAX),
+                    source,
+                    outstanding: 0,
+                    waiting: VecDeque::new(),
+                    stopped: false,
+                });
+            }
+        }
+        let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
+        let mut run = Self {
+            measured: Measured::new(experiment, names, &mut device),
+            device,
+            initiators,
+            agenda: Agenda::new(),
+            coming: Slab::default(),
+            stop_time: experiment.run.time.map(|time| Instant::START + time.span()),
+            stop_requests: experiment.run.requests.unwrap_or(u64::MAX),
+            stop_bytes: experiment.run.bytes.map_or(u64::MAX, |size| size.bytes()),
+            issued: 0,
+            issued_bytes: 0,
+            completions: Vec::new(),
+            preconditioned,
+            expected: expected_requests(experiment, surveys),
+            begun: false,
+        };
+        run.begin()?;
+        run.begun = true;
+        Ok(Some(run))
+    }
+
+    fn begin(&mut self) -> Result<(), RunError> {
+        for index in 0..self.initiators.len() {
+            let initiator = &self.initiators[index];
+            let places = if initiator.source.is_open_loop() { 1 } else { initiator.depth };
+            let start = Instant::START + initiator.source.start();
+            for _ in 0..places {
+                self.draw(index, start)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on for about `events` events of the device; returns whether there is
+    /// more to do.
+    ///
+    /// # Errors
+    /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
+    pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
+        for _ in 0..events {
+            let own = self.agenda.next_due();
+            match (self.device.next_due(), own) {
+                (Some(due), own) if own.is_none_or(|own| due <= own) => {
+                    self.measured.note_time(due, &mut self.device);
+                    self.device.step();
+                }
+                (_, Some(due)) => {
+                    self.measured.note_time(due, &mut self.device);
+                    self.arrive()?;
+                }
+                _ => return self.end().map(|()| false),
+            }
+            self.collect_completions()?;
+        }
+        Ok(true)
+    }
+
+    fn end(&mut self) -> Result<(), RunError> {
+        if self.device.outstanding() > 0 {
+            return Err(RunError::Stuck {
+                at: self.device.now(),
+                outstanding: self.device.outstanding(),
+                why: self.device.why_stuck(),
+            });
+        }
+        if self.device.is_audited() {
+            self.device.finish_audit().map_err(RunError::Audit)?;
+        }
+        Ok(())
+    }
+
+    // ---- initiators ---------------------------------------------------------
+
+    #[inline]
+    fn may_issue(&self, at: Instant) -> bool {
+        self.stop_time.is_none_or(|stop| at < stop)
+            && self.issued < self.stop_requests
+            && self.issued_bytes < self.stop_bytes
+    }
+
+    /// Draws an initiator's next request, which is issued at once or waits for its
+    /// moment. In a closed loop a place in the queue is free since `free`.
+    #[inline]
+    fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
+        let initiator = &mut self.initiators[index];
+        if initiator.stopped {
+            return Ok(());
+        }
+        let Some(request) = initiator.source.next()? else {
+            initiator.stopped = true;
+            return Ok(());
+        };
+        let at = Instant::START
+            + match request.issue {
+                Issue::At(since) => since,
+                Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
+            };
+        let is_open = initiator.source.is_open_loop();
+        let late = initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
+        if late || !self.may_issue(at) {
+            self.initiators[index].stopped = true;
+        } else if at == self.device.now() && !is_open && self.begun {
+            self.submit(index, at, at, request);
+        } else {
+            let coming = self.coming.insert((index as u32, request));
+            self.agenda.schedule(at.max(self.device.now()), coming);
+        }
+        Ok(())
+    }
+
+    /// A request's moment has come.
+    fn arrive(&mut self) -> Result<(), RunError> {
+        let (now, _, id) = self.agenda.pop().expect("a request was coming");
+        let (index, request) = self.coming[id];
+        self.coming.remove(id);
+        let index = index as usize;
+        let initiator = &mut self.initiators[index];
+        let is_open = initiator.source.is_open_loop();
+        if !self.may_issue(now) {
+            self.initiators[index].stopped = true;
+            return Ok(());
+        }
+        let initiator = &mut self.initiators[index];
+        if is_open && initiator.outstanding >= initiator.depth {
+            initiator.waiting.push_back((now, request));
+        } else {
+            self.submit(index, now, now, request);
+        }
+        if is_open { self.draw(index, now) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn submit(&mut self, index: usize, now: Instant, arrived: Instant, request: Request) {
+        let initiator = &mut self.initiators[index];
+        initiator.outstanding += 1;
+        self.issued += 1;
+        self.issued_bytes += request.command.bytes;
+        let priority = initiator.source.priority();
+        self.device.submit(now, arrived, request.command, priority, index as u32);
+    }
+
+    #[inline]
+    fn collect_completions(&mut self) -> Result<(), RunError> {
+        // A submission may complete at once and add to the device's list.
+        while self.device.has_done() {
+            let mut completions = std::mem::take(&mut self.completions);
+            self.device.take_done(&mut completions);
+            for completion in &completions {
+                // Before anything is submitted: the blame's slot is free for reuse.
+                self.measured.record(completion, self.device.blame(completion.id));
+            }
+            for completion in completions.drain(..) {
+                self.completed(completion.tag as usize, completion.finished)?;
+            }
+            self.completions = completions;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn completed(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let initiator = &mut self.initiators[index];
+        initiator.outstanding -= 1;
+        if initiator.source.is_open_loop() {
+            if let Some((arrived, request)) = initiator.waiting.pop_front() {
+                self.submit(index, now, arrived, request);
+            }
+            return Ok(());
+        }
+        self.draw(index, now)
+    }
+
+    // ---- looking in ----------------------------------------------------------
+
+    /// How the run stands.
+    pub fn progress(&self) -> Progress {
+        let by_requests = self.issued as f64 / self.stop_requests as f64;
+        let by_bytes = self.issued_bytes as f64 / self.stop_bytes as f64;
+        let by_time = self.stop_time.map_or(0.0, |stop| self.device.now().as_ns() as f64 / stop.as_ns() as f64);
+        let by_expectation = self.expected.map_or(0.0, |expected| self.issued as f64 / expected as f64);
+        let share = by_requests.max(by_bytes).max(by_time).max(by_expectation);
+        Progress::Running((share > 0.0).then_some(share.min(1.0)))
+    }
+    /// The moment that the run has reached.
+    pub fn now(&self) -> Instant {
+        self.device.now()
+    }
+    /// Requests issued so far.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+    /// The drive.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+    /// The drive, for figures that need its ledgers settled.
+    pub fn device_mut(&mut self) -> &mut Device {
+        &mut self.device
+    }
+    /// What was measured so far.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+    /// Ends measuring at the present moment.
+    pub fn finish(&mut self) {
+        self.measured.finish(&mut self.device);
+    }
+    /// What preconditioning did.
+    pub fn preconditioned(&self) -> &Preconditioned {
+        &self.preconditioned
+    }
+    /// Simulated time since the beginning.
+    pub fn elapsed(&self) -> Span {
+        self.device.now() - Instant::START
+    }
+}
+
+fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {
+    let expected = |(workload, survey): (&host::WorkloadConfig, &Option<Survey>)| {
+        let limit = workload.stop.as_ref().and_then(|stop| stop.requests);
+        let rows = survey.as_ref().zip(workload.trace.as_ref()).map(|(survey, trace)| survey.rows * trace.repeat.unwrap_or(1));
+        match (limit, rows) {
+            (Some(limit), Some(rows)) => Some(limit.min(rows)),
+            (limit, rows) => limit.or(rows),
+        }
+    };
+    experiment.workload.iter().zip(surveys).map(expected).sum()
+}
