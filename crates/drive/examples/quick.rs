@@ -23,6 +23,8 @@ fn main() {
         println!("{} {} {}", i.name, k.name(), s.latency.to_json());
         for (st, ns) in metrics::State::ALL.iter().zip(s.blame_ns) { if ns>0 { println!("    {:24} {:10.3} us/req", st.name(), ns as f64/s.latency.count() as f64/1e3); } }
     } } }
+    for (l, r) in m.slowest().iter().take(3) { println!("slow {l} {:?} at {:?}: {:?}", r.command, r.arrived, r.blame); }
+    if std::env::var("SERIES").is_ok() { let col = |n: &str| match m.series().column(n).unwrap() { metrics::Values::U64(v) => v.clone(), _ => vec![] }; let (w,h,g,e,f)=(col("writes"),col("host_units_programmed"),col("gc_units_programmed"),col("erases"),col("free_blocks")); for i in 0..w.len().min(160) { println!("{i} writes {} host {} gc {} erases {} free {}", w[i],h[i],g[i],e[i],f[i]); } }
     let ops = m.counters().total();
     println!("simulated {:?}, tally {:?} wa {:.3}", m.span(), m.tally(), m.tally().write_amplification());
     println!("cpu {secs:.3}s, {:.1} ns/request, {:.1} ns/flash op ({} ops), {:.1} ns/event, digest {:016x}", secs*1e9/run.issued() as f64, secs*1e9/ops as f64, ops, secs*1e9/run.device().events() as f64, run.device().digest());

@@ -176,6 +176,7 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
         let units = filled_units(&experiment.precondition, layout.logical_units);
         let probe = host::WorkloadConfig {
             name: "age".into(),
+            reads: Some(settings::Share::from_percent(0)),
             size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(layout.unit_bytes))),
             addresses: Some(age.addresses.clone()),
             ..host::WorkloadConfig::default()

@@ -107,6 +107,7 @@ impl Run {
         let choice = experiment.drive.ftl.allocation.choice;
         let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
         let Some(preconditioned) = done else { return Ok(None) };
+        device.firmware_changed();
         if experiment.run.audit {
             device.audit();
         }

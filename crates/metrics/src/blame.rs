@@ -113,8 +113,8 @@ states! {
     Order => "withheld_order",
     /// Waits in the host because the queue depth is used up.
     QueueDepth => "withheld_queue_depth",
-    /// The write buffer is full of data that waits or is being programmed.
-    BufferFull => "wait_buffer_full",
+    /// Waits for data ahead of it in the write buffer, or for a batch to fill.
+    BufferFull => "wait_buffer",
     /// No free space: garbage collection is reading.
     SpaceGcRead => "wait_space_gc_read",
     /// No free space: garbage collection is programming.
@@ -207,30 +207,47 @@ impl Blame {
         }
     }
 
-    /// Adds the last `length` of what `other` describes: a wait that began when
-    /// `other` was under way inherits only what came after. Own service comes
-    /// last in an operation's life, before it waits for units and channels, and
-    /// before those waits for space; inside a class that is cut, each state keeps
-    /// its share. `length` beyond `other`'s total is returned.
+    /// Adds the last `length` of what `other`, an operation's blame, describes: a
+    /// wait that began when the operation was under way inherits only what came
+    /// after. Own service comes last in an operation's life, before it waits for
+    /// units and channels, and before those waits for space; inside a class that
+    /// is cut, each state keeps its share. Returns what of `length` is beyond
+    /// `other`'s total.
     pub fn add_tail(&mut self, other: &Self, length: Span) -> Span {
+        self.add_classes(other, length, |state| state)
+    }
+
+    /// As [`Blame::add_tail`], for one that waits for a host program that is not
+    /// its own: that one's service is to it a wait for the unit.
+    pub fn add_wait_for(&mut self, other: &Self, length: Span) -> Span {
+        let seen = |state| match Class::of(state) {
+            Class::Service => State::UnitHostProgram,
+            _ => state,
+        };
+        self.add_classes(other, length, seen)
+    }
+
+    fn add_classes(&mut self, other: &Self, length: Span, seen: impl Fn(State) -> State) -> Span {
         let mut left = length;
         for class in [Class::Service, Class::Wait, Class::Space] {
-            let total: Span = other
-                .iter()
-                .filter(|(state, _)| Class::of(*state) == class)
-                .map(|(_, span)| span)
-                .sum();
+            let in_class = || other.iter().filter(|(state, _)| Class::of(*state) == class);
+            let total: Span = in_class().map(|(_, span)| span).sum();
             let taken = total.min(left);
+            if taken.is_zero() {
+                continue;
+            }
             left -= taken;
             let mut given = Span::ZERO;
             let mut before = 0u128;
-            for (state, span) in other.iter().filter(|(state, _)| Class::of(*state) == class) {
+            for (state, span) in in_class() {
                 // Cumulative shares, so that the parts sum to the whole exactly.
                 before += u128::from(span.as_ns());
-                let upto = Span::from_ns(
-                    (before * u128::from(taken.as_ns()) / u128::from(total.as_ns())) as u64,
-                );
-                self.charge(state, upto - given);
+                let upto = if taken == total {
+                    Span::from_ns(before as u64)
+                } else {
+                    Span::from_ns((before * u128::from(taken.as_ns()) / u128::from(total.as_ns())) as u64)
+                };
+                self.charge(seen(state), upto - given);
                 given = upto;
             }
         }

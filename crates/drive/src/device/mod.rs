@@ -130,7 +130,7 @@ impl Device {
         }
         let cells = (units.groups * units.cells_per_group) as usize;
         let buffer_units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
-        Self {
+        let mut device = Self {
             bypass: config.scheduler.bypass,
             firmware: config.firmware,
             buffer_config: config.buffer.clone(),
@@ -153,8 +153,8 @@ impl Device {
             draining: false,
             fetches_left: Vec::new(),
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
-            pools: Column::from_fn(layout.pool_count() as usize, |_| {
-                write::Pool::new(config.ftl.allocation.choice)
+            pools: Column::from_fn(layout.pool_count() as usize, |pool| {
+                write::Pool::new(config.ftl.allocation.choice, layout.bins_of(pool).len())
             }),
             bins: Column::from_fn(layout.bins as usize, |_| write::Home::default()),
             next_seq: 0,
@@ -171,7 +171,14 @@ impl Device {
             timing,
             units,
             ftl,
-        }
+        };
+        device.place_homes();
+        device
+    }
+
+    /// The firmware's state changed from outside: looks at it anew.
+    pub fn firmware_changed(&mut self) {
+        self.place_homes();
     }
 
     /// Turns the auditor on. From now on every read is checked against what was

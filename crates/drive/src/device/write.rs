@@ -17,24 +17,68 @@ use metrics::{Blame, Holder, State};
 /// How a pool's writes are placed.
 pub struct Pool {
     choice: BinChoice,
+    /// Place of the bin whose turn it is.
     turn: usize,
+    /// Bins that can take a program, by their place: bit `i` of word `i / 64`.
+    available: Vec<u64>,
+    /// Bins with space for another batch, whether or not they can take it now.
+    roomy: u32,
     /// The pending look at whether a partly filled batch has waited for long enough.
     partial_check: Ticket,
     /// Entries listed before this moment go out in batches that are not full.
     hurry_until: Option<Instant>,
     /// Since when no bin of the pool has space, and what collection had done then.
-    starved: Option<(Instant, BinId, SpaceSnapshot)>,
+    starved: Option<Starved>,
 }
 
+/// Since when, in which bin, and what collection had done then.
+type Starved = (Instant, BinId, SpaceSnapshot);
+
 impl Pool {
-    pub fn new(choice: BinChoice) -> Self {
-        Self { choice, turn: 0, partial_check: Ticket::NONE, hurry_until: None, starved: None }
+    pub fn new(choice: BinChoice, bins: usize) -> Self {
+        let available = vec![0; bins.div_ceil(64)];
+        Self { choice, turn: 0, available, roomy: 0, partial_check: Ticket::NONE, hurry_until: None, starved: None }
+    }
+
+    fn set_available(&mut self, place: u32, available: bool) {
+        let word = &mut self.available[place as usize / 64];
+        let bit = 1u64 << (place % 64);
+        *word = if available { *word | bit } else { *word & !bit };
+    }
+
+    /// The places of available bins, in turn.
+    fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
+        let (word, bit) = (self.turn / 64, self.turn % 64);
+        let words = self.available.len();
+        // The word of the turn comes first without the bits before the turn, and
+        // last with only those.
+        (0..=words).flat_map(move |step| {
+            let index = (word + step) % words;
+            let mask = match step {
+                0 => u64::MAX << bit,
+                _ if step == words => !(u64::MAX << bit),
+                _ => u64::MAX,
+            };
+            let mut left = self.available[index] & mask;
+            std::iter::from_fn(move || {
+                let place = index * 64 + left.trailing_zeros() as usize;
+                (left != 0).then(|| {
+                    left &= left - 1;
+                    place
+                })
+            })
+        })
     }
 }
 
 /// Host programs on their way to a bin.
 #[derive(Default)]
 pub struct Home {
+    /// Its place in its pool's turn order.
+    place: u32,
+    /// Whether there is space for another batch, and whether one can be taken now.
+    roomy: bool,
+    available: bool,
     /// Asked for and not ended.
     queued: u32,
     /// Asked for and not bound to a place.
@@ -212,7 +256,7 @@ impl Device {
     fn charge_inherited(&mut self, id: RequestId, op: Option<OpId>, waited: engine::Span) {
         let blame = self.requests.blame_mut(id);
         let rest = match op {
-            Some(op) => blame.add_tail(self.ops.blame_ref(op), waited),
+            Some(op) => blame.add_wait_for(self.ops.blame_ref(op), waited),
             None => waited,
         };
         blame.charge(State::BufferFull, rest);
@@ -246,9 +290,14 @@ impl Device {
 
     /// Forms as many programs of a pool as its policy and its bins allow.
     pub(super) fn pump(&mut self, pool: PoolId) {
+        self.pump_after(pool, None);
+    }
+
+    /// As [`Device::pump`], made possible by the end of a program.
+    fn pump_after(&mut self, pool: PoolId, after: Option<OpId>) {
         while self.is_due(pool) {
             let Some(bin) = self.choose_bin(pool) else { return };
-            self.form(pool, bin);
+            self.form(pool, bin, after);
         }
     }
 
@@ -286,49 +335,54 @@ impl Device {
         self.draining
     }
 
-    /// The bin that takes a pool's next batch; `None` where all are busy or full.
-    fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+    /// Works out anew whether a bin can take another program.
+    pub(super) fn update_home(&mut self, bin: BinId) {
         let through = self.buffer_config.durability == Durability::None;
-        let depth = if through { u32::MAX } else { self.buffer_config.programs_per_bin };
-        let bins = self.ftl.layout.bins_of(pool);
-        let state = &self.pools[pool];
-        let mut best: Option<(usize, u64)> = None;
-        let mut roomy = false;
-        for step in 0..bins.len() {
-            let mut place = state.turn + step;
-            if place >= bins.len() {
-                place -= bins.len();
-            }
-            let bin = bins[place];
-            let home = &self.bins[bin];
-            if self.ftl.room(bin, Stream::Host) <= home.unbound {
-                continue;
-            }
-            roomy = true;
-            if home.queued >= depth {
-                continue;
-            }
-            let cost = match state.choice {
-                BinChoice::RoundRobin => 0,
-                BinChoice::LeastQueued => u64::from(home.queued),
-                BinChoice::MostFree => u64::from(u32::MAX - self.ftl.free_units(bin)),
-            };
-            if best.is_none_or(|(_, least)| cost < least) {
-                best = Some((place, cost));
-                if cost == 0 {
-                    break;
-                }
+        let home = &mut self.bins[bin];
+        let roomy = self.ftl.room(bin, Stream::Host) > home.unbound;
+        let available = roomy && (through || home.queued < self.buffer_config.programs_per_bin);
+        if roomy == home.roomy && available == home.available {
+            return;
+        }
+        let pool = &mut self.pools[self.ftl.layout.pool_of_bin(bin)];
+        pool.roomy = pool.roomy + u32::from(roomy) - u32::from(home.roomy);
+        pool.set_available(home.place, available);
+        home.roomy = roomy;
+        home.available = available;
+    }
+
+    /// Numbers the bins of every pool, at the start.
+    pub(super) fn place_homes(&mut self) {
+        for pool in (0..self.ftl.layout.pool_count()).map(PoolId) {
+            for place in 0..self.ftl.layout.bins_of(pool).len() {
+                let bin = self.ftl.layout.bins_of(pool)[place];
+                self.bins[bin].place = place as u32;
+                self.update_home(bin);
             }
         }
-        match best {
-            Some((place, _)) => {
+    }
+
+    /// The bin that takes a pool's next batch; `None` where all are busy or full.
+    fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+        let bins = self.ftl.layout.bins_of(pool);
+        let state = &self.pools[pool];
+        let place = match state.choice {
+            BinChoice::RoundRobin => state.in_turn().next(),
+            BinChoice::LeastQueued => state.in_turn().min_by_key(|place| self.bins[bins[*place]].queued),
+            BinChoice::MostFree => {
+                state.in_turn().min_by_key(|place| u32::MAX - self.ftl.free_units(bins[*place]))
+            }
+        };
+        match place {
+            Some(place) => {
                 let bin = bins[place];
                 self.pools[pool].turn = if place + 1 == bins.len() { 0 } else { place + 1 };
                 Some(bin)
             }
-            None if roomy => None,
             None => {
-                self.starve(pool);
+                if state.roomy == 0 {
+                    self.starve(pool);
+                }
                 None
             }
         }
@@ -347,7 +401,9 @@ impl Device {
     }
 
     /// Asks for a program of a pool's first entries.
-    fn form(&mut self, pool: PoolId, bin: BinId) {
+    fn form(&mut self, pool: PoolId, bin: BinId, after: Option<OpId>) {
+        let head = self.buffer.head(pool).expect("a due pool holds something");
+        let listed = self.buffer.entry(head).since;
         let payload = self.payloads.new_empty();
         let batch = self.ftl.layout.units_per_batch;
         while self.payloads.count(payload) < batch {
@@ -360,11 +416,33 @@ impl Device {
         let starved = self.pools[pool].starved.take();
         self.bins[bin].queued += 1;
         self.bins[bin].unbound += 1;
+        self.update_home(bin);
         let op = self.ask_program(bin, payload, Holder::HostProgram, Class::Write, Owner::Flush(payload));
-        if let Some((since, of, snapshot)) = starved {
-            let waited = self.now - since;
-            self.jobs[of].space.charge(self.now, &snapshot, waited, self.ops.blame(op));
+        self.charge_listed(op, listed, starved, after);
+    }
+
+    /// Charges a program with the time that its first data stood in its list: for
+    /// want of space as collection went on, else as with the program whose end
+    /// made way for it.
+    fn charge_listed(&mut self, op: OpId, listed: Instant, starved: Option<Starved>, after: Option<OpId>) {
+        let mut waited = self.now - listed;
+        if waited.is_zero() {
+            return;
         }
+        if let Some((since, bin, snapshot)) = starved {
+            let without_space = (self.now - since).min(waited);
+            if since >= listed {
+                self.jobs[bin].space.charge(self.now, &snapshot, without_space, self.ops.blame(op));
+                waited -= without_space;
+            }
+        }
+        let mut blame = Blame::default();
+        let rest = match after {
+            Some(after) => blame.add_wait_for(self.ops.blame_ref(after), waited),
+            None => waited,
+        };
+        blame.charge(State::BufferFull, rest);
+        self.ops.blame(op).add(&blame);
     }
 
     /// Asks for a program of a payload; its place is bound when it starts.
@@ -410,6 +488,7 @@ impl Device {
         if stream == Stream::Host {
             self.bins[bin].unbound -= 1;
         }
+        self.update_home(bin);
         if at.batch == 0 {
             // A block was opened: less is free than before.
             self.to_collect.push(bin);
@@ -431,6 +510,7 @@ impl Device {
 
     /// A bin has space again.
     pub(super) fn unpark(&mut self, bin: BinId) {
+        self.update_home(bin);
         let parked = std::mem::take(&mut self.bins[bin].parked);
         for (id, since, snapshot) in parked.into_iter().rev() {
             let waited = self.now - since;
@@ -456,9 +536,10 @@ impl Device {
         self.ftl.finish(at);
         self.payloads.remove(payload);
         self.bins[bin].queued -= 1;
+        self.update_home(bin);
         self.end_flushes(Some(op));
+        self.pump_after(self.ftl.layout.pool_of_bin(bin), Some(op));
         self.admit_waiting(Some(op));
-        self.pump(self.ftl.layout.pool_of_bin(bin));
         self.retry_starved();
     }
 
