@@ -1,6 +1,7 @@
 //! What cannot be: contradictions between settings, each with the figure that is
 //! missing, all at once; and what follows from settings that can.
 
+mod derived;
 mod memory;
 mod space;
 

@@ -10,6 +10,7 @@ pub mod load;
 pub mod measure;
 pub mod precondition;
 pub mod presets;
+pub mod results;
 pub mod run;
 
 pub use device::{Completion, Counters, Device, OpKind, RequestId};

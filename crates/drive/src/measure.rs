@@ -22,8 +22,15 @@ pub struct KindStats {
     pub blame_ns: [u64; STATES],
 }
 
+impl Default for KindStats {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl KindStats {
-    fn new() -> Self {
+    /// No requests yet.
+    pub fn new() -> Self {
         Self { latency: Latency::new(), batches: BatchMeans::new(), bytes: 0, unmapped: 0, blame_ns: [0; STATES] }
     }
 }

@@ -230,7 +230,7 @@ impl Device {
 
     /// When the drive next has something to do, if it has.
     #[inline]
-    pub fn next_due(&self) -> Option<Instant> {
+    pub fn next_due(&mut self) -> Option<Instant> {
         self.agenda.next_due()
     }
 

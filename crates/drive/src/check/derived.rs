@@ -1,0 +1,91 @@
+//! The figures that follow from a configuration, for `flashscape check`.
+
+use super::Checked;
+use crate::experiment::Experiment;
+use engine::Span;
+use serde_json::{Value, json};
+
+impl Checked {
+    /// Capacity, durations, limits and memory, with units in names.
+    pub fn derived(&self, experiment: &Experiment) -> Value {
+        let layout = &self.layout;
+        let physical = u64::from(layout.physical_units()) * layout.unit_bytes;
+        let exported = layout.exported_bytes();
+        let [urgent, soft, stop] = self.thresholds;
+        json!({
+            "capacity": {
+                "exported_bytes": exported,
+                "physical_bytes": physical,
+                "spare_over_exported": physical as f64 / exported as f64 - 1.0,
+                "reserved_of_physical": 1.0 - exported as f64 / physical as f64,
+                "mapping_unit_bytes": layout.unit_bytes,
+                "logical_units": layout.logical_units,
+            },
+            "organisation": {
+                "dies": self.geometry.dies(),
+                "planes": self.geometry.planes(),
+                "bins": layout.bins,
+                "blocks_per_bin": layout.blocks_per_bin(),
+                "block_bytes": u64::from(layout.units_per_block()) * layout.unit_bytes,
+                "pools": layout.pool_count(),
+                "program_bytes": layout.row_bytes(),
+            },
+            "gc_free_blocks_per_bin": { "urgent": urgent, "soft": soft, "stop": stop },
+            "durations_ns": self.durations(),
+            "limits": self.limits(experiment),
+            "suspension_points_ns": self.steps(),
+            "memory_bytes": {
+                "map": self.memory.map_bytes,
+                "other": self.memory.other_bytes,
+                "audit": self.memory.audit_bytes,
+                "total": self.memory.total(),
+                "available": self.memory.available_bytes,
+            },
+            "notes": self.notes,
+        })
+    }
+
+    fn by_page_type(&self, span: impl Fn(u32) -> Span) -> Vec<u64> {
+        (0..self.timing.page_types()).map(|page| span(page).as_ns()).collect()
+    }
+
+    fn durations(&self) -> Value {
+        let timing = &self.timing;
+        let page = self.geometry.page_bytes;
+        json!({
+            "sense_by_page_type": self.by_page_type(|page| timing.read(page)),
+            "program_by_page_type": self.by_page_type(|page| timing.program(page)),
+            "transfer_unit": timing.transfer(self.layout.unit_bytes.min(page)).as_ns(),
+            "transfer_page": timing.transfer(page).as_ns(),
+            "transfer_program": timing.transfer(self.layout.row_bytes()).as_ns(),
+            "decode": timing.decode.as_ns(),
+            "erase_step": timing.erase.step().as_ns(),
+            "erase": timing.erase.total().as_ns(),
+        })
+    }
+
+    /// Ends of the steps of an erase: where it could be suspended.
+    fn steps(&self) -> Vec<u64> {
+        (1..=self.timing.erase.steps).map(|step| (self.timing.erase.step() * u64::from(step)).as_ns()).collect()
+    }
+
+    /// Bytes a second that channels, dies and link allow, each alone.
+    fn limits(&self, experiment: &Experiment) -> Value {
+        let timing = &self.timing;
+        let (page, row) = (self.geometry.page_bytes, self.layout.row_bytes());
+        let channels = f64::from(self.geometry.channels);
+        let rate = |bytes: u64, span: f64| bytes as f64 / span * 1e9;
+        let mean = |spans: Vec<u64>| spans.iter().sum::<u64>() as f64 / spans.len() as f64;
+        let units = |level| f64::from(self.geometry.planes()) / f64::from(self.geometry.planes_in(level).unwrap_or(1));
+        let sense = mean(self.by_page_type(|page| timing.read(page)));
+        let program = mean(self.by_page_type(|page| timing.program(page)));
+        let transfer = |bytes| timing.transfer(bytes).as_ns() as f64;
+        let concurrency = &experiment.drive.concurrency;
+        json!({
+            "channels_bytes_per_second": channels * rate(page, transfer(page)),
+            "array_read_bytes_per_second": units(concurrency.read) * rate(page, sense + transfer(page)),
+            "array_program_bytes_per_second": units(concurrency.program) * rate(row, program + transfer(row)),
+            "link_bytes_per_second": experiment.drive.link.rate.map(|rate| rate.bytes_per_second()),
+        })
+    }
+}

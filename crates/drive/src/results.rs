@@ -1,0 +1,186 @@
+//! What a run leaves behind: `summary.json`, whose names scripts may rely on
+//! (docs/results.md), and tables.
+
+mod steady;
+mod tables;
+
+pub use tables::{Table, Values, tables};
+
+use crate::check::Checked;
+use crate::device::OpKind;
+use crate::experiment::Experiment;
+use crate::measure::{InitiatorStats, KindStats, Measured};
+use crate::precondition::Preconditioned;
+use crate::run::Run;
+use ftl::{BlockState, Ftl, Source};
+use host::Kind;
+use host::trace::Survey;
+use metrics::{Holder, State};
+use serde_json::{Map, Value, json};
+
+/// What only the caller knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// CPU time that the simulation took, in seconds.
+    pub host_cpu_seconds: f64,
+    /// False where the run was interrupted or failed.
+    pub complete: bool,
+}
+
+/// The contents of `summary.json`. Ends measuring.
+pub fn summary(run: &mut Run, experiment: &Experiment, checked: &Checked, surveys: &[Option<Survey>], outcome: Outcome) -> Value {
+    run.finish();
+    let measured = run.measured();
+    let seconds = measured.span().as_secs_f64();
+    let unit = checked.layout.unit_bytes;
+    json!({
+        "flashscape": env!("CARGO_PKG_VERSION"),
+        "title": experiment.title,
+        "complete": outcome.complete,
+        "simulated_ns": run.elapsed().as_ns(),
+        "counted_ns": measured.span().as_ns(),
+        "host_cpu_seconds": outcome.host_cpu_seconds,
+        "digest": format!("{:016x}", run.device().digest()),
+        "initiators": measured.initiators().iter().map(|stats| initiator(stats, seconds)).collect::<Vec<_>>(),
+        "mean_outstanding": measured.mean_outstanding(),
+        "flash": flash(measured),
+        "write_amplification": write_amplification(measured, unit),
+        "wear": wear(run.device().ftl(), measured),
+        "utilisation": {
+            "units": spread(&measured.unit_utilisation()),
+            "channels": spread(&measured.channel_utilisation()),
+        },
+        "steady_state": steady::verdicts(measured.series()),
+        "precondition": precondition(run.preconditioned()),
+        "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
+        "notes": checked.notes,
+        "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
+    })
+}
+
+fn initiator(stats: &InitiatorStats, seconds: f64) -> Value {
+    let mut table = Map::new();
+    table.insert("name".into(), stats.name.clone().into());
+    for kind in Kind::ALL {
+        let empty = KindStats::new();
+        let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
+        table.insert(kind.name().into(), requests(of_kind, seconds));
+    }
+    table.into()
+}
+
+fn requests(stats: &KindStats, seconds: f64) -> Value {
+    let mut latency = stats.latency.to_json();
+    if let Some(estimate) = stats.batches.estimate() {
+        latency["mean_ci95"] = estimate.half_width.into();
+    }
+    let blame: Map<String, Value> = State::ALL
+        .iter()
+        .zip(stats.blame_ns)
+        .filter(|(_, ns)| *ns > 0)
+        .map(|(state, ns)| (state.name().into(), ns.into()))
+        .collect();
+    let requests = stats.latency.count();
+    json!({
+        "requests": requests,
+        "bytes": stats.bytes,
+        "iops": if seconds > 0.0 { requests as f64 / seconds } else { 0.0 },
+        "unmapped": stats.unmapped,
+        "latency_ns": latency,
+        "blame_ns": blame,
+    })
+}
+
+/// Commands by kind and source (a multi-plane command counts once), and the
+/// pages or erase blocks that they were on.
+fn flash(measured: &Measured) -> Value {
+    let counters = measured.counters();
+    let mut table = Map::new();
+    for kind in OpKind::ALL {
+        let mut sources = Map::new();
+        for holder in Holder::ALL {
+            let commands = counters.commands(kind, holder);
+            if commands > 0 {
+                let planes = counters.planes(kind, holder);
+                sources.insert(holder.name().into(), json!({ "commands": commands, "planes": planes }));
+            }
+        }
+        table.insert(kind.name().into(), sources.into());
+    }
+    table.insert("commands".into(), counters.total().into());
+    table.into()
+}
+
+/// Bytes programmed over bytes that hosts wrote, in all and by source; null where
+/// they wrote none.
+fn write_amplification(measured: &Measured, unit: u64) -> Value {
+    let written: u64 = measured
+        .initiators()
+        .iter()
+        .filter_map(|stats| stats.kinds[Kind::Write.index()].as_deref())
+        .map(|stats| stats.bytes)
+        .sum();
+    let tally = measured.tally();
+    let ratio = |units: u64| (written > 0).then(|| (units * unit) as f64 / written as f64);
+    json!({
+        "total": ratio(tally.units.iter().sum()),
+        "host": ratio(tally.units[Source::Host as usize]),
+        "gc": ratio(tally.units[Source::Gc as usize]),
+        "padding": ratio(tally.units[Source::Padding as usize]),
+        "host_bytes": written,
+    })
+}
+
+/// Erases of each block since the drive was new.
+fn wear(ftl: &Ftl, measured: &Measured) -> Value {
+    let counts: Vec<f64> = ftl
+        .erase_counts()
+        .iter()
+        .zip(ftl.block_states())
+        .filter(|(_, state)| **state != BlockState::Bad)
+        .map(|(count, _)| f64::from(*count))
+        .collect();
+    let bad = ftl.block_states().iter().filter(|state| **state == BlockState::Bad).count();
+    json!({
+        "erase_count": spread(&counts),
+        "erases": measured.tally().erases,
+        "erases_since_new": ftl.tally.erases,
+        "bad_blocks": bad,
+        "retired": measured.tally().retired,
+    })
+}
+
+fn spread(values: &[f64]) -> Value {
+    if values.is_empty() {
+        return Value::Null;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+    json!({
+        "mean": mean,
+        "min": values.iter().copied().fold(f64::INFINITY, f64::min),
+        "max": values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        "stddev": variance.sqrt(),
+    })
+}
+
+fn precondition(done: &Preconditioned) -> Value {
+    json!({
+        "filled_units": done.filled,
+        "aged_units": done.aged,
+        "write_amplification": done.write_amplification,
+        "steady": done.steady,
+        "erases": done.tally.erases,
+    })
+}
+
+fn survey(survey: &Survey) -> Value {
+    json!({
+        "file": survey.file.display().to_string(),
+        "format": survey.format.name(),
+        "rows": survey.rows,
+        "span_ns": survey.span().as_ns(),
+        "bytes": survey.bytes(),
+    })
+}

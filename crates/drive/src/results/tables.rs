@@ -1,0 +1,140 @@
+//! The tables of a run, as columns.
+
+use crate::device::Device;
+use crate::measure::Measured;
+use crate::run::Run;
+use ftl::{BlockId, BlockState};
+use host::Kind;
+use metrics::State;
+
+/// The values of a column.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Whole numbers.
+    U64(Vec<u64>),
+    /// Real numbers.
+    F64(Vec<f64>),
+    /// Words.
+    Text(Vec<String>),
+}
+
+/// A table: columns of equal length.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name, which is also its file's.
+    pub name: &'static str,
+    /// Names with units, and values.
+    pub columns: Vec<(String, Values)>,
+}
+
+/// All tables of a run whose measuring has ended: latency histograms, blame, time
+/// series, wear and the slowest requests.
+pub fn tables(run: &Run) -> Vec<Table> {
+    let measured = run.measured();
+    vec![latency(measured), blame(measured), series(measured), wear(run.device()), slowest(measured)]
+}
+
+/// Collects rows into the columns of a table.
+macro_rules! table {
+    ($name:literal, $rows:expr, { $($column:literal: $variant:ident = $value:expr,)+ }) => {{
+        let rows: Vec<_> = $rows;
+        Table {
+            name: $name,
+            columns: vec![$(($column.into(), Values::$variant(rows.iter().map($value).collect()))),+],
+        }
+    }};
+}
+
+/// One row for each bucket with samples.
+fn latency(measured: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for stats in measured.initiators() {
+        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
+            let Some(of_kind) = of_kind else { continue };
+            rows.extend(of_kind.latency.buckets().map(|bucket| (&stats.name, kind.name(), bucket)));
+        }
+    }
+    table!("latency", rows, {
+        "initiator": Text = |(name, _, _)| (*name).clone(),
+        "kind": Text = |(_, kind, _)| (*kind).to_owned(),
+        "low_ns": U64 = |(_, _, bucket)| bucket.low_ns,
+        "high_ns": U64 = |(_, _, bucket)| bucket.high_ns,
+        "requests": U64 = |(_, _, bucket)| bucket.count,
+    })
+}
+
+/// One row for each initiator, kind and state.
+fn blame(measured: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for stats in measured.initiators() {
+        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
+            let Some(of_kind) = of_kind else { continue };
+            let states = State::ALL.iter().zip(of_kind.blame_ns).filter(|(_, ns)| *ns > 0);
+            rows.extend(states.map(|(state, ns)| (&stats.name, kind.name(), state.name(), ns)));
+        }
+    }
+    table!("blame", rows, {
+        "initiator": Text = |(name, _, _, _)| (*name).clone(),
+        "kind": Text = |(_, kind, _, _)| (*kind).to_owned(),
+        "state": Text = |(_, _, state, _)| (*state).to_owned(),
+        "total_ns": U64 = |(_, _, _, ns)| *ns,
+    })
+}
+
+fn series(measured: &Measured) -> Table {
+    let series = measured.series();
+    let mut columns = vec![
+        ("begin_ns".to_owned(), Values::U64(series.begins().map(|begin| begin.as_ns()).collect())),
+        ("end_ns".to_owned(), Values::U64(series.ends().iter().map(|end| end.as_ns()).collect())),
+    ];
+    for (name, values) in series.columns() {
+        let values = match values {
+            metrics::Values::U64(values) => Values::U64(values.clone()),
+            metrics::Values::F64(values) => Values::F64(values.clone()),
+        };
+        columns.push((name.to_owned(), values));
+    }
+    Table { name: "series", columns }
+}
+
+/// One row for each block.
+fn wear(device: &Device) -> Table {
+    let ftl = device.ftl();
+    let rows: Vec<_> = ftl.erase_counts().iter().zip(ftl.block_states()).enumerate().collect();
+    let state = |state: &BlockState| match state {
+        BlockState::Free => "free",
+        BlockState::Open => "open",
+        BlockState::Closed => "closed",
+        BlockState::Collecting => "collecting",
+        BlockState::Bad => "bad",
+    };
+    table!("wear", rows, {
+        "block": U64 = |(block, _)| *block as u64,
+        "bin": U64 = |(block, _)| u64::from(ftl.layout.bin(BlockId(*block as u32)).0),
+        "erases": U64 = |(_, (count, _))| u64::from(**count),
+        "live_units": U64 = |(block, _)| u64::from(ftl.live_units(BlockId(*block as u32))),
+        "state": Text = |(_, (_, of_block))| state(of_block).to_owned(),
+    })
+}
+
+/// One row for each of the slowest requests, slowest first, with a column for
+/// each state.
+fn slowest(measured: &Measured) -> Table {
+    let rows = measured.slowest();
+    let mut table = table!("slowest", rows.iter().collect(), {
+        "initiator": Text = |(_, request)| measured.initiators()[request.initiator as usize].name.clone(),
+        "kind": Text = |(_, request)| request.command.kind.name().to_owned(),
+        "offset_bytes": U64 = |(_, request)| request.command.offset,
+        "length_bytes": U64 = |(_, request)| request.command.bytes,
+        "arrived_ns": U64 = |(_, request)| request.arrived.as_ns(),
+        "latency_ns": U64 = |(latency, _)| latency.as_ns(),
+    });
+    for state in State::ALL {
+        let of_state = |request: &crate::measure::SlowRequest| {
+            request.blame.iter().find(|(of, _)| *of == state).map_or(0, |(_, span)| span.as_ns())
+        };
+        let values: Vec<u64> = rows.iter().map(|(_, request)| of_state(request)).collect();
+        table.columns.push((format!("{}_ns", state.name()), Values::U64(values)));
+    }
+    table
+}

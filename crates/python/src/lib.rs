@@ -1,0 +1,5 @@
+//! stub
+use pyo3::prelude::*;
+/// m
+#[pymodule]
+mod _flashscape {}
