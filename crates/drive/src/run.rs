@@ -164,6 +164,7 @@ impl Run {
     ///
     /// # Errors
     /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
+    #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
         for _ in 0..events {
             let own = self.agenda.next_due();

@@ -185,19 +185,12 @@ impl Blame {
     /// Every state with time charged to it.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (State, Span)> + '_ {
-        let mut left = self.touched;
-        std::iter::from_fn(move || {
-            let index = left.trailing_zeros() as usize;
-            (left != 0).then(|| {
-                left &= left - 1;
-                (State::ALL[index], self.spans[index])
-            })
-        })
+        bits(self.touched).map(|index| (State::ALL[index], self.spans[index]))
     }
     /// The sum over all states.
     #[inline]
     pub fn total(&self) -> Span {
-        self.iter().map(|(_, span)| span).sum()
+        self.sum_of(u32::MAX)
     }
     /// Adds all of `other`.
     #[inline]
@@ -214,66 +207,65 @@ impl Blame {
     /// is cut, each state keeps its share. Returns what of `length` is beyond
     /// `other`'s total.
     pub fn add_tail(&mut self, other: &Self, length: Span) -> Span {
-        self.add_classes(other, length, |state| state)
+        self.add_classes(other, length)
     }
 
     /// As [`Blame::add_tail`], for one that waits for a host program that is not
     /// its own: that one's service is to it a wait for the unit.
     pub fn add_wait_for(&mut self, other: &Self, length: Span) -> Span {
-        let seen = |state| match Class::of(state) {
-            Class::Service => State::UnitHostProgram,
-            _ => state,
-        };
-        self.add_classes(other, length, seen)
+        let service = other.sum_of(SERVICE).min(length);
+        self.charge(State::UnitHostProgram, service);
+        let left = self.add_share(other, WAIT, length - service);
+        self.add_share(other, SPACE, left)
     }
 
-    fn add_classes(&mut self, other: &Self, length: Span, seen: impl Fn(State) -> State) -> Span {
-        let mut left = length;
-        for class in [Class::Service, Class::Wait, Class::Space] {
-            let in_class = || other.iter().filter(|(state, _)| Class::of(*state) == class);
-            let total: Span = in_class().map(|(_, span)| span).sum();
-            let taken = total.min(left);
-            if taken.is_zero() {
-                continue;
-            }
-            left -= taken;
-            let mut given = Span::ZERO;
-            let mut before = 0u128;
-            for (state, span) in in_class() {
-                // Cumulative shares, so that the parts sum to the whole exactly.
-                before += u128::from(span.as_ns());
-                let upto = if taken == total {
-                    Span::from_ns(before as u64)
-                } else {
-                    Span::from_ns((before * u128::from(taken.as_ns()) / u128::from(total.as_ns())) as u64)
-                };
-                self.charge(seen(state), upto - given);
-                given = upto;
-            }
+    fn add_classes(&mut self, other: &Self, length: Span) -> Span {
+        [SERVICE, WAIT, SPACE].into_iter().fold(length, |left, class| self.add_share(other, class, left))
+    }
+
+    fn sum_of(&self, class: u32) -> Span {
+        bits(self.touched & class).map(|index| self.spans[index]).sum()
+    }
+
+    /// Adds `most` of the time that `other` spent in a class, or all of it where
+    /// it is less; each state keeps its share. Returns what of `most` is left.
+    #[inline]
+    fn add_share(&mut self, other: &Self, class: u32, most: Span) -> Span {
+        if most.is_zero() {
+            return most;
         }
-        left
+        let total = other.sum_of(class);
+        if total <= most {
+            bits(other.touched & class).for_each(|index| self.charge(State::ALL[index], other.spans[index]));
+            return most - total;
+        }
+        // Cumulative shares, so that the parts sum to the whole exactly.
+        let (mut before, mut given) = (0u128, Span::ZERO);
+        for index in bits(other.touched & class) {
+            before += u128::from(other.spans[index].as_ns());
+            let upto = Span::from_ns((before * u128::from(most.as_ns()) / u128::from(total.as_ns())) as u64);
+            self.charge(State::ALL[index], upto - given);
+            given = upto;
+        }
+        Span::ZERO
     }
 }
 
-/// When in an operation's life a state comes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Space,
-    Wait,
-    Service,
-}
+/// When in an operation's life a state comes: bits of the states of each class.
+const WAIT: u32 = (1 << (State::BufferFull as u32 + 1)) - 1;
+const SPACE: u32 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
+const SERVICE: u32 = (1 << STATES) - 1 - WAIT - SPACE;
 
-impl Class {
-    const fn of(state: State) -> Self {
-        let number = state as usize;
-        if number <= State::BufferFull as usize {
-            Self::Wait
-        } else if number <= State::SpaceIdle as usize {
-            Self::Space
-        } else {
-            Self::Service
-        }
-    }
+/// The numbers of the bits that are set, from the lowest.
+#[inline]
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            bit
+        })
+    })
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ enum Doing {
 #[derive(Clone, Debug)]
 pub struct Ledger {
     totals: Snapshot,
+    /// States with time in their totals: bit `i` for state `i`.
+    touched: u32,
     doing: Doing,
     since: Instant,
     /// The channel's totals when `since` was, while the channel is awaited.
@@ -33,6 +35,7 @@ impl Default for Ledger {
     fn default() -> Self {
         Self {
             totals: [Span::ZERO; LEDGER_STATES],
+            touched: 0,
             doing: Doing::Nothing,
             since: Instant::START,
             channel: [Span::ZERO; LEDGER_STATES],
@@ -72,6 +75,7 @@ impl Ledger {
         debug_assert!(!self.awaits_channel(), "a ledger that awaits a channel settles with it");
         if let Doing::Busy(state) = self.doing {
             self.totals[state as usize] += now - self.since;
+            self.touched |= 1 << state as u32;
         }
         self.since = now;
     }
@@ -86,9 +90,11 @@ impl Ledger {
         for state in Holder::ALL.map(Holder::on_channel).map(|state| state as usize) {
             let busy = present[state] - self.channel[state];
             self.totals[state] += busy;
+            self.touched |= 1 << state;
             rest -= busy;
         }
         self.totals[State::Order as usize] += rest;
+        self.touched |= 1 << State::Order as u32;
         self.channel = present;
         self.since = now;
     }
@@ -115,7 +121,10 @@ impl Ledger {
     /// [`State::Order`]. Settle first.
     pub fn charge_wait(&self, earlier: &Snapshot, waited: Span, blame: &mut Blame) {
         let mut rest = waited;
-        for index in 0..LEDGER_STATES {
+        let mut left = self.touched;
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
             let busy = self.totals[index] - earlier[index];
             blame.charge(State::ALL[index], busy);
             rest -= busy;

@@ -1,5 +1,39 @@
-//! stub
+//! The Python face of flashscape: conversions and nothing else.
+//!
+//! A `Plan` is a checked configuration, a `Session` runs one, a `Drive` is moved
+//! step by step from outside, and a `Table` hands columns over without copying
+//! them. Everything that takes long lets other Python threads go on; every fault
+//! becomes one of the exceptions in `python/flashscape/errors.py`.
+
+mod catalogue;
+mod drive;
+mod errors;
+mod guard;
+mod plan;
+mod session;
+mod table;
+
 use pyo3::prelude::*;
-/// m
+
+/// The compiled part of flashscape.
 #[pymodule]
-mod _flashscape {}
+mod _flashscape {
+    #[pymodule_export]
+    use crate::catalogue::{presets, schema, states};
+    #[pymodule_export]
+    use crate::drive::{Completion, Drive};
+    #[pymodule_export]
+    use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::session::Session;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::guard::keep_panics_quiet();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

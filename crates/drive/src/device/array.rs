@@ -8,7 +8,7 @@ use super::op::{Class, Op, OpId, Owner};
 use engine::{Instant, Span};
 use ftl::{BinId, BlockId};
 use metrics::{Holder, State};
-use nand::{CellId, GroupId, PlaneId};
+use nand::{CellId, ChannelId, GroupId, PlaneId};
 
 impl Op {
     /// True for operations of garbage collection.
@@ -35,23 +35,52 @@ pub struct Ask {
     pub transfer: Span,
 }
 
+/// Where the operations of a bin go.
+pub struct BinPlace {
+    pub group: GroupId,
+    pub channel: ChannelId,
+    /// Cells that a read of each plane occupies.
+    read: Vec<u64>,
+    pub program: u64,
+    pub erase: u64,
+}
+
+impl BinPlace {
+    pub fn new(bin: BinId, layout: &ftl::Layout, units: &nand::Units) -> Self {
+        let first = layout.first_plane(bin).0;
+        let planes = || (first..first + layout.block_planes).map(|plane| units.place(PlaneId(plane)));
+        let of_first = units.place(PlaneId(first));
+        Self {
+            group: of_first.group,
+            channel: of_first.channel,
+            read: planes().map(|place| place.read).collect(),
+            program: planes().fold(0, |cells, place| cells | place.program),
+            erase: planes().fold(0, |cells, place| cells | place.erase),
+        }
+    }
+    /// Cells that a read of some planes occupies.
+    #[inline]
+    fn read_cells(&self, planes: u64) -> u64 {
+        let mut cells = 0;
+        let mut left = planes;
+        while left != 0 {
+            cells |= self.read[left.trailing_zeros() as usize];
+            left &= left - 1;
+        }
+        cells
+    }
+}
+
 impl Device {
     /// Asks for an operation: it starts at once where nothing is in its way.
     pub(super) fn ask(&mut self, ask: Ask) -> OpId {
-        let first = self.ftl.layout.first_plane(ask.bin);
-        let place = self.units.place(PlaneId(first.0 + ask.planes.trailing_zeros()));
-        let mut cells = 0;
-        let mut planes = ask.planes;
-        while planes != 0 {
-            let place = self.units.place(PlaneId(first.0 + planes.trailing_zeros()));
-            cells |= match ask.kind {
-                OpKind::Read => place.read,
-                OpKind::Program | OpKind::CopyBack => place.program,
-                OpKind::Erase => place.erase,
-            };
-            planes &= planes - 1;
-        }
+        let place = &self.places[ask.bin];
         let (group, channel) = (place.group, place.channel);
+        let cells = match ask.kind {
+            OpKind::Read => place.read_cells(ask.planes),
+            OpKind::Program | OpKind::CopyBack => place.program,
+            OpKind::Erase => place.erase,
+        };
         let id = self.ops.insert(Op {
             kind: ask.kind,
             holder: ask.holder,
@@ -80,14 +109,23 @@ impl Device {
 
     #[inline]
     fn enqueue(&mut self, id: OpId) {
-        let (group, cells) = (self.ops[id].group, self.ops[id].cells);
+        let op = &self.ops[id];
+        let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = engine::Ticket::NONE;
-        let starts_alone = !matches!(self.ops[id].kind, OpKind::Program | OpKind::CopyBack);
-        if starts_alone && self.groups[group].is_open_to(cells) {
-            return self.start(id);
+        if self.groups[group].is_open_to(cells) {
+            match kind {
+                OpKind::Read | OpKind::Erase => return self.start(id),
+                OpKind::Program if !self.channels[channel].busy && self.has_place(id) => {
+                    return self.start_program(id);
+                }
+                OpKind::Program | OpKind::CopyBack => {}
+            }
         }
         self.begin_wait(id);
         self.groups[group].push_back(&mut self.ops, id);
+        if self.groups[group].busy == self.all_cells {
+            return;
+        }
         self.serve(group);
     }
 
@@ -102,6 +140,10 @@ impl Device {
     fn begin_wait(&mut self, id: OpId) {
         let now = self.now;
         let op = &mut self.ops[id];
+        if op.is_collection() {
+            // Nobody is charged with what collection waits for.
+            return;
+        }
         op.since = now;
         op.waits = true;
         let (group, cells, channel) = (op.group, op.cells, op.channel);
@@ -139,7 +181,7 @@ impl Device {
 
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
-        loop {
+        while self.groups[group].may_serve(self.all_cells) {
             let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);

@@ -80,9 +80,11 @@ impl Device {
         if !self.channels[channel].busy {
             return self.carry(id);
         }
-        self.ops[id].since = self.now;
-        self.ops[id].waits = true;
-        *self.ops.snapshot_mut(id) = self.channels[channel].ledger.snapshot(self.now);
+        if !self.ops[id].is_collection() {
+            self.ops[id].since = self.now;
+            self.ops[id].waits = true;
+            *self.ops.snapshot_mut(id) = self.channels[channel].ledger.snapshot(self.now);
+        }
         self.channels[channel].push(&mut self.ops, id);
     }
 

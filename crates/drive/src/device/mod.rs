@@ -47,7 +47,6 @@ use request::{Request, Requests, Touches};
 /// A drive.
 pub struct Device {
     // ---- constant ----
-    geometry: Geometry,
     timing: Timing,
     units: Units,
     bypass: Bypass,
@@ -55,6 +54,9 @@ pub struct Device {
     buffer_config: BufferConfig,
     gc_config: GcConfig,
     bins_of_group: Column<GroupId, Vec<BinId>>,
+    places: Column<BinId, array::BinPlace>,
+    /// Every cell of a group.
+    all_cells: u64,
     rows: RowTiming,
     // ---- state ----
     now: Instant,
@@ -166,8 +168,9 @@ impl Device {
             counters: Counters::default(),
             digest: Digest::default(),
             audit: None,
+            all_cells: u64::MAX >> (64 - units.cells_per_group),
+            places: Column::from_fn(layout.bins as usize, |bin| array::BinPlace::new(bin, layout, &units)),
             bins_of_group,
-            geometry,
             timing,
             units,
             ftl,

@@ -53,6 +53,20 @@ impl List {
     }
 }
 
+/// The bit of the soft class.
+const SOFT: u32 = 1 << Class::Soft as u32;
+
+/// The numbers of the bits that are set, from the lowest.
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            bit
+        })
+    })
+}
+
 /// Sequence number that no operation reaches: no bound is set.
 const UNBOUNDED: u64 = u64::MAX;
 
@@ -75,6 +89,8 @@ pub struct Group {
     lists: Vec<List>,
     /// For each class, which of its lists hold something.
     filled: [u64; CLASSES],
+    /// Classes of which something waits: bit `i` for class `i`.
+    classes: u32,
     queued: u32,
     /// Reads asked for from here on wait until a lower class has had its turn.
     bound: u64,
@@ -101,6 +117,7 @@ impl Group {
             cells,
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],
+            classes: 0,
             queued: 0,
             bound: UNBOUNDED,
         }
@@ -115,6 +132,11 @@ impl Group {
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.busy | self.wanted == 0 && self.queued == 0
+    }
+    /// True where something waits and a cell may be free for it.
+    #[inline]
+    pub fn may_serve(&self, all_cells: u64) -> bool {
+        self.queued > 0 && (self.busy | self.held) != all_cells
     }
     /// True where an operation on `cells` asked for now would start at once.
     #[inline]
@@ -139,6 +161,7 @@ impl Group {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         self.lists[list].push_back(ops, id);
         self.filled[ops[id].class as usize] |= 1 << lane;
+        self.classes |= 1 << ops[id].class as u32;
         self.queued += 1;
     }
     /// Puts back an operation that was taken too early.
@@ -146,6 +169,7 @@ impl Group {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         self.lists[list].push_front(ops, id);
         self.filled[ops[id].class as usize] |= 1 << lane;
+        self.classes |= 1 << ops[id].class as u32;
         self.queued += 1;
     }
     /// Takes an operation that [`Group::pick`] chose: the head of its list.
@@ -155,12 +179,20 @@ impl Group {
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
         if self.lists[list].head().is_none() {
-            self.filled[ops[id].class as usize] &= !(1 << lane);
+            let filled = &mut self.filled[ops[id].class as usize];
+            *filled &= !(1 << lane);
+            if *filled == 0 {
+                self.classes &= !(1 << ops[id].class as u32);
+            }
         }
         self.queued -= 1;
     }
     /// Raises all soft collection that waits to urgent.
     pub fn raise_soft(&mut self, ops: &mut Ops) {
+        if self.classes & SOFT == 0 {
+            return;
+        }
+        self.classes = self.classes & !SOFT | 1 << Class::Urgent as u32;
         let lanes = self.lists.len() / CLASSES;
         for lane in 0..lanes {
             let mut soft = std::mem::take(&mut self.lists[Class::Soft as usize * lanes + lane]);
@@ -173,10 +205,6 @@ impl Group {
         }
         self.filled[Class::Urgent as usize] |= self.filled[Class::Soft as usize];
         self.filled[Class::Soft as usize] = 0;
-    }
-
-    fn has(&self, class: usize) -> bool {
-        self.filled[class] != 0
     }
 
     fn may_start(&self, ops: &Ops, id: OpId) -> bool {
@@ -216,17 +244,15 @@ impl Group {
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let mut oldest: Option<OpId> = None;
-        for class in 0..Class::Soft as usize {
-            if self.has(class) {
-                for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
-                    if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
-                        oldest = Some(id);
-                    }
+        for class in bits(self.classes & !SOFT) {
+            for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
+                if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
+                    oldest = Some(id);
                 }
             }
         }
         let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
-        if is_write && self.has(Class::Urgent as usize) {
+        if is_write && self.classes >> Class::Urgent as u32 & 1 == 1 {
             return self.lists[Class::Urgent as usize * lanes..][..lanes]
                 .iter()
                 .filter_map(List::head)
@@ -241,21 +267,17 @@ impl Group {
         if self.queued == 0 {
             return None;
         }
-        let urgent_kinds_wait = (0..Class::Soft as usize).any(|class| self.has(class));
-        if !urgent_kinds_wait {
+        let ranked = self.classes & !SOFT;
+        if ranked == 0 {
             return self.candidate(ops, Class::Soft as usize).map(|op| Pick { op, forced: false });
         }
         if bypass == Bypass::None {
             return self.by_age(ops);
         }
-        let ranked = (0..Class::Soft as usize)
-            .filter(|class| self.has(*class))
-            .find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
-        let Some((class, op)) = ranked else {
-            // What waits does not fit yet; those passed over keep their bound.
-            return None;
-        };
-        let lower_waits = (class + 1..Class::Soft as usize).any(|lower| self.has(lower));
+        let first = bits(ranked).find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
+        // What waits may not fit yet; those passed over keep their bound.
+        let (class, op) = first?;
+        let lower_waits = ranked >> class > 1;
         if bypass == Bypass::Drain || !lower_waits {
             if !lower_waits {
                 self.bound = UNBOUNDED;

@@ -488,7 +488,9 @@ impl Device {
         if stream == Stream::Host {
             self.bins[bin].unbound -= 1;
         }
-        self.update_home(bin);
+        if stream == Stream::Host || at.batch == 0 {
+            self.update_home(bin);
+        }
         if at.batch == 0 {
             // A block was opened: less is free than before.
             self.to_collect.push(bin);

@@ -1,0 +1,387 @@
+//! A bench for drives: experiments from a small complete drive with overrides,
+//! run whole ([`run`]) or command by command ([`Bench`]). Whatever a run is
+//! for, conservation is checked in it: blame and latencies sum to the same time,
+//! and Little's law holds to the nanosecond.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use drive::{Completion, Device, Experiment, Run, load};
+use engine::{Instant, Span, Streams};
+use host::{Command, Kind, Priority};
+use metrics::State;
+
+/// A complete drive of one plane that every override starts from: sense 25 us,
+/// exactly 100 us for a page on the channel, program 200 us, erase 1.5 ms; no
+/// link, firmware, decoding or early acknowledgement.
+const DRIVE: &str = r#"
+[drive.geometry]
+channels = 1
+packages_per_channel = 1
+dies_per_package = 1
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 16
+page_size = "4 KiB"
+page_spare = "0 B"
+[drive.nand]
+cell = "slc"
+read = ["25 us"]
+program = ["200 us"]
+erase = { steps = 1, ramp = "0 us", execute = "1500 us", recover = "0 us", verify = "0 us" }
+decode = "0 us"
+channel = "40.96 MB/s"
+endurance = 0
+[drive.concurrency]
+read = "die"
+program = "die"
+erase = "die"
+[drive.ftl]
+unit = "4 KiB"
+block_planes = 1
+bad_blocks = { factory = "0 %", grown_per_erase = "0 %" }
+[drive.ftl.allocation]
+pool = "drive"
+order = "CWDP"
+choice = "round-robin"
+streams = "shared"
+free_block = "fifo"
+[drive.ftl.gc]
+victim = { policy = "greedy" }
+soft = "1 block"
+urgent = "1 block"
+stop = "1 block"
+preemptible = true
+copy_back = false
+window = 1
+[drive.scheduler]
+bypass = "batch"
+[drive.buffer]
+durability = "none"
+size = "1 MiB"
+latency = "0 us"
+flush = { policy = "eager" }
+order = "fifo"
+programs_per_bin = 2
+read_hits = true
+[drive.link]
+duplex = "full"
+[drive.firmware]
+read = "0 us"
+write = "0 us"
+trim = "0 us"
+flush = "0 us"
+"#;
+
+/// A dotted path and its value, as on a command line.
+pub type Override = (&'static str, String);
+
+/// The override of `path` with `value`.
+pub fn set(path: &'static str, value: impl ToString) -> Override {
+    (path, value.to_string())
+}
+
+/// An experiment on [`DRIVE`]: `text` has the workloads and the run, paths
+/// without a table of their own are those of the drive. The audit is on unless
+/// an override says otherwise.
+pub fn try_experiment(text: &str, overrides: &[Override]) -> Result<Experiment, String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let has = |key: &str| overrides.iter().any(|(path, _)| path.contains(key));
+    if !has("over_provisioning") {
+        all.push(("drive.ftl.over_provisioning.reserved".into(), "25 %".into()));
+    }
+    if !has("run.audit") {
+        all.push(("run.audit".into(), "true".into()));
+    }
+    let outer = ["run", "precondition", "seed", "record", "workload", "drive"];
+    for (path, value) in overrides {
+        let first = path.split(['.', '[']).next().unwrap_or_default();
+        let path =
+            if outer.contains(&first) { (*path).to_owned() } else { format!("drive.{path}") };
+        all.push((path, value.clone()));
+    }
+    let text = format!("{DRIVE}\n{text}");
+    load::load(&text, "test.toml", &all)
+        .map(|(experiment, _)| experiment)
+        .map_err(|problems| problems.to_string())
+}
+
+/// As [`try_experiment`], for one that is sound.
+pub fn experiment(text: &str, overrides: &[Override]) -> Experiment {
+    try_experiment(text, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+// ---- whole runs -------------------------------------------------------------
+
+/// A run that has ended.
+pub struct Outcome {
+    pub run: Run,
+    /// Nanoseconds that commands spent in the drive, counted command by command
+    /// as the integral of their number over time.
+    pub area_ns: u128,
+}
+
+/// Runs an experiment to its end and checks what is conserved in every run.
+pub fn run(experiment: &Experiment) -> Outcome {
+    try_run(experiment).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// As [`run`], for one that may fail.
+pub fn try_run(experiment: &Experiment) -> Result<Outcome, String> {
+    let surveys: Vec<_> =
+        experiment.workload.iter().map(|w| w.survey()).collect::<Result<_, _>>().map_err(text)?;
+    let mut run = Run::new(experiment, &surveys, &mut |_| true)
+        .map_err(text)?
+        .expect("nobody interrupts it");
+    let mut area_ns = 0u128;
+    loop {
+        let (before, outstanding) = (run.now(), run.device().outstanding());
+        let more = run.advance(1).map_err(text)?;
+        area_ns += u128::from(outstanding) * u128::from((run.now() - before).as_ns());
+        if !more {
+            break;
+        }
+    }
+    run.finish();
+    let outcome = Outcome { run, area_ns };
+    outcome.check_conserved(experiment.run.warm_up.is_none());
+    Ok(outcome)
+}
+
+/// Runs an experiment as fast as it goes, for millions of requests.
+pub fn run_fast(experiment: &Experiment) -> Run {
+    let surveys: Vec<_> = experiment.workload.iter().map(|w| w.survey().expect("sound")).collect();
+    let mut run = Run::new(experiment, &surveys, &mut |_| true)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .expect("nobody interrupts it");
+    while run.advance(1 << 20).unwrap_or_else(|error| panic!("{error}")) {}
+    run.finish();
+    run
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// One kind of request of one initiator.
+pub fn stats(run: &Run, initiator: usize, kind: Kind) -> &drive::measure::KindStats {
+    let stats = run.measured().initiators()[initiator].kinds[kind.index()].as_deref();
+    stats.unwrap_or_else(|| panic!("initiator {initiator} had no {}", kind.name()))
+}
+
+/// The mean latency of one kind in nanoseconds.
+pub fn mean_ns(run: &Run, initiator: usize, kind: Kind) -> f64 {
+    stats(run, initiator, kind).latency.mean().expect("there were requests")
+}
+
+/// Requests of all initiators and kinds that were counted.
+pub fn counted(run: &Run) -> u64 {
+    kinds(run).map(|stats| stats.latency.count()).sum()
+}
+
+fn kinds(run: &Run) -> impl Iterator<Item = &drive::measure::KindStats> {
+    run.measured().initiators().iter().flat_map(|i| i.kinds.iter().flatten()).map(|kind| &**kind)
+}
+
+impl Outcome {
+    /// What holds in every run: time is blamed whole, every request completes
+    /// once, and the commands in the drive, integrated over time, are the
+    /// latencies' sum (Little's law, exact because all have left).
+    fn check_conserved(&self, all_counted: bool) {
+        let run = &self.run;
+        for stats in kinds(run) {
+            let blamed: u128 = stats.blame_ns.iter().map(|ns| u128::from(*ns)).sum();
+            assert_eq!(blamed, stats.latency.sum_ns(), "blame sums to latency");
+        }
+        assert_eq!(run.device().outstanding(), 0);
+        if !all_counted {
+            return;
+        }
+        assert_eq!(counted(run), run.issued(), "every request completes exactly once");
+        let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
+        let at_host: u128 =
+            kinds(run).map(|stats| u128::from(stats.blame_ns[State::QueueDepth as usize])).sum();
+        assert_eq!(self.area_ns, latency - at_host, "Little's law: time in the drive");
+        let span = run.measured().span().as_ns() as f64;
+        let (throughput, mean) = (counted(run) as f64 / span, latency as f64 / counted(run) as f64);
+        let outstanding = run.measured().mean_outstanding();
+        assert!(
+            (outstanding - throughput * mean).abs() <= 1e-9 * outstanding,
+            "Little's law: {outstanding} against {throughput} x {mean}"
+        );
+    }
+}
+
+// ---- command by command -----------------------------------------------------
+
+/// A command that has completed.
+#[derive(Clone, Debug)]
+pub struct Done {
+    pub tag: u32,
+    pub command: Command,
+    pub arrived: u64,
+    pub finished: u64,
+    pub unmapped: u32,
+    pub blame: Vec<(State, u64)>,
+}
+
+impl Done {
+    /// Nanoseconds from arrival to answer.
+    pub fn latency(&self) -> u64 {
+        self.finished - self.arrived
+    }
+    /// Nanoseconds charged to `state`.
+    pub fn of(&self, state: State) -> u64 {
+        self.blame.iter().find(|(of, _)| *of == state).map_or(0, |(_, ns)| *ns)
+    }
+}
+
+/// A drive on a bench: commands go in at chosen moments.
+pub struct Bench {
+    pub device: Device,
+    done: Vec<Done>,
+    completions: Vec<Completion>,
+    next_tag: u32,
+}
+
+/// Any workload, for experiments whose commands come by hand.
+pub const BY_HAND: &str = "[[workload]]\nname = \"by hand\"\n[run]\nrequests = 1\n";
+
+impl Bench {
+    /// A drive filled sequentially, audited.
+    pub fn filled(overrides: &[Override]) -> Self {
+        let mut overrides = overrides.to_vec();
+        overrides.push(set("precondition.fill", "sequential"));
+        Self::new(&overrides)
+    }
+
+    /// A drive as the overrides describe it, audited.
+    pub fn new(overrides: &[Override]) -> Self {
+        let experiment = experiment(BY_HAND, overrides);
+        let mut device = Device::new(&experiment.drive, experiment.seed);
+        let choice = experiment.drive.ftl.allocation.choice;
+        let streams = Streams::new(experiment.seed);
+        drive::precondition::precondition(
+            device.ftl_mut(),
+            &experiment.precondition,
+            choice,
+            streams,
+            &mut |_| true,
+        )
+        .expect("the drive has space")
+        .expect("nobody interrupts it");
+        device.firmware_changed();
+        device.audit();
+        Self { device, done: Vec::new(), completions: Vec::new(), next_tag: 0 }
+    }
+
+    /// Lets time pass up to `ns`, which is not before now.
+    pub fn until(&mut self, ns: u64) {
+        let until = Instant::START + Span::from_ns(ns);
+        while self.device.next_due().is_some_and(|due| due <= until) {
+            self.device.step();
+            self.collect();
+        }
+        self.device.advance(until);
+    }
+
+    /// Submits a command at `ns`; returns its tag.
+    pub fn submit(&mut self, ns: u64, kind: Kind, offset: u64, bytes: u64) -> u32 {
+        self.until(ns);
+        let at = Instant::START + Span::from_ns(ns);
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.device.submit(at, at, Command { kind, offset, bytes }, Priority::Normal, tag);
+        self.collect();
+        tag
+    }
+
+    fn collect(&mut self) {
+        while self.device.has_done() {
+            self.device.take_done(&mut self.completions);
+            for completion in self.completions.drain(..) {
+                let blame = self.device.blame(completion.id).iter();
+                let blame = blame.map(|(state, span)| (state, span.as_ns())).collect();
+                self.done.push(Done {
+                    tag: completion.tag,
+                    command: completion.command,
+                    arrived: completion.arrived.as_ns(),
+                    finished: completion.finished.as_ns(),
+                    unmapped: completion.unmapped,
+                    blame,
+                });
+            }
+        }
+    }
+
+    /// Lets everything end; returns the commands in the order of submission.
+    pub fn finish(mut self) -> Vec<Done> {
+        self.settle();
+        self.done.sort_by_key(|done| done.tag);
+        self.done
+    }
+
+    /// Lets everything end, so that the drive is idle; returns the moment.
+    pub fn settle(&mut self) -> u64 {
+        while self.device.step().is_some() {
+            self.collect();
+        }
+        assert_eq!(self.device.outstanding(), 0, "stuck: {}", self.device.why_stuck());
+        self.device.finish_audit().expect("the map is sound");
+        self.device.now().as_ns()
+    }
+
+    /// One command on the idle drive.
+    pub fn alone(&mut self, kind: Kind, offset: u64, bytes: u64) -> Done {
+        let now = self.settle();
+        let tag = self.submit(now, kind, offset, bytes);
+        self.settle();
+        self.done.iter().find(|done| done.tag == tag).expect("it completed").clone()
+    }
+
+    /// The command called `tag`, which has completed.
+    pub fn done(&self, tag: u32) -> &Done {
+        self.done.iter().find(|done| done.tag == tag).expect("it completed")
+    }
+}
+
+// ---- expectations -----------------------------------------------------------
+
+/// A table of expected and measured figures, printed as it grows.
+pub struct Table {
+    bound: f64,
+    missed: Vec<String>,
+}
+
+impl Table {
+    /// A table whose figures may deviate by the share `bound`.
+    pub fn new(title: &str, bound: f64) -> Self {
+        println!("{title}, within {} %", bound * 100.0);
+        println!("{:46} {:>14} {:>14} {:>10}", "", "expected", "measured", "deviation");
+        Self { bound, missed: Vec::new() }
+    }
+    /// A figure that must agree.
+    pub fn expect(&mut self, what: &str, expected: f64, measured: f64) {
+        let deviation = self.context(what, expected, measured);
+        if deviation.abs() > self.bound {
+            self.missed.push(format!("{what}: expected {expected}, measured {measured}"));
+        }
+    }
+    /// A figure that is only shown; returns its deviation.
+    pub fn context(&mut self, what: &str, expected: f64, measured: f64) -> f64 {
+        let deviation = if expected == measured { 0.0 } else { measured / expected - 1.0 };
+        println!("{what:46} {expected:14.4} {measured:14.4} {:9.3} %", deviation * 100.0);
+        deviation
+    }
+    /// Fails where a figure did not agree.
+    pub fn end(self) {
+        assert!(self.missed.is_empty(), "{}", self.missed.join("\n"));
+    }
+}
+
+/// Nanoseconds for `bytes` with their share of a page's spare at `rate` bytes a
+/// second, to the nearest; the arithmetic of a datasheet.
+pub fn transfer_ns(bytes: u64, page: u64, spare: u64, rate: u64) -> u64 {
+    let moved = u128::from(bytes) * u128::from(page + spare);
+    let per = u128::from(page) * u128::from(rate);
+    ((moved * 2_000_000_000 + per) / (2 * per)) as u64
+}

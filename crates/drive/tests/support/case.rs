@@ -1,0 +1,432 @@
+//! Random experiments that make sense: a row of dice becomes the text of an
+//! experiment file. Every die at zero is the simplest drive with the simplest
+//! workload, so that a failing case shrinks towards it.
+
+use std::fmt::Write;
+
+/// Dice for each part of an experiment; a part that needs more begins anew.
+const PART: usize = 24;
+/// Parts: flash, firmware, collection, buffer, surroundings, precondition, run,
+/// and three workloads.
+const PARTS: usize = 10;
+/// Dice that a case takes.
+pub const DICE: usize = PART * PARTS;
+
+/// The dice of one part.
+struct Dice<'d> {
+    dice: &'d [u32],
+    next: usize,
+}
+
+impl Dice<'_> {
+    /// A number below `count`, evenly spread, and 0 for a die at zero.
+    fn below(&mut self, count: u64) -> u64 {
+        let die = self.dice[self.next % self.dice.len()];
+        self.next += 1;
+        (u64::from(die) * count) >> 32
+    }
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.below(most - least + 1)
+    }
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+    /// True in one case of `cases`, never for a die at zero.
+    fn once_in(&mut self, cases: u64) -> bool {
+        self.below(cases) == cases - 1
+    }
+}
+
+/// What later parts must know of earlier ones.
+struct Shape {
+    bins: u64,
+    blocks: u64,
+    page: u64,
+    unit: u64,
+    batch_units: u64,
+    block_units: u64,
+    exported: u64,
+}
+
+/// The experiment that `dice` describe, as text.
+pub fn experiment(dice: &[u32]) -> String {
+    let mut parts = dice.chunks(PART).map(|dice| Dice { dice, next: 0 });
+    let mut part = || parts.next().expect("there are dice for every part");
+    let mut text = String::new();
+    let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
+    let is_through = buffer(&mut text, &mut part(), &shape);
+    surroundings(&mut text, &mut part(), is_through);
+    precondition(&mut text, &mut part(), &shape);
+    let mut run = part();
+    let initiators = run.between(1, 3);
+    for index in 0..initiators {
+        workload(&mut text, &mut part(), &shape, index);
+    }
+    writeln!(text, "[run]\nrequests = {}\naudit = true", run.between(20, 1500)).unwrap();
+    if run.once_in(4) {
+        writeln!(text, "time = \"{} ms\"", run.between(1, 200)).unwrap();
+    }
+    if run.once_in(4) {
+        writeln!(text, "warm_up = {{ requests = {} }}", run.between(1, 100)).unwrap();
+    }
+    text
+}
+
+const LEVELS: [&str; 5] = ["plane", "plane-pair", "die", "package", "channel"];
+
+fn flash_and_firmware(
+    text: &mut String,
+    flash: &mut Dice<'_>,
+    firmware: &mut Dice<'_>,
+    gc: &mut Dice<'_>,
+) -> Shape {
+    let [channels, packages, dies] = [4, 2, 2].map(|most| flash.between(1, most));
+    let planes = flash.of(&[1, 2, 4, 3]);
+    let blocks = flash.between(12, 40);
+    let pages = flash.between(2, 16);
+    let page = flash.of(&[4096, 8192, 16384]);
+    let spare = flash.of(&[0, 128, 1024]);
+    writeln!(
+        text,
+        "[drive.geometry]\nchannels = {channels}\npackages_per_channel = {packages}\n\
+         dies_per_package = {dies}\nplanes_per_die = {planes}\nblocks_per_plane = {blocks}\n\
+         pages_per_block = {pages}\npage_size = \"{page} B\"\npage_spare = \"{spare} B\""
+    )
+    .unwrap();
+
+    let block_planes = {
+        let divisors: Vec<u64> = (1..=planes).filter(|count| planes % count == 0).collect();
+        flash.of(&divisors)
+    };
+    let level = |dice: &mut Dice<'_>, least: u64| {
+        let planes_in = [1, 2, planes, planes * dies, planes * dies * packages];
+        let fits = |level: &usize| {
+            (*level != 1 || planes.is_multiple_of(2)) && planes_in[*level] >= least
+        };
+        let levels: Vec<usize> = (0..LEVELS.len()).filter(fits).collect();
+        LEVELS[dice.of(&levels)]
+    };
+    let read = level(flash, 1);
+    let [program, erase] = [0; 2].map(|_| level(flash, block_planes));
+    writeln!(
+        text,
+        "[drive.concurrency]\nread = \"{read}\"\nprogram = \"{program}\"\nerase = \"{erase}\""
+    )
+    .unwrap();
+    nand(text, flash);
+
+    let row = page * block_planes;
+    let units: Vec<u64> = [page, page / 2, page / 4, row, row / 2, row * 2, row * 4, row * pages]
+        .into_iter()
+        .filter(|unit| row % unit == 0 || (unit % row == 0 && pages % (unit / row) == 0))
+        .collect();
+    let unit = firmware.of(&units);
+    let batch_units = (row / unit).max(1);
+    let block_units = pages * row / unit;
+    let bins = channels * packages * dies * planes / block_planes;
+    let mut shape = Shape { bins, blocks, page, unit, batch_units, block_units, exported: 0 };
+
+    let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
+    let order = firmware.of(&["CWDP", "PDWC", "WCPD", "DPCW", "CDPW"]);
+    let choice = firmware.of(&["round-robin", "least-queued", "most-free"]);
+    let streams = firmware.of(&["separate", "shared"]);
+    let free_block = firmware.of(&["least-worn", "fifo"]);
+    let stripe = match firmware.below(4) {
+        3 => format!("stripe = \"{} B\", ", unit * firmware.between(1, 9)),
+        _ => String::new(),
+    };
+    let factory = firmware.of(&[0, 0, 0, 1, 3]);
+    let grown = firmware.of(&["0", "0", "0", "0.01", "0.1", "1"]);
+    writeln!(
+        text,
+        "[drive.ftl]\nunit = \"{unit} B\"\nblock_planes = {block_planes}\n\
+         bad_blocks = {{ factory = \"{factory} %\", grown_per_erase = \"{grown} %\" }}\n\
+         allocation = {{ pool = \"{pool}\", {stripe}order = \"{order}\", choice = \"{choice}\", \
+         streams = \"{streams}\", free_block = \"{free_block}\" }}"
+    )
+    .unwrap();
+
+    let urgent = collection(text, gc, &shape);
+    // As `check` counts: what is bad, open, or free above the urgent threshold.
+    let bad = blocks as f64 * factory as f64 / 100.0;
+    let bad = (bad + 3.0 * bad.sqrt()) as u64;
+    let open = if streams == "shared" { 1 } else { 2 };
+    let most = blocks.saturating_sub(bad + open + urgent + 1).max(1);
+    let data = most * shape.bins * shape.block_units;
+    let tightness = firmware.between(40, 105).min(100);
+    let exported = (data * tightness / 100).max(1) * unit;
+    shape.exported = exported;
+    let physical = blocks * bins * block_units * unit;
+    let key = match firmware.below(4) {
+        2 => format!("reserved = \"{:.6} %\"", 100.0 * (1.0 - exported as f64 / physical as f64)),
+        3 => format!("spare = \"{:.6} %\"", 100.0 * (physical as f64 / exported as f64 - 1.0)),
+        _ => format!("exported = \"{exported} B\""),
+    };
+    writeln!(text, "over_provisioning = {{ {key} }}").unwrap();
+    shape
+}
+
+fn nand(text: &mut String, dice: &mut Dice<'_>) {
+    let (cell, bits) = dice.of(&[("slc", 1), ("mlc", 2), ("tlc", 3), ("qlc", 4)]);
+    let mut times = |least: u64, most: u64| {
+        let count = if dice.once_in(2) { bits } else { 1 };
+        let list: Vec<_> =
+            (0..count).map(|_| format!("\"{} us\"", dice.between(least, most))).collect();
+        list.join(", ")
+    };
+    let (read, program) = (times(10, 80), times(50, 900));
+    let steps = dice.between(1, 5);
+    let execute = dice.between(100, 900);
+    let decode = dice.of(&[0, 3, 40]);
+    let channel = dice.of(&["100 MB/s", "40 MB/s", "1600 MT/s", "4800 MT/s"]);
+    let endurance = dice.of(&[0, 0, 0, 1000, 20]);
+    writeln!(
+        text,
+        "[drive.nand]\ncell = \"{cell}\"\nread = [{read}]\nprogram = [{program}]\n\
+         erase = {{ steps = {steps}, ramp = \"1 us\", execute = \"{execute} us\", \
+         recover = \"0 us\", verify = \"7 us\" }}\ndecode = \"{decode} us\"\n\
+         channel = \"{channel}\"\nendurance = {endurance}"
+    )
+    .unwrap();
+}
+
+/// Writes the collection's settings; returns the urgent threshold in blocks.
+fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
+    let victim = match dice.below(6) {
+        0 => "\"greedy\"".to_owned(),
+        1 => "\"cost-benefit\"".to_owned(),
+        2 => "\"random\"".to_owned(),
+        3 => "\"fifo\"".to_owned(),
+        _ => format!("{{ policy = \"d-choices\", choices = {} }}", dice.between(1, 12)),
+    };
+    let urgent = dice.between(1, 3);
+    let soft = urgent + dice.below(3);
+    let stop = soft + dice.below(3);
+    let form = dice.below(4);
+    let percent = |blocks: u64| (100 * blocks).div_ceil(shape.blocks);
+    let threshold = |blocks: u64| match form {
+        2 => format!("{} % of blocks", percent(blocks)),
+        3 => format!("{} % of pages", percent(blocks)),
+        _ => format!("{blocks} blocks"),
+    };
+    let in_blocks = match form {
+        2 => percent(urgent) * shape.blocks / 100,
+        3 => (percent(urgent) * shape.blocks * shape.block_units / 100).div_ceil(shape.block_units),
+        _ => urgent,
+    };
+    let idle_gap = match dice.below(3) {
+        2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),
+        _ => String::new(),
+    };
+    let preemptible = dice.of(&[true, false]);
+    let copy_back = dice.of(&[false, true]);
+    let window = dice.between(1, 4);
+    writeln!(
+        text,
+        "gc = {{ victim = {victim}, soft = \"{}\", urgent = \"{}\", stop = \"{}\", {idle_gap}\
+         preemptible = {preemptible}, copy_back = {copy_back}, window = {window} }}",
+        threshold(soft),
+        threshold(urgent),
+        threshold(stop),
+    )
+    .unwrap();
+    in_blocks
+}
+
+/// Writes the buffer's settings; returns whether writes go through it.
+fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> bool {
+    let durability = dice.of(&["volatile", "none", "capacitor"]);
+    let batch = shape.batch_units * shape.unit;
+    let size = batch * dice.between(1, 8) + shape.unit * dice.below(3);
+    let flush = match dice.below(2) {
+        1 if durability != "none" => {
+            let (high, low) = dice.of(&[(50, 10), (100, 0), (90, 80), (1, 0)]);
+            format!("{{ policy = \"watermark\", high = \"{high} %\", low = \"{low} %\" }}")
+        }
+        _ => "\"eager\"".to_owned(),
+    };
+    let order = dice.of(&["fifo", "lru"]);
+    let latency = dice.of(&[1, 0, 10]);
+    let programs = dice.between(1, 4);
+    let read_hits = dice.of(&[true, false]);
+    writeln!(
+        text,
+        "[drive.buffer]\ndurability = \"{durability}\"\nsize = \"{size} B\"\n\
+         latency = \"{latency} us\"\nflush = {flush}\norder = \"{order}\"\n\
+         programs_per_bin = {programs}\nread_hits = {read_hits}"
+    )
+    .unwrap();
+    if dice.once_in(3) {
+        writeln!(text, "partial_after = \"{} us\"", dice.of(&[0, 50, 3000])).unwrap();
+    }
+    durability == "none"
+}
+
+fn surroundings(text: &mut String, dice: &mut Dice<'_>, _is_through: bool) {
+    let bypass = dice.of(&["none", "batch", "drain"]);
+    let duplex = dice.of(&["full", "half"]);
+    let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
+    let [read, write, trim, flush] = times;
+    writeln!(
+        text,
+        "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]\nduplex = \"{duplex}\""
+    )
+    .unwrap();
+    if dice.once_in(2) {
+        writeln!(text, "rate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"])).unwrap();
+    }
+    writeln!(
+        text,
+        "[drive.firmware]\nread = \"{read} us\"\nwrite = \"{write} us\"\n\
+         trim = \"{trim} us\"\nflush = \"{flush} us\""
+    )
+    .unwrap();
+}
+
+fn precondition(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
+    let fill = dice.of(&["empty", "sequential", "random"]);
+    writeln!(text, "[precondition]\nfill = \"{fill}\"").unwrap();
+    if fill == "empty" {
+        return;
+    }
+    if dice.once_in(3) {
+        writeln!(text, "share = \"{} %\"", dice.between(1, 100)).unwrap();
+    }
+    if dice.once_in(2) {
+        let addresses = addresses(dice, shape.unit);
+        let steady = dice.once_in(3);
+        let tenths = dice.between(0, 30);
+        writeln!(
+            text,
+            "age = {{ overwrites = {}.{}, until_steady = {steady}, addresses = {addresses} }}",
+            tenths / 10,
+            tenths % 10
+        )
+        .unwrap();
+    }
+}
+
+fn addresses(dice: &mut Dice<'_>, align: u64) -> String {
+    match dice.below(6) {
+        0 => "{ pattern = \"uniform\" }".to_owned(),
+        1 => "{ pattern = \"sequential\" }".to_owned(),
+        2 => {
+            let stride = align * dice.between(1, 9);
+            format!("{{ pattern = \"strided\", stride = \"{stride} B\" }}")
+        }
+        3 => {
+            let (tenths, scatter) = (dice.between(0, 19), dice.of(&[true, false]));
+            let (ones, tenths) = (tenths / 10, tenths % 10);
+            format!("{{ pattern = \"zipf\", theta = {ones}.{tenths}, scatter = {scatter} }}")
+        }
+        4 => {
+            let (hot, accesses) = (dice.between(1, 60), dice.between(50, 100));
+            format!(
+                "{{ pattern = \"hot-cold\", hot_space = \"{hot} %\", hot_accesses = \"{accesses} %\" }}"
+            )
+        }
+        _ => "{ pattern = \"jesd219\" }".to_owned(),
+    }
+}
+
+fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
+    let priority = dice.of(&["normal", "high", "low"]);
+    writeln!(text, "[[workload]]\nname = \"w{index}\"\npriority = \"{priority}\"").unwrap();
+    let mix = dice.of(&[
+        [0, 100, 0, 0, 0],
+        [50, 50, 0, 0, 0],
+        [40, 50, 5, 5, 0],
+        [30, 30, 20, 5, 15],
+        [90, 10, 0, 0, 0],
+        [10, 70, 0, 20, 0],
+        [20, 40, 30, 0, 10],
+        [100, 0, 0, 0, 0],
+        [5, 5, 5, 5, 80],
+    ]);
+    let [read, write, trim, flush, zeroes] = mix;
+    writeln!(
+        text,
+        "mix = {{ read = \"{read} %\", write = \"{write} %\", trim = \"{trim} %\", \
+         flush = \"{flush} %\", write_zeroes = \"{zeroes} %\" }}"
+    )
+    .unwrap();
+
+    // Sizes in sectors, up to what fits into the region.
+    let sectors = shape.exported / 512;
+    let mut region = sectors;
+    if dice.once_in(3) {
+        let offset = dice.below(sectors);
+        region = dice.between(1, sectors - offset);
+        writeln!(
+            text,
+            "region = {{ offset = \"{} B\", size = \"{} B\" }}",
+            offset * 512,
+            region * 512
+        )
+        .unwrap();
+    }
+    let row = shape.batch_units * shape.unit / 512;
+    let mut size = |dice: &mut Dice<'_>| {
+        let sectors = match dice.below(5) {
+            0 => shape.unit / 512,
+            1 => shape.page / 512,
+            2 => dice.between(1, 16),
+            3 => dice.between(1, 2 * row),
+            _ => dice.between(1, 12 * row),
+        };
+        sectors.min(region) * 512
+    };
+    let align = match dice.below(6) {
+        0..=2 => {
+            let size = size(dice);
+            writeln!(text, "size = \"{size} B\"").unwrap();
+            size
+        }
+        3 | 4 => {
+            let [one, other] = [0; 2].map(|_| size(dice));
+            writeln!(
+                text,
+                "size = [{{ size = \"{one} B\", share = \"60 %\" }}, \
+                 {{ size = \"{other} B\", share = \"40 %\" }}]"
+            )
+            .unwrap();
+            one.min(other)
+        }
+        _ => {
+            let mean = size(dice);
+            writeln!(text, "size = {{ mean = \"{mean} B\", round_up_to = \"512 B\" }}").unwrap();
+            512
+        }
+    };
+    let align = match dice.below(3) {
+        2 => {
+            writeln!(text, "align = \"512 B\"").unwrap();
+            512
+        }
+        _ => align,
+    };
+    let addresses = addresses(dice, align);
+    writeln!(text, "addresses = {addresses}").unwrap();
+    pace(text, dice);
+}
+
+fn pace(text: &mut String, dice: &mut Dice<'_>) {
+    if dice.once_in(3) {
+        let process = dice.of(&["poisson", "constant", "uniform"]);
+        let rate = dice.of(&["2 kHz", "20 kHz", "500 kHz"]);
+        writeln!(text, "arrivals = {{ process = \"{process}\", rate = \"{rate}\" }}").unwrap();
+        if dice.once_in(2) {
+            writeln!(text, "queue_depth = {}", dice.between(1, 32)).unwrap();
+        }
+    } else {
+        writeln!(text, "queue_depth = {}", dice.of(&[1, 2, 7, 32])).unwrap();
+        match dice.below(4) {
+            2 => writeln!(text, "think_time = \"{} us\"", dice.between(0, 400)).unwrap(),
+            3 => writeln!(text, "think_time = {{ mean = \"{} us\" }}", dice.between(1, 900)).unwrap(),
+            _ => {}
+        }
+    }
+    if dice.once_in(4) {
+        writeln!(text, "bursts = {{ on = \"300 us\", off = \"5 ms\" }}").unwrap();
+    }
+}

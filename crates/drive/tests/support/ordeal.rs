@@ -1,0 +1,93 @@
+//! Runs an experiment to its end under audit and says what went wrong, if
+//! anything did.
+
+use drive::check::Checked;
+use drive::{Device, Experiment, Run, RunError, load};
+use ftl::BinId;
+
+/// How an experiment ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything asked for was done; the run's digest.
+    Completed(u64),
+    /// `check` refused it, with these problems.
+    Refused(String),
+    /// Blocks wore out until what was left could not hold the data: no fault.
+    WornOut,
+}
+
+/// Events after which a run counts as endless; the longest takes a tenth of it.
+const EVENTS_MOST: u64 = 4_000_000;
+
+/// Runs the experiment of `text`.
+///
+/// # Errors
+/// What is wrong, where something is. Some faults panic instead: the auditor's
+/// and the blame's.
+pub fn run(text: &str) -> Result<Outcome, String> {
+    match load::load(text, "case.toml", &[]) {
+        Err(problems) => Ok(Outcome::Refused(problems.to_string())),
+        Ok((experiment, checked)) => run_checked(&experiment, &checked),
+    }
+}
+
+fn run_checked(experiment: &Experiment, checked: &Checked) -> Result<Outcome, String> {
+    let surveys = vec![None; experiment.workload.len()];
+    let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
+        Ok(run) => run.expect("nobody ends it"),
+        Err(RunError::NoSpace(_)) if is_worn(&Device::new(&experiment.drive, experiment.seed), checked, experiment) => {
+            return Ok(Outcome::WornOut);
+        }
+        // Blocks may also have worn out during preconditioning, out of sight.
+        Err(RunError::NoSpace(_)) if wears(experiment) => return Ok(Outcome::WornOut),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut events = 0;
+    loop {
+        match run.advance(1 << 14) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(RunError::Stuck { .. }) if is_worn(run.device(), checked, experiment) => {
+                return Ok(Outcome::WornOut);
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+        events += 1 << 14;
+        if events > EVENTS_MOST {
+            return Err(format!("no end after {events} events, {} requests", run.issued()));
+        }
+    }
+    run.finish();
+    account_for_all(&run)?;
+    Ok(Outcome::Completed(run.device().digest()))
+}
+
+/// True where blocks may be retired during a run.
+fn wears(experiment: &Experiment) -> bool {
+    experiment.drive.nand.endurance > 0
+        || experiment.drive.ftl.bad_blocks.grown_per_erase.fraction() > 0.0
+}
+
+/// True where a bin has fewer good blocks than `check` counted on.
+fn is_worn(device: &Device, checked: &Checked, experiment: &Experiment) -> bool {
+    let blocks = checked.layout.blocks_per_bin();
+    let bad = experiment.drive.ftl.bad_blocks.factory.fraction() * f64::from(blocks);
+    let counted_on = blocks - (bad + 3.0 * bad.sqrt()) as u32;
+    (0..checked.layout.bins).any(|bin| device.ftl().good_blocks(BinId(bin)) < counted_on)
+}
+
+/// What was counted adds up: requests, and the blame of each kind.
+fn account_for_all(run: &Run) -> Result<(), String> {
+    if run.device().outstanding() > 0 {
+        return Err(format!("{} requests never completed", run.device().outstanding()));
+    }
+    let mut counted = 0;
+    for kind in run.measured().initiators().iter().flat_map(|initiator| &initiator.kinds) {
+        let Some(stats) = kind else { continue };
+        counted += stats.latency.count();
+    }
+    if counted > run.issued() {
+        return Err(format!("{counted} completions of {} requests", run.issued()));
+    }
+    Ok(())
+}

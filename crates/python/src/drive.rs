@@ -1,0 +1,262 @@
+//! A drive that is moved from outside, for embedding in other simulators.
+
+use crate::errors::{self, SimulatorError, SpaceError};
+use crate::guard::{self, Guarded};
+use crate::plan::Plan;
+use drive::{Device, precondition::precondition};
+use engine::{Instant, Streams};
+use host::{Command, Kind, Priority};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A preconditioned drive that goes only as far as it is told.
+#[pyclass(frozen, module = "flashscape._flashscape")]
+pub struct Drive {
+    capacity_bytes: u64,
+    state: Guarded<State>,
+}
+
+struct State {
+    device: Device,
+    next_id: u64,
+    /// Completions that `advance` has not given out yet.
+    done: Vec<Completion>,
+    /// Kept for its memory.
+    taken: Vec<drive::Completion>,
+}
+
+/// A request that has completed.
+#[pyclass(frozen, get_all, module = "flashscape._flashscape")]
+pub struct Completion {
+    /// What `submit` returned.
+    id: u64,
+    kind: &'static str,
+    offset: u64,
+    length: u64,
+    arrived_ns: u64,
+    finished_ns: u64,
+    /// Mapping units read that were never written.
+    unmapped: u32,
+    blame: Blame,
+}
+
+/// Nanoseconds by state, of the states that have any.
+struct Blame(Vec<(&'static str, u64)>);
+
+impl<'py> IntoPyObject<'py> for &Blame {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        self.0.iter().try_for_each(|(state, ns)| dict.set_item(state, ns))?;
+        Ok(dict)
+    }
+}
+
+#[pymethods]
+impl Completion {
+    #[getter]
+    fn latency_ns(&self) -> u64 {
+        self.finished_ns - self.arrived_ns
+    }
+
+    fn __repr__(&self) -> String {
+        let Self { id, kind, offset, length, finished_ns, .. } = self;
+        let latency = self.latency_ns();
+        format!(
+            "Completion(id={id}, kind={kind:?}, offset={offset}, length={length}, \
+             finished_ns={finished_ns}, latency_ns={latency})"
+        )
+    }
+}
+
+#[pymethods]
+impl Drive {
+    /// Assembles and preconditions the drive of a plan.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
+        let plan = plan.inner.clone();
+        let made = guard::detached(py, || {
+            let (experiment, streams) = (&plan.experiment, Streams::new(plan.experiment.seed));
+            let mut device = Device::new(&experiment.drive, experiment.seed);
+            let choice = experiment.drive.ftl.allocation.choice;
+            let ftl = device.ftl_mut();
+            precondition(ftl, &experiment.precondition, choice, streams, &mut |_| true)?;
+            device.firmware_changed();
+            if experiment.run.audit {
+                device.audit();
+            }
+            Ok(device)
+        })?;
+        let device = made.map_err(errors::run)?;
+        let capacity_bytes = device.ftl().layout.exported_bytes();
+        let state = State { device, next_id: 0, done: Vec::new(), taken: Vec::new() };
+        Ok(Self { capacity_bytes, state: Guarded::new(state) })
+    }
+
+    /// Hands a request to the drive at `at_ns`, or now; returns its id.
+    #[pyo3(signature = (kind, offset=0, length=0, at_ns=None, priority="normal"))]
+    fn submit(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        offset: u64,
+        length: u64,
+        at_ns: Option<u64>,
+        priority: &str,
+    ) -> PyResult<u64> {
+        let command = self.command(kind, offset, length)?;
+        let priority = priority_of(priority)?;
+        self.state
+            .with(py, |state| state.submit(command, at_ns, priority))?
+            .map_err(PyValueError::new_err)
+    }
+
+    /// When the drive next has something to do, in nanoseconds; None where nothing is under way.
+    fn next_event_ns(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.state.with(py, |state| state.device.next_due().map(Instant::as_ns))
+    }
+
+    /// Lets time pass up to and including `until_ns`; returns what has completed
+    /// since the last call, in order.
+    fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
+        let advanced = self.state.with(py, |state| state.advance(Instant::from_ns(until_ns)))?;
+        advanced.map_err(SpaceError::new_err)
+    }
+
+    /// Proves the map, and what was read where the auditor is on.
+    fn audit(&self, py: Python<'_>) -> PyResult<()> {
+        let found = self.state.with(py, |state| state.device.finish_audit())?;
+        found.map_err(SimulatorError::new_err)
+    }
+
+    /// Bytes that the host sees.
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// The moment that the drive has reached, in nanoseconds.
+    #[getter]
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
+        self.state.with(py, |state| state.device.now().as_ns())
+    }
+
+    /// Requests submitted and not completed.
+    #[getter]
+    fn outstanding(&self, py: Python<'_>) -> PyResult<u32> {
+        self.state.with(py, |state| state.device.outstanding())
+    }
+
+    /// A hash of every completion so far: equal digests, equal histories.
+    #[getter]
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        self.state.with(py, |state| format!("{:016x}", state.device.digest()))
+    }
+}
+
+impl Drive {
+    fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {
+        let kind = kind_of(kind)?;
+        if !kind.has_range() {
+            return match (offset, bytes) {
+                (0, 0) => Ok(Command::FLUSH),
+                _ => Err(PyValueError::new_err("a flush has no offset and no length")),
+            };
+        }
+        if bytes == 0 {
+            return Err(PyValueError::new_err("length is 0; a request asks for a byte at least"));
+        }
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.capacity_bytes);
+        if !fits {
+            let capacity = self.capacity_bytes;
+            return Err(PyValueError::new_err(format!(
+                "offset {offset} with length {bytes} ends beyond the drive of {capacity} bytes"
+            )));
+        }
+        Ok(Command { kind, offset, bytes })
+    }
+}
+
+impl State {
+    /// Submits a command at `at_ns`, or now. Events up to then come first, as in a run.
+    fn submit(
+        &mut self,
+        command: Command,
+        at_ns: Option<u64>,
+        priority: Priority,
+    ) -> Result<u64, String> {
+        let now = self.device.now();
+        let at = at_ns.map_or(now, Instant::from_ns);
+        if at < now {
+            let (at, now) = (at.as_ns(), now.as_ns());
+            return Err(format!("at_ns={at} is in the past: the drive has reached {now} ns"));
+        }
+        while self.device.next_due().is_some_and(|due| due <= at) {
+            self.device.step();
+            self.harvest();
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        self.device.submit(at, at, command, priority, id as u32);
+        self.harvest();
+        Ok(id)
+    }
+
+    /// What has completed up to `until`; or why nothing ever will.
+    fn advance(&mut self, until: Instant) -> Result<Vec<Completion>, String> {
+        self.device.advance(until);
+        self.harvest();
+        let is_stuck = self.device.outstanding() > 0 && self.device.next_due().is_none();
+        if is_stuck && self.done.is_empty() {
+            return Err(self.device.why_stuck());
+        }
+        Ok(std::mem::take(&mut self.done))
+    }
+
+    /// Copies completions with their blame, which only lasts until the next submission.
+    fn harvest(&mut self) {
+        if !self.device.has_done() {
+            return;
+        }
+        self.device.take_done(&mut self.taken);
+        let blame = |id| self.device.blame(id).iter().map(|(s, span)| (s.name(), span.as_ns()));
+        self.done.extend(self.taken.drain(..).map(|done| Completion {
+            id: full_id(self.next_id, done.tag),
+            kind: done.command.kind.name(),
+            offset: done.command.offset,
+            length: done.command.bytes,
+            arrived_ns: done.arrived.as_ns(),
+            finished_ns: done.finished.as_ns(),
+            unmapped: done.unmapped,
+            blame: Blame(blame(done.id).collect()),
+        }));
+    }
+}
+
+/// The id whose low half is `tag`: the latest one given, as fewer than 2^32 are
+/// outstanding.
+fn full_id(next: u64, tag: u32) -> u64 {
+    let latest = next - 1;
+    latest - u64::from((latest as u32).wrapping_sub(tag))
+}
+
+fn kind_of(name: &str) -> PyResult<Kind> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| unknown("kind", name, &Kind::ALL.map(Kind::name)))
+}
+
+fn priority_of(name: &str) -> PyResult<Priority> {
+    match name {
+        "high" => Ok(Priority::High),
+        "normal" => Ok(Priority::Normal),
+        "low" => Ok(Priority::Low),
+        _ => Err(unknown("priority", name, &["high", "normal", "low"])),
+    }
+}
+
+fn unknown(what: &str, name: &str, names: &[&str]) -> PyErr {
+    PyValueError::new_err(format!("no {what} {name:?} (there are {})", names.join(", ")))
+}
