@@ -166,6 +166,12 @@ impl Measured {
         }
     }
 
+    /// The last moment before which nothing has to be noted.
+    #[inline]
+    pub fn next_boundary(&self) -> Instant {
+        if self.begin.is_none() { Instant::START } else { self.interval_end - Span::from_ns(1) }
+    }
+
     #[cold]
     fn close_intervals(&mut self, due: Instant, device: &mut Device) {
         while due >= self.interval_end {

@@ -166,12 +166,15 @@ impl Run {
     /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
-        for _ in 0..events {
+        let last = self.device.events() + events;
+        while self.device.events() < last {
             let own = self.agenda.next_due();
             match (self.device.next_due(), own) {
                 (Some(due), own) if own.is_none_or(|own| due <= own) => {
                     self.measured.note_time(due, &mut self.device);
-                    self.device.step();
+                    let boundary = self.measured.next_boundary();
+                    let until = own.map_or(boundary, |own| own.min(boundary));
+                    self.device.step_while_quiet(until);
                 }
                 (_, Some(due)) => {
                     self.measured.note_time(due, &mut self.device);

@@ -94,6 +94,14 @@ impl AddAssign<Span> for Instant {
         self.0 += span.0;
     }
 }
+impl Sub<Span> for Instant {
+    type Output = Instant;
+    #[inline]
+    fn sub(self, span: Span) -> Instant {
+        debug_assert!(self.0 >= span.0, "a moment before power-on");
+        Instant(self.0.wrapping_sub(span.0))
+    }
+}
 impl Sub for Instant {
     type Output = Span;
     #[inline]

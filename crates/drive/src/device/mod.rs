@@ -245,6 +245,18 @@ impl Device {
         self.now = self.now.max(until);
     }
 
+    /// Handles events up to and including `until`, the first of which is due by
+    /// then, but no more once a command has completed.
+    #[inline]
+    pub fn step_while_quiet(&mut self, until: Instant) {
+        loop {
+            self.step();
+            if self.has_done() || self.agenda.next_due().is_none_or(|due| due > until) {
+                return;
+            }
+        }
+    }
+
     /// Handles the next event, if there is one.
     #[inline]
     pub fn step(&mut self) -> Option<Instant> {

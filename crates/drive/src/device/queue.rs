@@ -278,7 +278,9 @@ impl Group {
         // What waits may not fit yet; those passed over keep their bound.
         let (class, op) = first?;
         let lower_waits = ranked >> class > 1;
-        if bypass == Bypass::Drain || !lower_waits {
+        // Only reads are bounded: urgent collection outranks host writes by intent.
+        let bypasses = lower_waits && class < Class::Urgent as usize;
+        if bypass == Bypass::Drain || !bypasses {
             if !lower_waits {
                 self.bound = UNBOUNDED;
             }
