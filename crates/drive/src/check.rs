@@ -46,7 +46,7 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
     let Some(layout) = layout else { return Err(problems) };
     check_workloads(experiment, &layout, &mut problems);
     let thresholds = space::check(experiment, &layout, &mut problems);
-    let memory = memory(&layout, &geometry, experiment.run.audit);
+    let memory = memory(&layout, &geometry, drive.buffer.units(&layout), experiment.run.audit);
     if let Some(fault) = memory.fault() {
         problems.push("drive.geometry", fault);
     }

@@ -111,7 +111,7 @@ pub struct RunConfig {
     pub audit: bool,
 }
 
-/// When counting begins: at the first of the limits given.
+/// When counting begins: once all of the limits given are reached.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WarmUpConfig {

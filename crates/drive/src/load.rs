@@ -34,7 +34,11 @@ fn load_document(mut document: Document, overrides: &[(String, String)]) -> Resu
     if let Some(name) = document.get("drive.preset").cloned() {
         match name.as_str().map(|name| (name, preset(name))) {
             Some((_, Some(preset))) => {
-                let base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
+                let mut base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
+                if document.get("drive.ftl.over_provisioning").is_some() {
+                    // Its keys exclude one another: one given here replaces the preset's.
+                    base.take("ftl.over_provisioning");
+                }
                 document.under::<Experiment>(base, "drive")?;
             }
             _ => faults.push("drive.preset", unknown_preset(&name.to_string())),

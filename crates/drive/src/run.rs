@@ -170,7 +170,7 @@ impl Run {
         while self.device.events() < last {
             let own = self.agenda.next_due();
             match (self.device.next_due(), own) {
-                (Some(due), own) if own.is_none_or(|own| due <= own) => {
+                (Some(due), own) if own.is_none_or(|own| due <= own) && (own.is_some() || self.device.outstanding() > 0) => {
                     self.measured.note_time(due, &mut self.device);
                     let boundary = self.measured.next_boundary();
                     let until = own.map_or(boundary, |own| own.min(boundary));
@@ -210,6 +210,12 @@ impl Run {
             && self.issued_bytes < self.stop_bytes
     }
 
+    #[inline]
+    fn count_issued(&mut self, request: Request) {
+        self.issued += 1;
+        self.issued_bytes += request.command.bytes;
+    }
+
     /// Draws an initiator's next request, which is issued at once or waits for its
     /// moment. In a closed loop a place in the queue is free since `free`.
     #[inline]
@@ -232,6 +238,7 @@ impl Run {
         if late || !self.may_issue(at) {
             self.initiators[index].stopped = true;
         } else if at == self.device.now() && !is_open && self.begun {
+            self.count_issued(request);
             self.submit(index, at, at, request);
         } else {
             let coming = self.coming.insert((index as u32, request));
@@ -252,6 +259,7 @@ impl Run {
             self.initiators[index].stopped = true;
             return Ok(());
         }
+        self.count_issued(request);
         let initiator = &mut self.initiators[index];
         if is_open && initiator.outstanding >= initiator.depth {
             initiator.waiting.push_back((now, request));
@@ -265,8 +273,6 @@ impl Run {
     fn submit(&mut self, index: usize, now: Instant, arrived: Instant, request: Request) {
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
-        self.issued += 1;
-        self.issued_bytes += request.command.bytes;
         let priority = initiator.source.priority();
         self.device.submit(now, arrived, request.command, priority, index as u32);
     }

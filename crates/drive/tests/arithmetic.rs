@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{BY_HAND, Bench, Override, Table, experiment, run, set, stats, transfer_ns};
-use drive::OpKind;
+use common::{BY_HAND, Bench, Override, Table, experiment, run, set, transfer_ns};
+use drive::{OpKind, Run};
 use host::Kind;
 use metrics::{Holder, State};
 
@@ -259,10 +259,7 @@ fn a_partial_write_reads_the_rest_first() {
         assert_eq!(found.latency(), expected, "{offset} + {bytes}: {:?}", found.blame);
     }
     // A whole unit is only written; one never written has nothing to be read.
-    assert_eq!(
-        bench.alone(Kind::Write, 16 * KIB, 16 * KIB).latency(),
-        16 * KIB + 603 * US
-    );
+    assert_eq!(bench.alone(Kind::Write, 16 * KIB, 16 * KIB).latency(), 16 * KIB + 603 * US);
     let mut bench = Bench::new(&overrides);
     assert_eq!(bench.alone(Kind::Write, 0, 4 * KIB).latency(), 4 * KIB + 603 * US);
 }
@@ -283,27 +280,41 @@ fn a_partial_write_decodes_what_it_reads() {
 }
 
 #[test]
+fn a_partial_write_of_a_large_unit_reads_and_writes_all_its_rows() {
+    // Four rows of one page: read one after the other, then written so.
+    let mut bench = Bench::filled(&[set("ftl.unit", kib(16))]);
+    let found = bench.alone(Kind::Write, 20 * KIB, 4 * KIB);
+    assert_eq!(found.latency(), 4 * (25 + 100) * US + 4 * (100 + 200) * US, "{:?}", found.blame);
+    assert_eq!(bench.alone(Kind::Write, 32 * KIB, 16 * KIB).latency(), 4 * 300 * US);
+}
+
+#[test]
 fn a_partial_write_waits_for_the_rest_also_behind_another() {
     // Two parts of one unit are written at once. Neither can be on flash before
-    // the unit was read: the die that holds it is busy with an erase's worth of
-    // reads, the die that takes the new data is idle.
-    let mut bench = Bench::filled(&[
-        set("geometry.page_size", kib(16)),
-        set("geometry.dies_per_package", 2),
-        set("ftl.unit", kib(16)),
-    ]);
-    // Units 0 and 2 lie on die 0; the next write goes to die 0 or 1 in turn.
-    let first = bench.submit(0, Kind::Write, 0, 4 * KIB);
-    let second = bench.submit(0, Kind::Write, 8 * KIB, 4 * KIB);
-    bench.settle();
-    let earliest = (25 + 400 + 400 + 200) * US;
-    for tag in [first, second] {
-        let found = bench.done(tag);
-        assert!(
-            found.latency() >= earliest,
-            "part {tag} was on flash after {} ns, before its unit was read and written ({earliest} ns)",
-            found.latency()
-        );
+    // the unit was read, whichever die takes the new data.
+    for written_before in 0..2 {
+        let mut bench = Bench::filled(&[
+            set("geometry.page_size", kib(16)),
+            set("geometry.dies_per_package", 2),
+            set("ftl.unit", kib(16)),
+        ]);
+        for number in 0..written_before {
+            bench.alone(Kind::Write, (64 + 16 * number) * KIB, 16 * KIB);
+        }
+        let start = bench.settle();
+        let first = bench.submit(start, Kind::Write, 0, 4 * KIB);
+        let second = bench.submit(start, Kind::Write, 8 * KIB, 4 * KIB);
+        bench.settle();
+        let earliest = (25 + 400 + 400 + 200) * US;
+        for tag in [first, second] {
+            let found = bench.done(tag);
+            assert!(
+                found.latency() >= earliest,
+                "a part was on flash after {} ns, its unit was read and written after {earliest}: {:?}",
+                found.latency(),
+                found.blame
+            );
+        }
     }
 }
 
@@ -344,15 +355,15 @@ fn a_buffer_fills_rows_before_it_programs_them() {
 // ---- cleaning ---------------------------------------------------------------
 
 /// A run of uniformly random single-page overwrites on one die, full at first.
-fn overwriting(overrides: &[Override]) -> common::Outcome {
+fn overwriting(overrides: &[Override]) -> Run {
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"0 %\"\nqueue_depth = 4\n[run]\nrequests = 4000\n";
     run(&experiment(text, overrides))
 }
 
 /// Every moment that a unit was held is a phase of some command.
-fn check_busy(name: &str, mut outcome: common::Outcome, copy_back: bool, erase_us: u64) {
-    let counters = outcome.run.measured().counters();
+fn check_busy(name: &str, mut run: Run, copy_back: bool, erase_us: u64) {
+    let counters = run.measured().counters();
     let count = |kind, holder| counters.commands(kind, holder) * US;
     let host = count(OpKind::Program, Holder::HostProgram);
     let gc_reads = count(OpKind::Read, Holder::GcRead);
@@ -360,19 +371,22 @@ fn check_busy(name: &str, mut outcome: common::Outcome, copy_back: bool, erase_u
     let copies = count(OpKind::CopyBack, Holder::GcProgram);
     let erases = count(OpKind::Erase, Holder::Erase);
     let channel = 100 * (host + gc_reads + gc_programs);
-    let unit = channel + 200 * (host + gc_programs) + 25 * gc_reads + 225 * copies + erase_us * erases;
-    let device = outcome.run.device_mut();
+    let unit =
+        channel + 200 * (host + gc_programs) + 25 * gc_reads + 225 * copies + erase_us * erases;
+    let device = run.device_mut();
     let measured_unit = device.unit_busy()[0].as_ns();
     let measured_channel = device.channel_busy()[0].as_ns();
-    println!("{name}: unit busy {unit} ns, measured {measured_unit}; channel {channel}, {measured_channel}");
+    println!(
+        "{name}: unit busy {unit} ns, measured {measured_unit}; channel {channel}, {measured_channel}"
+    );
     assert_eq!(measured_unit, unit, "{name}: unit");
     assert_eq!(measured_channel, channel, "{name}: channel");
     assert!(erases > 0 && host == 4_000 * US);
     assert_eq!((copies > 0, gc_reads > 0), (copy_back, !copy_back), "{name}");
-    let span = outcome.run.measured().span().as_ns() as f64;
-    let utilisation = outcome.run.measured().unit_utilisation()[0];
+    let span = run.measured().span().as_ns() as f64;
+    let utilisation = run.measured().unit_utilisation()[0];
     assert!((utilisation - unit as f64 / span).abs() < 1e-12, "{name}: utilisation");
-    let utilisation = outcome.run.measured().channel_utilisation()[0];
+    let utilisation = run.measured().channel_utilisation()[0];
     assert!((utilisation - channel as f64 / span).abs() < 1e-12, "{name}: channel utilisation");
 }
 
@@ -421,7 +435,7 @@ fn a_copied_page_is_sensed_and_programmed_off_the_channel() {
 // ---- one package ------------------------------------------------------------
 
 /// Pages a second of a closed loop over one package of two dies of four planes.
-fn package(kind: &str, unit: &str, queue_depth: u32) -> (f64, common::Outcome) {
+fn package(kind: &str, unit: &str, queue_depth: u32) -> (f64, Run) {
     let text = format!(
         "[precondition]\nfill = \"{}\"\n[[workload]]\nname = \"host\"\nreads = \"{} %\"\n\
          addresses = {{ pattern = \"sequential\" }}\nqueue_depth = {queue_depth}\n\
@@ -438,14 +452,15 @@ fn package(kind: &str, unit: &str, queue_depth: u32) -> (f64, common::Outcome) {
         set("concurrency.erase", unit),
     ];
     let outcome = run(&experiment(&text, &overrides));
-    let pages = common::counted(&outcome.run) as f64;
-    let span = outcome.run.measured().span().as_secs_f64();
+    let pages = common::counted(&outcome) as f64;
+    let span = outcome.measured().span().as_secs_f64();
     (pages / span, outcome)
 }
 
 #[test]
 fn one_package_serves_what_the_paper_says() {
-    let mut table = Table::new("one package of two dies, 25 + 100 / 100 + 200 us, pages a second", 0.005);
+    let mut table =
+        Table::new("one package of two dies, 25 + 100 / 100 + 200 us, pages a second", 0.005);
     for (kind, unit, expected) in [
         ("read", "package", 1e6 / 125.0),
         ("read", "die", 1e6 / 100.0),
@@ -458,7 +473,7 @@ fn one_package_serves_what_the_paper_says() {
     ] {
         let (found, outcome) = package(kind, unit, 32);
         table.expect(&format!("{kind}, interleaved by {unit}"), expected, found);
-        let measured = outcome.run.measured();
+        let measured = outcome.measured();
         let channel = measured.channel_utilisation()[0];
         table.expect(&format!("{kind} by {unit}: channel busy"), expected / 1e4, channel);
     }
@@ -502,14 +517,19 @@ fn bandwidth_reaches_the_limits_of_channels_and_dies() {
         let transfer = transfer_ns(page, page, 2 * KIB, rate_mt * 1_000_000);
         let array = if kind == "read" { sense_us } else { program_us } * US;
         let by_channel = page as f64 * 1e3 / transfer as f64 * f64::from(channels as u32);
-        let by_die = page as f64 * 1e3 / (transfer + array) as f64 * f64::from((channels * dies) as u32);
+        let by_die =
+            page as f64 * 1e3 / (transfer + array) as f64 * f64::from((channels * dies) as u32);
         let limit = by_channel.min(by_die);
         let is_channel_bound = by_channel < by_die;
         assert_eq!(is_channel_bound, name.starts_with("channel"), "{name}");
-        let measured = outcome.run.measured();
+        let measured = outcome.measured();
         let moved = 20_000.0 * page as f64 * 1e3 / measured.span().as_ns() as f64;
         table.expect(name, limit, moved);
-        let busy = if is_channel_bound { measured.channel_utilisation() } else { measured.unit_utilisation() };
+        let busy = if is_channel_bound {
+            measured.channel_utilisation()
+        } else {
+            measured.unit_utilisation()
+        };
         let least = busy.into_iter().fold(f64::MAX, f64::min);
         table.expect(&format!("{name}: least utilisation"), moved / limit, least);
     }
@@ -531,7 +551,7 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
             set("link.rate", "1 GB/s"),
         ];
         let outcome = run(&experiment(&text, &overrides));
-        let measured = outcome.run.measured();
+        let measured = outcome.measured();
         let span = measured.span().as_ns() as f64;
         // All places are taken until 3 s; after that what was taken runs out.
         let (least, most) = (f64::from(depth) * 3e9 / span, f64::from(depth));
@@ -549,7 +569,7 @@ fn an_early_acknowledging_drive_keeps_its_depth_outstanding_too() {
                 addresses = { pattern = \"sequential\" }\n[run]\nrequests = 600\n";
     let overrides = [set("buffer.durability", "capacitor"), set("geometry.blocks_per_plane", 128)];
     let outcome = run(&experiment(text, &overrides));
-    let measured = outcome.run.measured();
+    let measured = outcome.measured();
     // 600 - 256 writes wait for room: 300 us each on one die; the last of them is
     // acknowledged when the 344th program is over, and measuring ends there.
     let host = 344.0 * 300e3;
@@ -615,20 +635,37 @@ fn a_read_behind_a_program_waits_for_it_and_no_more() {
 }
 
 #[test]
-fn throughput_times_latency_is_what_is_outstanding_at_every_load() {
-    println!("{:>8} {:>14} {:>14}", "load", "integral", "product");
-    for percent in [10, 50, 80, 95] {
-        let text = format!(
-            "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
-             reads = \"80 %\"\narrivals = {{ process = \"poisson\", rate = \"{} /s\" }}\n\
-             [run]\nrequests = 20000\n",
-            percent * 40
-        );
-        let outcome = run(&experiment(&text, &[set("geometry.blocks_per_plane", 128)]));
-        let read = stats(&outcome.run, 0, Kind::Read);
-        let write = stats(&outcome.run, 0, Kind::Write);
-        let sum = read.latency.sum_ns() + write.latency.sum_ns();
-        println!("{percent:6} % {:14} {sum:14}", outcome.area_ns);
-        assert_eq!(outcome.area_ns, sum);
+fn little_holds_to_the_nanosecond_where_every_event_is_seen() {
+    // Reads and writes of one to three pages at moments that share no divisor with
+    // any duration. Each nanosecond of each command is one of the integral's.
+    println!("{:>12} {:>16} {:>16} {:>12}", "gap, us", "integral", "latencies", "outstanding");
+    for gap_us in [900, 400, 300, 150] {
+        let mut bench = Bench::filled(&[
+            set("geometry.dies_per_package", 2),
+            set("geometry.blocks_per_plane", 64),
+            set("firmware.read", "3 us"),
+            set("link.rate", "777 MB/s"),
+        ]);
+        for number in 0..600u64 {
+            let kind = if number % 3 == 0 { Kind::Write } else { Kind::Read };
+            let place = number * 7_919 % 1_500;
+            let jitter = number * 104_729 % 99_991;
+            bench.submit(
+                number * gap_us * US + jitter,
+                kind,
+                place * 4 * KIB,
+                (1 + number % 3) * 4 * KIB,
+            );
+        }
+        let end = bench.settle();
+        let latencies: u128 = bench.completed().iter().map(|done| u128::from(done.latency())).sum();
+        let outstanding = latencies as f64 / end as f64;
+        println!("{gap_us:12} {:16} {latencies:16} {outstanding:12.4}", bench.area_ns);
+        assert_eq!(bench.completed().len(), 600);
+        assert_eq!(bench.area_ns, latencies);
+        for done in bench.completed() {
+            let blamed: u64 = done.blame.iter().map(|(_, ns)| ns).sum();
+            assert_eq!(blamed, done.latency(), "{done:?}");
+        }
     }
 }

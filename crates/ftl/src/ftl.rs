@@ -219,8 +219,18 @@ impl Ftl {
         let open = &self.bins[bin].open[self.open_index(stream)];
         let kept = if stream == Stream::Gc { 0 } else { RESERVE };
         let per_block = self.layout.batches_per_block;
+        if self.is_barred(bin, stream) {
+            return 0;
+        }
         let left = open.block.map_or(0, |_| per_block - open.next);
         left + self.bins[bin].free().saturating_sub(kept) * per_block
+    }
+
+    /// Where host and collection share open blocks, the reserve, once opened, is
+    /// for what collection moves alone.
+    #[inline]
+    fn is_barred(&self, bin: BinId, stream: Stream) -> bool {
+        self.shared && stream == Stream::Host && self.bins[bin].free() < RESERVE
     }
 
     /// Binds the next batch of the stream's open block, opening a block where
@@ -230,6 +240,9 @@ impl Ftl {
     /// [`Full`] where a block would have to be erased first.
     #[inline]
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
+        if self.is_barred(bin, stream) {
+            return Err(Full);
+        }
         let index = self.open_index(stream);
         let state = &mut self.bins[bin];
         let mut open = state.open[index];

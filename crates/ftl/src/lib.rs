@@ -27,6 +27,6 @@ pub use config::{
     PoolLevel, StreamSharing,
 };
 pub use ftl::{Ftl, Full, RESERVE};
-pub use gc::{GcConfig, Level, Threshold, Thresholds, VictimPolicy};
+pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};
 pub use untimed::Untimed;

@@ -81,21 +81,25 @@ impl Untimed {
     }
 
     /// The bin that takes the pool's next batch, after collecting what it needs.
+    #[inline]
     fn choose_bin(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BinId> {
         let bins = ftl.layout.bins_of(pool).len();
         let turn = self.pools[pool.0 as usize].turn;
-        let in_turn = |ftl: &Ftl, step: usize| ftl.layout.bins_of(pool)[(turn + step) % bins];
+        let after = |place: usize, step: usize| if place + step < bins { place + step } else { place + step - bins };
         let first = match self.choice {
-            BinChoice::RoundRobin | BinChoice::LeastQueued => 0,
+            BinChoice::RoundRobin | BinChoice::LeastQueued => turn,
+            // The last of equals by turn, seen from the end, is the first.
             BinChoice::MostFree => (0..bins)
                 .rev()
-                .max_by_key(|step| ftl.free_units(in_turn(ftl, *step)))
+                .map(|step| after(turn, step))
+                .max_by_key(|place| ftl.free_units(ftl.layout.bins_of(pool)[*place]))
                 .expect("a pool has bins"),
         };
-        for step in (first..bins).chain(0..first) {
-            let bin = in_turn(ftl, step);
+        for step in 0..bins {
+            let place = after(first, step);
+            let bin = ftl.layout.bins_of(pool)[place];
             if make_room(ftl, bin) {
-                self.pools[pool.0 as usize].turn = (turn + step + 1) % bins;
+                self.pools[pool.0 as usize].turn = after(place, 1);
                 return Some(bin);
             }
         }
@@ -104,6 +108,7 @@ impl Untimed {
 }
 
 /// Collects a bin as its thresholds ask; returns whether the host can write to it.
+#[inline]
 fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
     if ftl.level(bin) != Level::Ample {
         while !ftl.has_enough(bin) && collect(ftl, bin) {}
@@ -141,6 +146,11 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
 /// Collects one block of a bin; returns false where none gains space.
 fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     let Some(victim) = ftl.pick_victim(bin) else { return false };
+    if ftl.live_units(victim) > ftl.room(bin, Stream::Gc) * ftl.layout.units_per_batch {
+        // Only where retired blocks have eaten the reserve: the drive is worn out.
+        ftl.release_victim(victim);
+        return false;
+    }
     let mut moving = Move { bin, target: None, filled: 0 };
     let batches = ftl.layout.batches_per_block;
     for batch in 0..batches {

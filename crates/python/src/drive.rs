@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// A preconditioned drive that goes only as far as it is told.
-#[pyclass(frozen, module = "flashscape._flashscape")]
+#[pyclass(frozen, subclass, module = "flashscape._flashscape")]
 pub struct Drive {
     capacity_bytes: u64,
     state: Guarded<State>,

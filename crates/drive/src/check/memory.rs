@@ -37,11 +37,11 @@ impl Memory {
 }
 
 /// The memory that a run on a drive of this layout takes.
-pub fn memory(layout: &Layout, geometry: &Geometry, audit: bool) -> Memory {
+pub fn memory(layout: &Layout, geometry: &Geometry, buffer_units: u32, audit: bool) -> Memory {
     let (logical, physical) = (u64::from(layout.logical_units), u64::from(layout.physical_units()));
     Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8,
-        other_bytes: u64::from(layout.blocks()) * 48 + u64::from(geometry.planes()) * 1024 + (32 << 20),
+        other_bytes: u64::from(layout.blocks()) * 48 + u64::from(geometry.planes()) * 1024 + u64::from(buffer_units) * 384 + (32 << 20),
         audit_bytes: if audit { 8 * physical + 16 * logical } else { 0 },
         available_bytes: available(),
     }

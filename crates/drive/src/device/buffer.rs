@@ -185,20 +185,29 @@ impl Buffer {
         &mut self.fetches[id.0 as usize]
     }
 
-    /// Puts an entry at the end of its pool's list.
+    /// Puts an entry at the end of its pool's list, but before those of later
+    /// epochs, so that a flush finds what it waits for in front.
     pub fn list(&mut self, id: EntryId, now: Instant) {
         let pool = self.entries[id].pool.0 as usize;
-        let tail = self.lists[pool].tail;
+        let epoch = self.entries[id].epoch;
+        let (mut prev, mut next) = (self.lists[pool].tail, None);
+        while let Some(later) = prev.filter(|prev| self.entries[*prev].epoch > epoch) {
+            next = prev;
+            prev = self.entries[later].prev;
+        }
         let entry = &mut self.entries[id];
         entry.stage = Stage::Pending;
         entry.since = now;
-        entry.prev = tail;
-        entry.next = None;
-        match tail {
-            Some(tail) => self.entries[tail].next = Some(id),
+        entry.prev = prev;
+        entry.next = next;
+        match prev {
+            Some(prev) => self.entries[prev].next = Some(id),
             None => self.lists[pool].head = Some(id),
         }
-        self.lists[pool].tail = Some(id);
+        match next {
+            Some(next) => self.entries[next].prev = Some(id),
+            None => self.lists[pool].tail = Some(id),
+        }
         self.lists[pool].count += 1;
         self.pending += 1;
     }

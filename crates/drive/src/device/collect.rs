@@ -9,7 +9,7 @@ use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
 use engine::{Instant, Span, Ticket};
-use ftl::{Batch, BinId, BlockId, Level, Lpn, Pun, Source, Stream};
+use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
 use metrics::{Blame, Holder, State};
 use nand::GroupId;
 
@@ -73,6 +73,10 @@ pub struct Job {
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
     erases: u32,
+    /// Live units of the last victim when it was chosen.
+    victim_live: u32,
+    /// Units that a paced collection still owes to host writes.
+    debt: u64,
     pub space: Space,
 }
 
@@ -108,11 +112,37 @@ impl Device {
     }
 
     fn group_of(&self, bin: BinId) -> GroupId {
-        self.units.place(self.ftl.layout.first_plane(bin)).group
+        self.places[bin].group
     }
 
     fn class_of(&self, bin: BinId) -> Class {
-        if self.ftl.level(bin) == Level::Urgent { Class::Urgent } else { Class::Soft }
+        if self.groups[self.places[bin].group].reserved_by == Some(bin) {
+            Class::Held
+        } else if self.ftl.level(bin) == Level::Urgent || self.jobs[bin].debt > 0 {
+            Class::Urgent
+        } else {
+            Class::Soft
+        }
+    }
+
+    /// A host's batch is bound in a bin. Between the soft and the urgent
+    /// threshold a paced collection owes the moves that it takes to gain as much
+    /// space again; while it owes some, it goes before host writes.
+    pub(super) fn owe(&mut self, bin: BinId) {
+        if self.gc_config.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
+            return;
+        }
+        let layout = &self.ftl.layout;
+        let job = &mut self.jobs[bin];
+        let gained = layout.units_per_block() - job.victim_live;
+        if gained > 0 {
+            let moves = u64::from(layout.units_per_batch) * u64::from(job.victim_live) / u64::from(gained);
+            job.debt = (job.debt + moves).min(u64::from(layout.units_per_block()));
+        }
+        if job.debt > 0 {
+            let group = self.places[bin].group;
+            self.groups[group].raise_soft(&mut self.ops);
+        }
     }
 
     /// Lets a bin's collection go on as far as it may.
@@ -130,7 +160,18 @@ impl Device {
         if job.victim.is_none() && job.reads == 0 && !job.staged.is_empty() {
             self.write_staged(bin);
         }
+        self.lift_for_readers(bin);
         self.note_space(bin);
+    }
+
+    /// A victim that only reads of hosts keep from being erased: they may wait for
+    /// the very unit that is kept for the collection, so it is kept no longer.
+    fn lift_for_readers(&mut self, bin: BinId) {
+        let job = &self.jobs[bin];
+        let moving = job.victim.is_some() || job.reads + job.writes + job.erases > 0;
+        if !moving && !job.draining.is_empty() {
+            self.unreserve(bin);
+        }
     }
 
     /// A collection that an idle gap began makes way for whatever comes.
@@ -162,10 +203,17 @@ impl Device {
             self.jobs[bin].running = under_way > 0;
             return false;
         };
+        if self.ftl.live_units(victim) > self.ftl.room(bin, Stream::Gc) * self.ftl.layout.units_per_batch {
+            // Only where retired blocks have eaten the reserve: the drive is worn out.
+            self.ftl.release_victim(victim);
+            self.jobs[bin].running = under_way > 0;
+            return false;
+        }
         if !self.gc_config.preemptible {
             self.reserve(bin, group);
         }
         self.jobs[bin].victim = Some(victim);
+        self.jobs[bin].victim_live = self.ftl.live_units(victim);
         self.jobs[bin].next = 0;
         true
     }
@@ -337,6 +385,7 @@ impl Device {
         self.ftl.finish(at);
         self.payloads.remove(payload);
         self.jobs[bin].writes -= 1;
+        self.jobs[bin].debt = self.jobs[bin].debt.saturating_sub(u64::from(count));
         self.collect(bin);
     }
 
@@ -372,9 +421,7 @@ impl Device {
         self.jobs[bin].erases -= 1;
         self.ftl.erase(block);
         self.audit_erase(block);
-        if !self.gc_config.preemptible {
-            self.unreserve(bin);
-        }
+        self.unreserve(bin);
         self.note_space(bin);
         self.unpark(bin);
         self.collect(bin);
@@ -382,19 +429,24 @@ impl Device {
 
     /// Keeps a unit for a collection that does not yield.
     fn reserve(&mut self, bin: BinId, group: GroupId) {
-        let cells = self.units.place(self.ftl.layout.first_plane(bin)).erase;
+        let cells = self.places[bin].erase;
         self.groups[group].reserved = cells;
         self.groups[group].reserved_by = Some(bin);
         self.mark_reserved(group, cells, true);
     }
 
+    /// Gives a bin's unit back, where it is kept for the bin's collection.
     fn unreserve(&mut self, bin: BinId) {
         let group = self.group_of(bin);
+        if self.groups[group].reserved_by != Some(bin) {
+            return;
+        }
         let cells = std::mem::take(&mut self.groups[group].reserved);
         self.groups[group].reserved_by = None;
         self.mark_reserved(group, cells, false);
         // Collections of other bins of the group may have waited for their turn.
         self.to_collect.extend_from_slice(&self.bins_of_group[group]);
+        self.serve(group);
     }
 
     /// The state of a bin's collection, for waits for space: what is furthest on.

@@ -20,7 +20,6 @@ impl Device {
         }
         self.answer(id, self.now);
         self.admit_waiting(None);
-        self.end_flushes(None);
         self.retry_starved();
     }
 
@@ -35,6 +34,7 @@ impl Device {
                 self.buffer.unlist(entry);
                 self.buffer.forget(entry);
                 self.buffer.remove(entry);
+                self.end_flushes(None);
             } else {
                 self.buffer.forget(entry);
             }

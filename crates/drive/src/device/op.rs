@@ -35,22 +35,37 @@ pub enum Owner {
 /// In which order operations of a unit are served; lower numbers first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
+    /// Collection for which the unit is kept: nothing else could start.
+    Held = 0,
     /// Host reads of high, normal and low priority.
-    ReadHigh = 0,
-    ReadNormal = 1,
-    ReadLow = 2,
+    ReadHigh = 1,
+    ReadNormal = 2,
+    ReadLow = 3,
     /// Reads that a host write waits for.
-    Fetch = 3,
+    Fetch = 4,
     /// Collection of a bin that is short of space.
-    Urgent = 4,
+    Urgent = 5,
     /// Programs of host data.
-    Write = 5,
+    Write = 6,
     /// Collection of a bin that is not: waits for all others.
-    Soft = 6,
+    Soft = 7,
 }
 
 /// Number of classes.
-pub const CLASSES: usize = 7;
+pub const CLASSES: usize = 8;
+
+impl Class {
+    /// True for host reads.
+    #[inline]
+    pub const fn is_read(self) -> bool {
+        self as usize >= Self::ReadHigh as usize && self as usize <= Self::ReadLow as usize
+    }
+    /// True for what may go before other work, within bounds.
+    #[inline]
+    pub const fn is_bounded(self) -> bool {
+        self as usize >= Self::ReadHigh as usize && self as usize <= Self::Fetch as usize
+    }
+}
 
 /// A flash operation, from being asked for to its end.
 #[derive(Clone, Debug)]

@@ -53,8 +53,9 @@ impl List {
     }
 }
 
-/// The bit of the soft class.
+/// The bits of the soft class and of the one that a unit is kept for.
 const SOFT: u32 = 1 << Class::Soft as u32;
+const HELD: u32 = 1 << Class::Held as u32;
 
 /// The numbers of the bits that are set, from the lowest.
 fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
@@ -209,8 +210,7 @@ impl Group {
 
     fn may_start(&self, ops: &Ops, id: OpId) -> bool {
         let op = &ops[id];
-        let is_read = op.class <= Class::ReadLow;
-        let taken = self.busy | self.held | if is_read { 0 } else { self.wanted };
+        let taken = self.busy | self.held | if op.class.is_read() { 0 } else { self.wanted };
         if op.cells & taken != 0 {
             return false;
         }
@@ -239,12 +239,12 @@ impl Group {
         best
     }
 
-    /// The oldest waiting operation of the classes below `classes`, whether it
-    /// may start or not. An urgent collection counts as older than a host write.
+    /// The oldest waiting operation of the ranked classes, whether it may start
+    /// or not. An urgent collection counts as older than a host write.
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let mut oldest: Option<OpId> = None;
-        for class in bits(self.classes & !SOFT) {
+        for class in bits(self.classes & !SOFT & !HELD) {
             for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
                 if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
                     oldest = Some(id);
@@ -271,6 +271,11 @@ impl Group {
         if ranked == 0 {
             return self.candidate(ops, Class::Soft as usize).map(|op| Pick { op, forced: false });
         }
+        if ranked & 1 << Class::Held as u32 != 0
+            && let Some(op) = self.candidate(ops, Class::Held as usize)
+        {
+            return Some(Pick { op, forced: true });
+        }
         if bypass == Bypass::None {
             return self.by_age(ops);
         }
@@ -279,7 +284,7 @@ impl Group {
         let (class, op) = first?;
         let lower_waits = ranked >> class > 1;
         // Only reads are bounded: urgent collection outranks host writes by intent.
-        let bypasses = lower_waits && class < Class::Urgent as usize;
+        let bypasses = lower_waits && ops[op].class.is_bounded();
         if bypass == Bypass::Drain || !bypasses {
             if !lower_waits {
                 self.bound = UNBOUNDED;

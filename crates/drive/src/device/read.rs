@@ -23,7 +23,7 @@ pub struct Piece {
 
 impl Class {
     /// The class of host reads of a priority.
-    const fn of_read(priority: Priority) -> Self {
+    pub const fn of_read(priority: Priority) -> Self {
         match priority {
             Priority::High => Self::ReadHigh,
             Priority::Normal => Self::ReadNormal,

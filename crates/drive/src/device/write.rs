@@ -116,7 +116,7 @@ impl Device {
         }
         self.requests[id].complete_set = true;
         if self.buffer_config.durability == Durability::None {
-            self.try_answer_without_parts(id);
+            self.answer_if_through(id);
         } else {
             let latency = self.buffer_config.latency.span();
             self.requests.blame_mut(id).charge(State::Buffer, latency);
@@ -125,12 +125,13 @@ impl Device {
         true
     }
 
-    /// Write-zeroes of whole units have no parts even on a drive without buffer.
-    fn try_answer_without_parts(&mut self, id: RequestId) {
-        if self.requests[id].parts == 0 {
+    /// A write that is acknowledged from flash is taken in whole. Its parts may
+    /// all have ended before that, or it may (write-zeroes) have none.
+    fn answer_if_through(&mut self, id: RequestId) {
+        let ended = if self.requests[id].parts == 0 { Some(self.requests[id].since) } else { self.requests.settle(id) };
+        if let Some(ended) = ended {
+            self.requests.blame_mut(id).charge(State::BufferFull, self.now - ended);
             self.answer(id, self.now);
-        } else {
-            self.try_answer(id);
         }
     }
 
@@ -201,7 +202,6 @@ impl Device {
 
     /// A read that an entry waits for is over.
     pub(super) fn fetched(&mut self, op: OpId, entry: EntryId) {
-        let decode = self.timing.decode;
         let block = self.ops[op].block;
         self.unpin(block);
         let index = self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
@@ -210,7 +210,6 @@ impl Device {
             return;
         }
         self.fetches_left.swap_remove(index);
-        self.ops.blame(op).charge(State::Decode, decode);
         let blame = self.ops.blame_ref(op).clone();
         self.buffer.fetch_blame(entry).add(&blame);
         self.entry_ready(entry);
@@ -491,6 +490,9 @@ impl Device {
         if stream == Stream::Host || at.batch == 0 {
             self.update_home(bin);
         }
+        if stream == Stream::Host {
+            self.owe(bin);
+        }
         if at.batch == 0 {
             // A block was opened: less is free than before.
             self.to_collect.push(bin);
@@ -501,8 +503,7 @@ impl Device {
     /// Sets a program aside until its bin has space.
     pub(super) fn park(&mut self, id: OpId) {
         let op = &self.ops[id];
-        assert_eq!(op.holder, Holder::HostProgram, "the reserve takes what collection moves");
-        let bin = op.bin;
+            let bin = op.bin;
         self.park_wait(id);
         let snapshot = self.jobs[bin].space.snapshot(self.now);
         self.bins[bin].parked.push((id, self.now, snapshot));
@@ -580,6 +581,7 @@ impl Device {
     /// A read waited for its data to be on flash, where it is now.
     fn read_deferred(&mut self, program: OpId, deferred: super::buffer::Deferred, lpn: Lpn, pun: Pun) {
         let command = self.requests[deferred.request].command;
+        let class = Class::of_read(self.requests[deferred.request].priority);
         let mut blame = Blame::default();
         let rest = blame.add_tail(self.ops.blame_ref(program), self.now - deferred.since);
         blame.charge(State::BufferFull, rest);
@@ -589,7 +591,7 @@ impl Device {
         request.parts_left += pieces.len() as u32 - 1;
         let mut part = deferred.part;
         for piece in pieces {
-            let op = self.ask_piece(piece, Holder::HostRead, Class::ReadNormal, Owner::Read(deferred.request, part));
+            let op = self.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
             self.ops.blame(op).add(&blame);
             let request = &mut self.requests[deferred.request];
             part = request.parts;

@@ -1,7 +1,8 @@
 //! A bench for drives: experiments from a small complete drive with overrides,
 //! run whole ([`run`]) or command by command ([`Bench`]). Whatever a run is
-//! for, conservation is checked in it: blame and latencies sum to the same time,
-//! and Little's law holds to the nanosecond.
+//! for, conservation is checked in it: every request completes once, blame and
+//! latencies sum to the same time, and Little's law holds (on the bench, where
+//! every event is seen, to the nanosecond).
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -51,6 +52,7 @@ soft = "1 block"
 urgent = "1 block"
 stop = "1 block"
 preemptible = true
+pacing = "none"
 copy_back = false
 window = 1
 [drive.scheduler]
@@ -112,39 +114,24 @@ pub fn experiment(text: &str, overrides: &[Override]) -> Experiment {
 
 // ---- whole runs -------------------------------------------------------------
 
-/// A run that has ended.
-pub struct Outcome {
-    pub run: Run,
-    /// Nanoseconds that commands spent in the drive, counted command by command
-    /// as the integral of their number over time.
-    pub area_ns: u128,
-}
-
 /// Runs an experiment to its end and checks what is conserved in every run.
-pub fn run(experiment: &Experiment) -> Outcome {
+pub fn run(experiment: &Experiment) -> Run {
     try_run(experiment).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// As [`run`], for one that may fail.
-pub fn try_run(experiment: &Experiment) -> Result<Outcome, String> {
+pub fn try_run(experiment: &Experiment) -> Result<Run, String> {
     let surveys: Vec<_> =
         experiment.workload.iter().map(|w| w.survey()).collect::<Result<_, _>>().map_err(text)?;
-    let mut run = Run::new(experiment, &surveys, &mut |_| true)
-        .map_err(text)?
-        .expect("nobody interrupts it");
-    let mut area_ns = 0u128;
-    loop {
-        let (before, outstanding) = (run.now(), run.device().outstanding());
-        let more = run.advance(1).map_err(text)?;
-        area_ns += u128::from(outstanding) * u128::from((run.now() - before).as_ns());
-        if !more {
-            break;
-        }
+    let mut run =
+        Run::new(experiment, &surveys, &mut |_| true).map_err(text)?.expect("nobody interrupts it");
+    let mut patience = Patience::default();
+    while run.advance(1_000).map_err(text)? {
+        patience.check(run.now());
     }
     run.finish();
-    let outcome = Outcome { run, area_ns };
-    outcome.check_conserved(experiment.run.warm_up.is_none());
-    Ok(outcome)
+    check_conserved(&run, experiment.run.warm_up.is_none());
+    Ok(run)
 }
 
 /// Runs an experiment as fast as it goes, for millions of requests.
@@ -182,32 +169,40 @@ fn kinds(run: &Run) -> impl Iterator<Item = &drive::measure::KindStats> {
     run.measured().initiators().iter().flat_map(|i| i.kinds.iter().flatten()).map(|kind| &**kind)
 }
 
-impl Outcome {
-    /// What holds in every run: time is blamed whole, every request completes
-    /// once, and the commands in the drive, integrated over time, are the
-    /// latencies' sum (Little's law, exact because all have left).
-    fn check_conserved(&self, all_counted: bool) {
-        let run = &self.run;
-        for stats in kinds(run) {
-            let blamed: u128 = stats.blame_ns.iter().map(|ns| u128::from(*ns)).sum();
-            assert_eq!(blamed, stats.latency.sum_ns(), "blame sums to latency");
-        }
-        assert_eq!(run.device().outstanding(), 0);
-        if !all_counted {
-            return;
-        }
-        assert_eq!(counted(run), run.issued(), "every request completes exactly once");
-        let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
-        let at_host: u128 =
-            kinds(run).map(|stats| u128::from(stats.blame_ns[State::QueueDepth as usize])).sum();
-        assert_eq!(self.area_ns, latency - at_host, "Little's law: time in the drive");
-        let span = run.measured().span().as_ns() as f64;
-        let (throughput, mean) = (counted(run) as f64 / span, latency as f64 / counted(run) as f64);
-        let outstanding = run.measured().mean_outstanding();
-        assert!(
-            (outstanding - throughput * mean).abs() <= 1e-9 * outstanding,
-            "Little's law: {outstanding} against {throughput} x {mean}"
-        );
+/// What holds in every run: time is blamed whole, every request completes once,
+/// and what is outstanding in the mean is throughput times latency.
+fn check_conserved(run: &Run, all_counted: bool) {
+    for stats in kinds(run) {
+        let blamed: u128 = stats.blame_ns.iter().map(|ns| u128::from(*ns)).sum();
+        assert_eq!(blamed, stats.latency.sum_ns(), "blame sums to latency");
+    }
+    assert_eq!(run.device().outstanding(), 0);
+    if !all_counted {
+        return;
+    }
+    assert_eq!(counted(run), run.issued(), "every request completes exactly once");
+    let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
+    let span = run.measured().span().as_ns() as f64;
+    let (throughput, mean) = (counted(run) as f64 / span, latency as f64 / counted(run) as f64);
+    let outstanding = run.measured().mean_outstanding();
+    assert!(
+        (outstanding - throughput * mean).abs() <= 1e-9 * outstanding,
+        "Little's law: {outstanding} against {throughput} x {mean}"
+    );
+}
+
+/// Fails a drive that goes in circles at one moment, which would never end.
+#[derive(Default)]
+struct Patience {
+    since: Instant,
+    steps: u32,
+}
+
+impl Patience {
+    fn check(&mut self, now: Instant) {
+        self.steps = if now > self.since { 0 } else { self.steps + 1 };
+        self.since = now;
+        assert!(self.steps < 100_000, "nothing moves on at {now:?}: the drive goes in circles");
     }
 }
 
@@ -241,10 +236,13 @@ pub struct Bench {
     done: Vec<Done>,
     completions: Vec<Completion>,
     next_tag: u32,
+    /// Number of commands in the drive, integrated over time in nanoseconds.
+    pub area_ns: u128,
 }
 
 /// Any workload, for experiments whose commands come by hand.
-pub const BY_HAND: &str = "[[workload]]\nname = \"by hand\"\n[run]\nrequests = 1\n";
+pub const BY_HAND: &str =
+    "[[workload]]\nname = \"by hand\"\nreads = \"50 %\"\nsize = \"512 B\"\n[run]\nrequests = 1\n";
 
 impl Bench {
     /// A drive filled sequentially, audited.
@@ -271,17 +269,33 @@ impl Bench {
         .expect("nobody interrupts it");
         device.firmware_changed();
         device.audit();
-        Self { device, done: Vec::new(), completions: Vec::new(), next_tag: 0 }
+        Self { device, done: Vec::new(), completions: Vec::new(), next_tag: 0, area_ns: 0 }
     }
 
     /// Lets time pass up to `ns`, which is not before now.
     pub fn until(&mut self, ns: u64) {
         let until = Instant::START + Span::from_ns(ns);
         while self.device.next_due().is_some_and(|due| due <= until) {
-            self.device.step();
-            self.collect();
+            self.step();
         }
+        let outstanding = u128::from(self.device.outstanding());
+        self.area_ns += outstanding * u128::from((until - self.device.now()).as_ns());
         self.device.advance(until);
+    }
+
+    /// Handles one event; returns whether there was one.
+    pub fn step(&mut self) -> bool {
+        let (before, outstanding) = (self.device.now(), self.device.outstanding());
+        let stepped = self.device.step().is_some();
+        let passed = (self.device.now() - before).as_ns();
+        self.area_ns += u128::from(outstanding) * u128::from(passed);
+        self.collect();
+        stepped
+    }
+
+    /// The commands that have completed so far.
+    pub fn completed(&self) -> &[Done] {
+        &self.done
     }
 
     /// Submits a command at `ns`; returns its tag.
@@ -322,8 +336,9 @@ impl Bench {
 
     /// Lets everything end, so that the drive is idle; returns the moment.
     pub fn settle(&mut self) -> u64 {
-        while self.device.step().is_some() {
-            self.collect();
+        let mut patience = Patience::default();
+        while self.step() {
+            patience.check(self.device.now());
         }
         assert_eq!(self.device.outstanding(), 0, "stuck: {}", self.device.why_stuck());
         self.device.finish_audit().expect("the map is sound");

@@ -366,7 +366,7 @@ fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
         .unwrap();
     }
     let row = shape.batch_units * shape.unit / 512;
-    let mut size = |dice: &mut Dice<'_>| {
+    let size = |dice: &mut Dice<'_>| {
         let sectors = match dice.below(5) {
             0 => shape.unit / 512,
             1 => shape.page / 512,
@@ -413,7 +413,7 @@ fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
 fn pace(text: &mut String, dice: &mut Dice<'_>) {
     if dice.once_in(3) {
         let process = dice.of(&["poisson", "constant", "uniform"]);
-        let rate = dice.of(&["2 kHz", "20 kHz", "500 kHz"]);
+        let rate = dice.of(&["2 kIOPS", "20 kIOPS", "500 kIOPS"]);
         writeln!(text, "arrivals = {{ process = \"{process}\", rate = \"{rate}\" }}").unwrap();
         if dice.once_in(2) {
             writeln!(text, "queue_depth = {}", dice.between(1, 32)).unwrap();

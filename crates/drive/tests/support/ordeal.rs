@@ -17,7 +17,7 @@ pub enum Outcome {
 }
 
 /// Events after which a run counts as endless; the longest takes a tenth of it.
-const EVENTS_MOST: u64 = 4_000_000;
+const EVENTS_MOST: u64 = 1_500_000;
 
 /// Runs the experiment of `text`.
 ///

@@ -18,6 +18,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
+/// How collection and host writes share a unit between the soft and the urgent
+/// threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// Collection waits for host writes until the urgent threshold, and then goes
+    /// before them until it is above it.
+    None,
+    /// For each batch that a host writes, collection moves as much as gains that
+    /// space again, before the host writes more.
+    Proportional,
+}
+
 /// Garbage collection of one bin (a plane, or the planes that a block spans).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +49,9 @@ pub struct GcConfig {
     /// above the soft threshold (but not above `stop`). Without it: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_gap: Option<Time>,
+    /// How collection shares its unit with host writes between the soft and the
+    /// urgent threshold.
+    pub pacing: Pacing,
     /// Whether other operations may go between the page moves of a collection.
     /// If not, the unit is withheld from all others until the block is erased.
     pub preemptible: bool,

@@ -1,0 +1,71 @@
+//! The figures that the authors' own simulator prints for the baseline of
+//! "Design Tradeoffs for SSD Performance" (papers/design-tradeoffs-performance.md,
+//! "Checks with the authors' own simulator").
+
+mod common;
+
+use common::{Table, mean_ns, run_fast, stats};
+use drive::{Run, load};
+use host::Kind;
+use metrics::State;
+
+/// 2000 requests a second at uniform gaps, of exponential sizes with a mean of
+/// eight sectors, rounded up to 4 KiB, on the full baseline drive.
+fn baseline(reads: u32, pattern: &str) -> Run {
+    let text = format!(
+        "[drive]\npreset = \"atc08\"\n[precondition]\nfill = \"sequential\"\n\
+         [[workload]]\nname = \"host\"\nreads = \"{reads} %\"\nsize = {{ mean = \"4 KiB\" }}\n\
+         addresses = {{ pattern = \"{pattern}\" }}\n\
+         arrivals = {{ process = \"uniform\", rate = \"2000 /s\" }}\n[run]\nrequests = 200000\n"
+    );
+    let (experiment, _) =
+        load::load(&text, "atc08.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    run_fast(&experiment)
+}
+
+/// Where a request's time goes, in microseconds.
+fn anatomy(run: &Run, kind: Kind) {
+    let stats = stats(run, 0, kind);
+    let count = stats.latency.count() as f64;
+    println!("  {:.4} pages a request", stats.bytes as f64 / 4096.0 / count);
+    for (state, ns) in State::ALL.iter().zip(stats.blame_ns).filter(|(_, ns)| *ns > 0) {
+        println!("  {:28} {:9.3} us", state.name(), ns as f64 / count / 1e3);
+    }
+}
+
+#[test]
+fn the_baseline_agrees_with_the_authors_simulator() {
+    let mut table = Table::new("mean response in ms (seed 1)", 0.01);
+    for (name, reads, pattern, expected) in [
+        ("sequential reads", 100, "sequential", 0.1325),
+        ("sequential writes", 0, "sequential", 0.3109),
+        ("random reads", 100, "uniform", 0.1361),
+    ] {
+        let run = baseline(reads, pattern);
+        let kind = if reads == 0 { Kind::Write } else { Kind::Read };
+        table.expect(name, expected, mean_ns(&run, 0, kind) / 1e6);
+        anatomy(&run, kind);
+        assert_eq!(run.measured().tally().erases, 0, "nothing is cleaned");
+        assert_eq!(stats(&run, 0, kind).unmapped, 0);
+    }
+    table.end();
+}
+
+#[test]
+fn the_baseline_has_the_papers_capacity_and_durations() {
+    let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\nreads = \"100 %\"\n\
+                [run]\nrequests = 1\n";
+    let (_, checked) =
+        load::load(text, "atc08.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(checked.geometry.physical_bytes(), 32 << 30);
+    let exported = checked.layout.exported_bytes() as f64 / (32u64 << 30) as f64;
+    assert!((exported - 0.85).abs() < 1e-6, "{exported}");
+    let page = checked.timing.transfer(4096);
+    // 8 sectors of 512 + 16 B at 25 ns a byte.
+    assert_eq!(page.as_ns(), 8 * 528 * 25);
+    assert_eq!((checked.timing.read(0) + page).as_ns(), 130_600);
+    assert_eq!((checked.timing.program(0) + page).as_ns(), 305_600);
+    assert_eq!(checked.timing.erase.total().as_ns(), 1_500_000);
+    // From 5 % of a plane's 2048 blocks until that and one more are exceeded.
+    assert_eq!(checked.thresholds, [102, 102, 103]);
+}
