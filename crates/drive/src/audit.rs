@@ -25,6 +25,9 @@ pub struct AuditTicket {
     tokens: Vec<(Lpn, u64)>,
 }
 
+/// The token of everything that was written before the account began.
+const BEFORE: u64 = 1;
+
 /// The auditor's account.
 pub struct Audit {
     next_token: u64,
@@ -43,7 +46,7 @@ pub struct Audit {
 
 impl Audit {
     /// An account of a drive as it stands: what is on flash now is taken as
-    /// written before the beginning, with token 0.
+    /// written and acknowledged before the beginning.
     pub fn new(ftl: &Ftl) -> Self {
         let layout = &ftl.layout;
         let programmed = Column::from_fn(layout.blocks() as usize, |block: BlockId| {
@@ -53,10 +56,19 @@ impl Audit {
                 ftl::BlockState::Closed | ftl::BlockState::Collecting => layout.units_per_block(),
             }
         });
+        let mut on_flash: BigColumn<Pun, u64> = BigColumn::zeroed(layout.physical_units() as usize);
+        let mut acknowledged: BigColumn<Lpn, u64> =
+            BigColumn::zeroed(layout.logical_units as usize);
+        for lpn in (0..layout.logical_units).map(Lpn) {
+            if let Some(pun) = ftl.lookup(lpn) {
+                on_flash[pun] = BEFORE;
+                acknowledged[lpn] = BEFORE;
+            }
+        }
         Self {
-            next_token: 1,
-            on_flash: BigColumn::zeroed(layout.physical_units() as usize),
-            acknowledged: BigColumn::zeroed(layout.logical_units as usize),
+            next_token: BEFORE + 1,
+            on_flash,
+            acknowledged,
             trimmed: BigColumn::zeroed(layout.logical_units as usize),
             programmed,
             submitted: 0,
@@ -98,24 +110,57 @@ impl Audit {
         }
         if let Some(missing) = ticket.seen.iter().position(|seen| !seen) {
             let (first, _) = units(layout, command);
-            panic!("audit: a read of {command:?} completed without unit {}", first + missing as u32);
+            panic!(
+                "audit: a read of {command:?} completed without unit {}",
+                first + missing as u32
+            );
         }
     }
 
     /// A read finds `lpn` at `pun`.
-    pub fn read_flash(&self, layout: &Layout, command: Command, ticket: &mut AuditTicket, lpn: Lpn, pun: Pun) {
+    pub fn read_flash(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+        pun: Pun,
+        holds: Lpn,
+    ) {
+        assert_eq!(holds, lpn, "audit: {pun:?} is read as another unit than it was written as");
         self.read_token(layout, command, ticket, lpn, self.on_flash[pun], "flash");
     }
     /// A read finds `lpn` in the buffer.
-    pub fn read_buffer(&self, layout: &Layout, command: Command, ticket: &mut AuditTicket, lpn: Lpn, token: u64) {
+    pub fn read_buffer(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+        token: u64,
+    ) {
         self.read_token(layout, command, ticket, lpn, token, "the buffer");
     }
     /// A read finds `lpn` without data.
-    pub fn read_unmapped(&self, layout: &Layout, command: Command, ticket: &mut AuditTicket, lpn: Lpn) {
+    pub fn read_unmapped(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+    ) {
         self.read_token(layout, command, ticket, lpn, self.trimmed[lpn], "nothing");
     }
 
-    fn read_token(&self, layout: &Layout, command: Command, ticket: &mut AuditTicket, lpn: Lpn, token: u64, from: &str) {
+    fn read_token(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+        token: u64,
+        from: &str,
+    ) {
         let (first, _) = units(layout, command);
         let index = (lpn.0 - first) as usize;
         let expected = ticket.expected[index];
@@ -160,7 +205,10 @@ impl Audit {
         if self.submitted == self.completed + u64::from(outstanding) {
             return Ok(());
         }
-        Err(format!("{} commands were submitted, {} completed, {outstanding} are outstanding", self.submitted, self.completed))
+        Err(format!(
+            "{} commands were submitted, {} completed, {outstanding} are outstanding",
+            self.submitted, self.completed
+        ))
     }
 }
 

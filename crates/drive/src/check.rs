@@ -65,12 +65,22 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
 }
 
 /// Flash and firmware; `None` where their shape makes no sense.
-fn check_flash(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
+fn check_flash(
+    drive: &DriveConfig,
+    geometry: &Geometry,
+    problems: &mut Problems,
+) -> Option<Layout> {
     let bits = drive.nand.cell.bits() as usize;
     for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
         if figures.len() != 1 && figures.len() != bits {
             let path = format!("drive.nand.{key}");
-            problems.push(path, format!("{} figures; give one for all pages, or {bits}, one for each page type", figures.len()));
+            problems.push(
+                path,
+                format!(
+                    "{} figures; give one for all pages, or {bits}, one for each page type",
+                    figures.len()
+                ),
+            );
         }
     }
     if drive.geometry.page_size.bytes() == 0 {
@@ -89,18 +99,22 @@ fn check_flash(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems
     if let Err(fault) = Units::new(geometry, &drive.concurrency) {
         problems.push("drive.concurrency", fault);
     }
-    let Some(exported) = drive.ftl.over_provisioning.exported_bytes(geometry.physical_bytes()) else {
+    let Some(exported) = drive.ftl.over_provisioning.exported_bytes(geometry.physical_bytes())
+    else {
         problems.push("drive.ftl.over_provisioning", "give exactly one of spare, reserved and exported (spare divides by the exported capacity, reserved by the physical)");
         return None;
     };
     let layout = match Layout::new(geometry, &drive.ftl, exported) {
         Ok(layout) => layout,
         Err(faults) => {
-            faults.into_iter().for_each(|(key, fault)| problems.push(format!("drive.ftl.{key}"), fault));
+            faults
+                .into_iter()
+                .for_each(|(key, fault)| problems.push(format!("drive.ftl.{key}"), fault));
             return None;
         }
     };
-    if let (Some(program), Some(block)) = (geometry.planes_in(drive.concurrency.program), Some(drive.ftl.block_planes))
+    if let (Some(program), Some(block)) =
+        (geometry.planes_in(drive.concurrency.program), Some(drive.ftl.block_planes))
         && program < block
     {
         problems.push(
@@ -134,8 +148,13 @@ fn check_buffer(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Pro
             format!("{} hold {units} units, and one program command writes {}; at least {} bytes are needed", drive.buffer.size, layout.units_per_batch, u64::from(layout.units_per_batch) * layout.unit_bytes),
         );
     }
-    if drive.buffer.durability == Durability::None && matches!(drive.buffer.flush, FlushPolicy::Watermark { .. }) {
-        problems.push("drive.buffer.flush", "a drive without early acknowledgement writes at once; use \"eager\"");
+    if drive.buffer.durability == Durability::None
+        && matches!(drive.buffer.flush, FlushPolicy::Watermark { .. })
+    {
+        problems.push(
+            "drive.buffer.flush",
+            "a drive without early acknowledgement writes at once; use \"eager\"",
+        );
     }
 }
 
@@ -143,13 +162,19 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
     if experiment.record.interval.span().is_zero() {
         problems.push("record.interval", "an interval takes time");
     }
-    if let (Some(warm_up), Some(time)) = (experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time), experiment.run.time)
+    if let (Some(warm_up), Some(time)) =
+        (experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time), experiment.run.time)
         && warm_up >= time
     {
-        problems.push("run.warm_up.time", format!("the warm-up ({warm_up}) is not shorter than the run ({time})"));
+        problems.push(
+            "run.warm_up.time",
+            format!("the warm-up ({warm_up}) is not shorter than the run ({time})"),
+        );
     }
     let preconditioning = &experiment.precondition;
-    if preconditioning.fill == crate::experiment::Fill::Empty && (preconditioning.age.is_some() || preconditioning.share.is_some()) {
+    if preconditioning.fill == crate::experiment::Fill::Empty
+        && (preconditioning.age.is_some() || preconditioning.share.is_some())
+    {
         problems.push("precondition.fill", "an empty drive has nothing to age and no share that is filled; choose \"sequential\" or \"random\"");
     }
     if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
@@ -159,18 +184,29 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
 
 fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let mut names = BTreeSet::new();
-    let ends = experiment.run.time.is_some() || experiment.run.requests.is_some() || experiment.run.bytes.is_some();
+    let ends = experiment.run.time.is_some()
+        || experiment.run.requests.is_some()
+        || experiment.run.bytes.is_some();
     for (index, workload) in experiment.workload.iter().enumerate() {
         let path = format!("workload[{index}]");
         for fault in workload.faults(layout.exported_bytes()) {
             problems.push(format!("{path}.{}", fault.key), fault.problem);
         }
         if !names.insert(&workload.name) {
-            problems.push(format!("{path}.name"), format!("there is another workload \"{}\"", workload.name));
+            problems.push(
+                format!("{path}.name"),
+                format!("there is another workload \"{}\"", workload.name),
+            );
         }
-        let stops = workload.trace.is_some() || workload.stop.as_ref().is_some_and(|stop| stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some());
+        let stops = workload.trace.is_some()
+            || workload.stop.as_ref().is_some_and(|stop| {
+                stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some()
+            });
         if !ends && !stops {
-            problems.push(path, "never ends; give it a stop, or the run a time or a number of requests");
+            problems.push(
+                path,
+                "never ends; give it a stop, or the run a time or a number of requests",
+            );
         }
     }
     if let Some(age) = &experiment.precondition.age {
@@ -178,7 +214,9 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
         let probe = host::WorkloadConfig {
             name: "age".into(),
             reads: Some(settings::Share::from_percent(0)),
-            size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(layout.unit_bytes))),
+            size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(
+                layout.unit_bytes,
+            ))),
             addresses: Some(age.addresses.clone()),
             ..host::WorkloadConfig::default()
         };

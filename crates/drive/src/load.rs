@@ -11,7 +11,11 @@ use settings::{Document, Problems};
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<(Experiment, Checked), Problems> {
+pub fn load(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<(Experiment, Checked), Problems> {
     load_document(Document::parse(text, file)?, overrides)
 }
 
@@ -19,11 +23,18 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<(E
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn load_json(text: &str, file: &str, overrides: &[(String, String)]) -> Result<(Experiment, Checked), Problems> {
+pub fn load_json(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<(Experiment, Checked), Problems> {
     load_document(Document::from_json(text, file)?, overrides)
 }
 
-fn load_document(mut document: Document, overrides: &[(String, String)]) -> Result<(Experiment, Checked), Problems> {
+fn load_document(
+    mut document: Document,
+    overrides: &[(String, String)],
+) -> Result<(Experiment, Checked), Problems> {
     let mut faults = Problems::new(document.file());
     // An override may name another preset, so overrides come first.
     for (path, value) in overrides {

@@ -31,7 +31,13 @@ impl Default for KindStats {
 impl KindStats {
     /// No requests yet.
     pub fn new() -> Self {
-        Self { latency: Latency::new(), batches: BatchMeans::new(), bytes: 0, unmapped: 0, blame_ns: [0; STATES] }
+        Self {
+            latency: Latency::new(),
+            batches: BatchMeans::new(),
+            bytes: 0,
+            unmapped: 0,
+            blame_ns: [0; STATES],
+        }
     }
 }
 
@@ -129,7 +135,10 @@ impl Measured {
             Field::u64("free_blocks", Merge::Last),
         ];
         let mut measured = Self {
-            initiators: names.into_iter().map(|name| InitiatorStats { name, kinds: Default::default() }).collect(),
+            initiators: names
+                .into_iter()
+                .map(|name| InitiatorStats { name, kinds: Default::default() })
+                .collect(),
             slowest: Slowest::new(experiment.record.slowest as usize),
             series: Series::new(Instant::START, ROWS, fields),
             interval: Interval::default(),
@@ -148,7 +157,10 @@ impl Measured {
     }
 
     fn begin_if_warm(&mut self, at: Instant, device: &mut Device) {
-        if self.begin.is_none() && at >= self.warm_up_time && self.completions >= self.warm_up_requests {
+        if self.begin.is_none()
+            && at >= self.warm_up_time
+            && self.completions >= self.warm_up_requests
+        {
             let mut mark = Mark::of(device);
             mark.at = at.max(self.warm_up_time);
             self.begin = Some(mark);
@@ -304,6 +316,7 @@ impl Measured {
 }
 
 fn utilisation(begin: &[Span], end: &[Span], span: Span) -> Vec<f64> {
-    let share = |(begin, end): (&Span, &Span)| (*end - *begin).as_ns() as f64 / span.as_ns().max(1) as f64;
+    let share =
+        |(begin, end): (&Span, &Span)| (*end - *begin).as_ns() as f64 / span.as_ns().max(1) as f64;
     begin.iter().zip(end).map(share).collect()
 }

@@ -25,7 +25,9 @@ pub struct Preconditioned {
 
 /// A pool without space: the drive cannot hold what it is filled with.
 #[derive(Debug, thiserror::Error)]
-#[error("preconditioning: pool {0} of the drive has no space left and no block whose collection gains any; it needs more over-provisioning or fewer bad blocks")]
+#[error(
+    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains any; it needs more over-provisioning or fewer bad blocks"
+)]
 pub struct NoSpace(u32);
 
 impl From<PoolId> for NoSpace {
@@ -64,7 +66,8 @@ pub fn precondition(
             let end = (at + SLICE).min(u64::from(units));
             match &order {
                 None => writer.write_run(ftl, Lpn(at as u32), (end - at) as u32)?,
-                Some(order) => (at..end).try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?,
+                Some(order) => (at..end)
+                    .try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?,
             }
             done += (end - at) as f64;
             at = end;
@@ -140,7 +143,8 @@ fn age(
 /// after at least one overwrite of everything.
 fn is_steady(history: &[f64]) -> bool {
     let Some(last) = history.last_chunk::<3>().filter(|_| history.len() >= 5) else { return false };
-    let (least, most) = (last.iter().copied().fold(f64::MAX, f64::min), last.iter().copied().fold(0.0, f64::max));
+    let (least, most) =
+        (last.iter().copied().fold(f64::MAX, f64::min), last.iter().copied().fold(0.0, f64::max));
     most / least < 1.01
 }
 
@@ -167,7 +171,8 @@ impl Addresses {
             reads: Some(settings::Share::from_percent(0)),
             ..WorkloadConfig::default()
         };
-        let source = Source::build(&workload, u64::from(units) * unit_bytes, streams).expect("a checked pattern");
+        let source = Source::build(&workload, u64::from(units) * unit_bytes, streams)
+            .expect("a checked pattern");
         Self::Pattern(Box::new(source), unit_bytes)
     }
 

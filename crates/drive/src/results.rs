@@ -28,7 +28,13 @@ pub struct Outcome {
 }
 
 /// The contents of `summary.json`. Ends measuring.
-pub fn summary(run: &mut Run, experiment: &Experiment, checked: &Checked, surveys: &[Option<Survey>], outcome: Outcome) -> Value {
+pub fn summary(
+    run: &mut Run,
+    experiment: &Experiment,
+    checked: &Checked,
+    surveys: &[Option<Survey>],
+    outcome: Outcome,
+) -> Value {
     run.finish();
     let measured = run.measured();
     let seconds = measured.span().as_secs_f64();
@@ -102,7 +108,10 @@ fn flash(measured: &Measured) -> Value {
             let commands = counters.commands(kind, holder);
             if commands > 0 {
                 let planes = counters.planes(kind, holder);
-                sources.insert(holder.name().into(), json!({ "commands": commands, "planes": planes }));
+                sources.insert(
+                    holder.name().into(),
+                    json!({ "commands": commands, "planes": planes }),
+                );
             }
         }
         table.insert(kind.name().into(), sources.into());

@@ -105,7 +105,8 @@ impl Run {
         let streams = Streams::new(experiment.seed);
         let mut device = Device::new(&experiment.drive, experiment.seed);
         let choice = experiment.drive.ftl.allocation.choice;
-        let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
+        let done =
+            precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
         let Some(preconditioned) = done else { return Ok(None) };
         device.firmware_changed();
         if experiment.run.audit {
@@ -170,7 +171,10 @@ impl Run {
         while self.device.events() < last {
             let own = self.agenda.next_due();
             match (self.device.next_due(), own) {
-                (Some(due), own) if own.is_none_or(|own| due <= own) && (own.is_some() || self.device.outstanding() > 0) => {
+                (Some(due), own)
+                    if own.is_none_or(|own| due <= own)
+                        && (own.is_some() || self.device.outstanding() > 0) =>
+                {
                     self.measured.note_time(due, &mut self.device);
                     let boundary = self.measured.next_boundary();
                     let until = own.map_or(boundary, |own| own.min(boundary));
@@ -234,7 +238,8 @@ impl Run {
                 Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
             };
         let is_open = initiator.source.is_open_loop();
-        let late = initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
+        let late =
+            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
         if late || !self.may_issue(at) {
             self.initiators[index].stopped = true;
         } else if at == self.device.now() && !is_open && self.begun {
@@ -314,8 +319,11 @@ impl Run {
     pub fn progress(&self) -> Progress {
         let by_requests = self.issued as f64 / self.stop_requests as f64;
         let by_bytes = self.issued_bytes as f64 / self.stop_bytes as f64;
-        let by_time = self.stop_time.map_or(0.0, |stop| self.device.now().as_ns() as f64 / stop.as_ns() as f64);
-        let by_expectation = self.expected.map_or(0.0, |expected| self.issued as f64 / expected as f64);
+        let by_time = self
+            .stop_time
+            .map_or(0.0, |stop| self.device.now().as_ns() as f64 / stop.as_ns() as f64);
+        let by_expectation =
+            self.expected.map_or(0.0, |expected| self.issued as f64 / expected as f64);
         let share = by_requests.max(by_bytes).max(by_time).max(by_expectation);
         Progress::Running((share > 0.0).then_some(share.min(1.0)))
     }
@@ -356,7 +364,10 @@ impl Run {
 fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {
     let expected = |(workload, survey): (&host::WorkloadConfig, &Option<Survey>)| {
         let limit = workload.stop.as_ref().and_then(|stop| stop.requests);
-        let rows = survey.as_ref().zip(workload.trace.as_ref()).map(|(survey, trace)| survey.rows * trace.repeat.unwrap_or(1));
+        let rows = survey
+            .as_ref()
+            .zip(workload.trace.as_ref())
+            .map(|(survey, trace)| survey.rows * trace.repeat.unwrap_or(1));
         match (limit, rows) {
             (Some(limit), Some(rows)) => Some(limit.min(rows)),
             (limit, rows) => limit.or(rows),

@@ -94,7 +94,9 @@ impl<E: Event> Agenda<E> {
     #[inline]
     pub fn next_due(&mut self) -> Option<Instant> {
         self.settle();
-        self.heap.peek().map(|Reverse(key)| Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64))
+        self.heap
+            .peek()
+            .map(|Reverse(key)| Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64))
     }
 
     /// Takes the next event off the agenda.

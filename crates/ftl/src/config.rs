@@ -80,7 +80,9 @@ pub struct AllocationConfig {
 }
 
 /// The level that a pool covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolLevel {
     /// One plane, or the planes of a block where blocks span several.

@@ -351,6 +351,7 @@ impl Ftl {
             closed_at: &self.blocks.closed_at.as_slice()[run],
             now: self.tally.units[Source::Host as usize],
             units_per_block: self.layout.units_per_block(),
+            most_live: self.layout.units_per_block() - self.layout.units_per_batch,
         };
         let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
         let block = BlockId((first + place) as u32);
@@ -428,7 +429,11 @@ impl Ftl {
             let Some(pun) = self.map.lookup(lpn) else { continue };
             mapped += 1;
             if !self.map.is_live(pun) || self.map.holds(pun) != lpn {
-                return Err(format!("{lpn:?} is mapped to {pun:?}, which holds {:?}, live: {}", self.map.holds(pun), self.map.is_live(pun)));
+                return Err(format!(
+                    "{lpn:?} is mapped to {pun:?}, which holds {:?}, live: {}",
+                    self.map.holds(pun),
+                    self.map.is_live(pun)
+                ));
             }
             live_in[layout.block(pun).0 as usize] += 1;
         }
@@ -439,12 +444,16 @@ impl Ftl {
             .map(|word| u64::from(self.map.live_bits(Pun(word * 64), 64).count_ones()))
             .sum();
         if live != u64::from(mapped) {
-            return Err(format!("{live} physical units are live, {mapped} logical units are mapped"));
+            return Err(format!(
+                "{live} physical units are live, {mapped} logical units are mapped"
+            ));
         }
         for (block, live) in live_in.iter().enumerate() {
             let counted = self.blocks.live(BlockId(block as u32));
             if counted != *live {
-                return Err(format!("block {block} holds {live} live units, {counted} were counted"));
+                return Err(format!(
+                    "block {block} holds {live} live units, {counted} were counted"
+                ));
             }
         }
         self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
@@ -459,7 +468,10 @@ impl Ftl {
                 .filter(|state| **state == wanted)
                 .count() as u32
         };
-        let listed_free = state.free_blocks().filter(|block| self.blocks.state[*block] == BlockState::Free).count() as u32;
+        let listed_free = state
+            .free_blocks()
+            .filter(|block| self.blocks.state[*block] == BlockState::Free)
+            .count() as u32;
         for (what, counted, kept) in [
             ("free", count(BlockState::Free), state.free()),
             ("listed as free", listed_free, state.free()),

@@ -75,7 +75,10 @@ impl Layout {
             ));
         }
         let row = page * u64::from(planes);
-        if unit == 0 || !(row.is_multiple_of(unit) || unit.is_multiple_of(row)) {
+        if unit == 0
+            || !(row.is_multiple_of(unit) || unit.is_multiple_of(row))
+            || !(page.is_multiple_of(unit) || unit.is_multiple_of(page))
+        {
             faults.push((
                 "unit",
                 format!("{unit} bytes neither divide nor are a multiple of the {row} bytes that a program command writes"),
@@ -87,7 +90,10 @@ impl Layout {
         let units_per_batch = (row / unit).max(1);
         let rows_per_batch = (unit / row).max(1);
         if units_per_batch > 64 {
-            faults.push(("unit", format!("{units_per_batch} units in one program command; at most 64 are supported")));
+            faults.push((
+                "unit",
+                format!("{units_per_batch} units in one program command; at most 64 are supported"),
+            ));
         }
         if !u64::from(geometry.pages_per_block).is_multiple_of(rows_per_batch) {
             faults.push((
@@ -104,7 +110,8 @@ impl Layout {
         let batches_per_block = geometry.pages_per_block / rows_per_batch as u32;
         let units_per_block = u64::from(batches_per_block) * units_per_batch;
         let bins = geometry.planes() / planes;
-        let physical = u128::from(bins) * u128::from(geometry.blocks_per_plane) * u128::from(units_per_block);
+        let physical =
+            u128::from(bins) * u128::from(geometry.blocks_per_plane) * u128::from(units_per_block);
         if physical >= u128::from(u32::MAX) {
             faults.push((
                 "unit",
@@ -121,7 +128,10 @@ impl Layout {
         let pools = Self::pools(geometry, planes, config.allocation.pool, &config.allocation.order);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         if stripe == 0 || !stripe.is_multiple_of(unit) {
-            faults.push(("allocation.stripe", format!("{stripe} bytes are not a multiple of the mapping unit of {unit} bytes")));
+            faults.push((
+                "allocation.stripe",
+                format!("{stripe} bytes are not a multiple of the mapping unit of {unit} bytes"),
+            ));
         }
         if !faults.is_empty() {
             return Err(faults);
@@ -154,8 +164,9 @@ impl Layout {
     fn order_faults(order: &str) -> Option<String> {
         let mut letters: Vec<_> = order.chars().collect();
         letters.sort_unstable();
-        (letters != ['C', 'D', 'P', 'W'])
-            .then(|| format!("\"{order}\" must name each of C, W, D and P once, for example \"CWDP\""))
+        (letters != ['C', 'D', 'P', 'W']).then(|| {
+            format!("\"{order}\" must name each of C, W, D and P once, for example \"CWDP\"")
+        })
     }
 
     /// The bins of each pool, pools and bins both in turn order.
@@ -262,7 +273,8 @@ impl Layout {
     /// Logical units whose pool is `pool`.
     pub fn logical_units_of(&self, pool: PoolId) -> u32 {
         let (stripe, pools) = (self.stripe.get(), self.pool_count.get());
-        let (rounds, rest) = (self.logical_units / (stripe * pools), self.logical_units % (stripe * pools));
+        let (rounds, rest) =
+            (self.logical_units / (stripe * pools), self.logical_units % (stripe * pools));
         rounds * stripe + rest.saturating_sub(pool.0 * stripe).min(stripe)
     }
 

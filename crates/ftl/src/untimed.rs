@@ -85,7 +85,9 @@ impl Untimed {
     fn choose_bin(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BinId> {
         let bins = ftl.layout.bins_of(pool).len();
         let turn = self.pools[pool.0 as usize].turn;
-        let after = |place: usize, step: usize| if place + step < bins { place + step } else { place + step - bins };
+        let after = |place: usize, step: usize| {
+            if place + step < bins { place + step } else { place + step - bins }
+        };
         let first = match self.choice {
             BinChoice::RoundRobin | BinChoice::LeastQueued => turn,
             // The last of equals by turn, seen from the end, is the first.
@@ -195,7 +197,8 @@ impl Move {
             let lpn = ftl.map.holds(Pun(first.0 + live.trailing_zeros()));
             live &= live - 1;
             let (_, start) = *self.target.get_or_insert_with(|| {
-                let bound = ftl.bind(self.bin, Stream::Gc).expect("the reserve takes a victim's live data");
+                let bound =
+                    ftl.bind(self.bin, Stream::Gc).expect("the reserve takes a victim's live data");
                 (bound, ftl.layout.first_unit(bound.block, bound.batch))
             });
             let to = Pun(start.0 + self.filled);
@@ -214,7 +217,8 @@ impl Move {
         ftl.map.set_live(first, self.filled);
         ftl.blocks.standing[at.block] += self.filled;
         ftl.tally.units[Source::Gc as usize] += u64::from(self.filled);
-        ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - self.filled);
+        ftl.tally.units[Source::Padding as usize] +=
+            u64::from(ftl.layout.units_per_batch - self.filled);
         self.filled = 0;
         ftl.finish(at);
     }

@@ -220,7 +220,9 @@ impl Blame {
     }
 
     fn add_classes(&mut self, other: &Self, length: Span) -> Span {
-        [SERVICE, WAIT, SPACE].into_iter().fold(length, |left, class| self.add_share(other, class, left))
+        [SERVICE, WAIT, SPACE]
+            .into_iter()
+            .fold(length, |left, class| self.add_share(other, class, left))
     }
 
     fn sum_of(&self, class: u32) -> Span {
@@ -236,14 +238,17 @@ impl Blame {
         }
         let total = other.sum_of(class);
         if total <= most {
-            bits(other.touched & class).for_each(|index| self.charge(State::ALL[index], other.spans[index]));
+            bits(other.touched & class)
+                .for_each(|index| self.charge(State::ALL[index], other.spans[index]));
             return most - total;
         }
         // Cumulative shares, so that the parts sum to the whole exactly.
         let (mut before, mut given) = (0u128, Span::ZERO);
         for index in bits(other.touched & class) {
             before += u128::from(other.spans[index].as_ns());
-            let upto = Span::from_ns((before * u128::from(most.as_ns()) / u128::from(total.as_ns())) as u64);
+            let upto = Span::from_ns(
+                (before * u128::from(most.as_ns()) / u128::from(total.as_ns())) as u64,
+            );
             self.charge(State::ALL[index], upto - given);
             given = upto;
         }

@@ -106,7 +106,9 @@ pub struct EraseConfig {
 }
 
 /// A part of the flash that works on one thing at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitLevel {
     /// One plane: planes of a die work independently.

@@ -79,8 +79,7 @@ impl Geometry {
     }
     /// The channel that a plane hangs on.
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
-        let per_channel =
-            self.packages_per_channel * self.dies_per_package * self.planes_per_die;
+        let per_channel = self.packages_per_channel * self.dies_per_package * self.planes_per_die;
         ChannelId(plane.0 / per_channel)
     }
 }

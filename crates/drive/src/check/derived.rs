@@ -66,7 +66,9 @@ impl Checked {
 
     /// Ends of the steps of an erase: where it could be suspended.
     fn steps(&self) -> Vec<u64> {
-        (1..=self.timing.erase.steps).map(|step| (self.timing.erase.step() * u64::from(step)).as_ns()).collect()
+        (1..=self.timing.erase.steps)
+            .map(|step| (self.timing.erase.step() * u64::from(step)).as_ns())
+            .collect()
     }
 
     /// Bytes a second that channels, dies and link allow, each alone.
@@ -76,7 +78,10 @@ impl Checked {
         let channels = f64::from(self.geometry.channels);
         let rate = |bytes: u64, span: f64| bytes as f64 / span * 1e9;
         let mean = |spans: Vec<u64>| spans.iter().sum::<u64>() as f64 / spans.len() as f64;
-        let units = |level| f64::from(self.geometry.planes()) / f64::from(self.geometry.planes_in(level).unwrap_or(1));
+        let units = |level| {
+            f64::from(self.geometry.planes())
+                / f64::from(self.geometry.planes_in(level).unwrap_or(1))
+        };
         let sense = mean(self.by_page_type(|page| timing.read(page)));
         let program = mean(self.by_page_type(|page| timing.program(page)));
         let transfer = |bytes| timing.transfer(bytes).as_ns() as f64;

@@ -41,7 +41,10 @@ pub fn memory(layout: &Layout, geometry: &Geometry, buffer_units: u32, audit: bo
     let (logical, physical) = (u64::from(layout.logical_units), u64::from(layout.physical_units()));
     Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8,
-        other_bytes: u64::from(layout.blocks()) * 48 + u64::from(geometry.planes()) * 1024 + u64::from(buffer_units) * 384 + (32 << 20),
+        other_bytes: u64::from(layout.blocks()) * 48
+            + u64::from(geometry.planes()) * 1024
+            + u64::from(buffer_units) * 384
+            + (32 << 20),
         audit_bytes: if audit { 8 * physical + 16 * logical } else { 0 },
         available_bytes: available(),
     }

@@ -10,8 +10,9 @@ use settings::Problems;
 ///
 /// In a bin of B good blocks, o of them open, collection is urgent while at most
 /// u are free. Then B - o - u blocks are closed, and one of them can be collected
-/// with a gain unless live data fills them all. So live data must fit into
-/// B - o - (u + 1) blocks for u + 1 to be reached.
+/// with a gain unless live data fills them all (to within a batch, which padding
+/// may eat). So live data must fit into B - o - (u + 1) blocks for u + 1 to be
+/// reached, and must leave a whole batch dead in one of B - o - u.
 pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) -> [u32; 3] {
     let config = &experiment.drive.ftl;
     let thresholds = Thresholds::new(&config.gc, layout);
@@ -21,10 +22,16 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
         problems.push(format!("{path}.urgent"), format!("\"{}\" is no block at all; at least {RESERVE} must be kept for collection to move data to", config.gc.urgent));
     }
     if soft < urgent {
-        problems.push(format!("{path}.soft"), format!("{soft} blocks are less than the urgent threshold of {urgent}"));
+        problems.push(
+            format!("{path}.soft"),
+            format!("{soft} blocks are less than the urgent threshold of {urgent}"),
+        );
     }
     if stop < soft {
-        problems.push(format!("{path}.stop"), format!("{stop} blocks are less than the soft threshold of {soft}"));
+        problems.push(
+            format!("{path}.stop"),
+            format!("{stop} blocks are less than the soft threshold of {soft}"),
+        );
     }
     let open = if config.allocation.streams == StreamSharing::Shared { 1 } else { 2 };
     let bad = config.bad_blocks.factory.fraction() * f64::from(layout.blocks_per_bin());
@@ -35,8 +42,12 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     let footprint = footprint(experiment, layout);
     for pool in (0..layout.pool_count()).map(PoolId) {
         let bins = layout.bins_of(pool).len() as u64;
-        let most = u64::from(good.saturating_sub(kept)) * bins * u64::from(layout.units_per_block());
-        let share = (u128::from(layout.logical_units_of(pool)) * u128::from(footprint)).div_ceil(u128::from(layout.logical_units)) as u64;
+        let filled = u64::from(good.saturating_sub(kept)) * u64::from(layout.units_per_block());
+        let nearly = u64::from((good + 1).saturating_sub(kept))
+            * u64::from(layout.units_per_block() - layout.units_per_batch + 1);
+        let most = filled.min(nearly.saturating_sub(1)) * bins;
+        let share = (u128::from(layout.logical_units_of(pool)) * u128::from(footprint))
+            .div_ceil(u128::from(layout.logical_units)) as u64;
         if share > most {
             let short = (share - most).div_ceil(u64::from(layout.units_per_block()) * bins);
             problems.push(

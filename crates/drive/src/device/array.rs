@@ -48,7 +48,8 @@ pub struct BinPlace {
 impl BinPlace {
     pub fn new(bin: BinId, layout: &ftl::Layout, units: &nand::Units) -> Self {
         let first = layout.first_plane(bin).0;
-        let planes = || (first..first + layout.block_planes).map(|plane| units.place(PlaneId(plane)));
+        let planes =
+            || (first..first + layout.block_planes).map(|plane| units.place(PlaneId(plane)));
         let of_first = units.place(PlaneId(first));
         Self {
             group: of_first.group,
@@ -187,7 +188,9 @@ impl Device {
             self.groups[group].take(&self.ops, pick.op);
             match self.ops[pick.op].kind {
                 OpKind::Read | OpKind::Erase => self.start(pick.op),
-                OpKind::Program | OpKind::CopyBack if !self.has_place(pick.op) => self.park(pick.op),
+                OpKind::Program | OpKind::CopyBack if !self.has_place(pick.op) => {
+                    self.park(pick.op)
+                }
                 OpKind::CopyBack => {
                     self.bind(pick.op);
                     self.start(pick.op);
@@ -209,7 +212,12 @@ impl Device {
         if forced {
             state.held |= cells;
         }
-        self.each_ledger(group, cells, |ledger, channel, now| ledger.await_channel(now, channel), channel);
+        self.each_ledger(
+            group,
+            cells,
+            |ledger, channel, now| ledger.await_channel(now, channel),
+            channel,
+        );
         self.channels[channel].push_in(&mut self.ops, id);
     }
 
@@ -226,7 +234,11 @@ impl Device {
         let channel = &mut self.channels[channel].ledger;
         let mut left = cells;
         while left != 0 {
-            change(&mut self.cells[cell(group, per_group, left.trailing_zeros())], channel, self.now);
+            change(
+                &mut self.cells[cell(group, per_group, left.trailing_zeros())],
+                channel,
+                self.now,
+            );
             left &= left - 1;
         }
         if per_group > 1 {
@@ -267,7 +279,11 @@ impl Device {
         let op = &self.ops[id];
         let (group, cells, channel, state) = (op.group, op.cells, op.channel, op.holder.on_unit());
         self.counters.count(op.kind, op.holder, op.planes);
-        debug_assert_eq!(self.groups[group].busy & cells, 0, "a cell serves one operation at a time");
+        debug_assert_eq!(
+            self.groups[group].busy & cells,
+            0,
+            "a cell serves one operation at a time"
+        );
         self.groups[group].busy |= cells;
         let begin = move |ledger: &mut metrics::Ledger, channel: &mut metrics::Ledger, now| {
             if ledger.awaits_channel() {
@@ -447,7 +463,8 @@ impl Device {
             let plane = self.ftl.layout.first_plane(self.bins_of_group[group][0]);
             let channel = self.units.place(plane).channel;
             for index in 0..per_group {
-                self.cells[cell(group, per_group, index)].settle_with(self.now, &mut self.channels[channel].ledger);
+                self.cells[cell(group, per_group, index)]
+                    .settle_with(self.now, &mut self.channels[channel].ledger);
             }
         }
     }

@@ -147,7 +147,14 @@ impl Buffer {
     }
 
     /// Adds an entry as its unit's newest. The caller has looked for `older`.
-    pub fn insert(&mut self, lpn: Lpn, pool: PoolId, older: Option<EntryId>, token: u64, now: Instant) -> EntryId {
+    pub fn insert(
+        &mut self,
+        lpn: Lpn,
+        pool: PoolId,
+        older: Option<EntryId>,
+        token: u64,
+        now: Instant,
+    ) -> EntryId {
         let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
         *self.epochs.back_mut().expect("there is a present epoch") += 1;
         let id = self.entries.insert(Entry {
@@ -169,7 +176,10 @@ impl Buffer {
         self.fetches[id.0 as usize].clear();
         match older {
             Some(older) => {
-                let slot = self.index.find_mut(hash(lpn), |id| *id == older).expect("the older entry is indexed");
+                let slot = self
+                    .index
+                    .find_mut(hash(lpn), |id| *id == older)
+                    .expect("the older entry is indexed");
                 *slot = id;
             }
             None => {
@@ -320,7 +330,13 @@ impl Buffer {
     }
 
     /// A read waits for an entry; returns the entry's pool.
-    pub fn defer(&mut self, entry: EntryId, request: RequestId, part: u32, since: Instant) -> PoolId {
+    pub fn defer(
+        &mut self,
+        entry: EntryId,
+        request: RequestId,
+        part: u32,
+        since: Instant,
+    ) -> PoolId {
         self.deferred.push(Deferred { entry, request, part, since });
         self.entries[entry].pool
     }

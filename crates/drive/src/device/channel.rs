@@ -93,7 +93,8 @@ impl Device {
     pub(super) fn carry(&mut self, id: OpId) {
         let op = &mut self.ops[id];
         let (channel, span, holder) = (op.channel, op.transfer, op.holder);
-        let waited = if std::mem::take(&mut op.waits) { self.now - op.since } else { engine::Span::ZERO };
+        let waited =
+            if std::mem::take(&mut op.waits) { self.now - op.since } else { engine::Span::ZERO };
         let state = &mut self.channels[channel];
         debug_assert!(!state.busy, "a channel carries one thing at a time");
         state.busy = true;

@@ -44,7 +44,13 @@ impl Space {
         self.totals
     }
     /// Charges a wait that began at `earlier` and ends now.
-    pub fn charge(&mut self, now: Instant, earlier: &SpaceSnapshot, waited: Span, blame: &mut Blame) {
+    pub fn charge(
+        &mut self,
+        now: Instant,
+        earlier: &SpaceSnapshot,
+        waited: Span,
+        blame: &mut Blame,
+    ) {
         self.settle(now);
         let mut rest = waited;
         for (index, state) in SPACE_STATES.iter().enumerate().skip(1) {
@@ -136,7 +142,8 @@ impl Device {
         let job = &mut self.jobs[bin];
         let gained = layout.units_per_block() - job.victim_live;
         if gained > 0 {
-            let moves = u64::from(layout.units_per_batch) * u64::from(job.victim_live) / u64::from(gained);
+            let moves =
+                u64::from(layout.units_per_batch) * u64::from(job.victim_live) / u64::from(gained);
             job.debt = (job.debt + moves).min(u64::from(layout.units_per_block()));
         }
         if job.debt > 0 {
@@ -203,7 +210,9 @@ impl Device {
             self.jobs[bin].running = under_way > 0;
             return false;
         };
-        if self.ftl.live_units(victim) > self.ftl.room(bin, Stream::Gc) * self.ftl.layout.units_per_batch {
+        if self.ftl.live_units(victim)
+            > self.ftl.room(bin, Stream::Gc) * self.ftl.layout.units_per_batch
+        {
             // Only where retired blocks have eaten the reserve: the drive is worn out.
             self.ftl.release_victim(victim);
             self.jobs[bin].running = under_way > 0;
@@ -230,7 +239,8 @@ impl Device {
     fn has_room_for_more(&self, bin: BinId) -> bool {
         let layout = &self.ftl.layout;
         let room = self.ftl.room(bin, Stream::Gc) * layout.units_per_batch;
-        let under_way = self.jobs[bin].staged.len() as u32 + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
+        let under_way = self.jobs[bin].staged.len() as u32
+            + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
         room >= under_way + layout.units_per_block()
     }
 
@@ -280,15 +290,43 @@ impl Device {
                 self.payloads.push(payload, [self.ftl.holds(pun).0, pun.0]);
             }
             self.jobs[bin].writes += 1;
-            self.ask_move(bin, at, row, live, OpKind::CopyBack, Holder::GcProgram, class, Owner::CollectWrite(payload));
+            self.ask_move(
+                bin,
+                at,
+                row,
+                live,
+                OpKind::CopyBack,
+                Holder::GcProgram,
+                class,
+                Owner::CollectWrite(payload),
+            );
         } else {
             self.jobs[bin].reads += 1;
-            self.ask_move(bin, at, row, live, OpKind::Read, Holder::GcRead, class, Owner::CollectRead(live));
+            self.ask_move(
+                bin,
+                at,
+                row,
+                live,
+                OpKind::Read,
+                Holder::GcRead,
+                class,
+                Owner::CollectRead(live),
+            );
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "each has a type of its own")]
-    fn ask_move(&mut self, bin: BinId, at: Batch, row: u32, live: u64, kind: OpKind, holder: Holder, class: Class, owner: Owner) {
+    fn ask_move(
+        &mut self,
+        bin: BinId,
+        at: Batch,
+        row: u32,
+        live: u64,
+        kind: OpKind,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) {
         let layout = &self.ftl.layout;
         let mut planes = 0u64;
         let mut left = live;
@@ -395,7 +433,10 @@ impl Device {
             return;
         }
         let bin = self.ftl.layout.bin(block);
-        let Some(index) = self.jobs[bin].draining.iter().position(|draining| *draining == block) else { return };
+        let Some(index) = self.jobs[bin].draining.iter().position(|draining| *draining == block)
+        else {
+            return;
+        };
         self.jobs[bin].draining.swap_remove(index);
         self.jobs[bin].erases += 1;
         let class = self.class_of(bin);

@@ -62,7 +62,9 @@ impl Counters {
     /// What was added since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         let minus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {
-            std::array::from_fn(|kind| std::array::from_fn(|holder| a[kind][holder] - b[kind][holder]))
+            std::array::from_fn(|kind| {
+                std::array::from_fn(|holder| a[kind][holder] - b[kind][holder])
+            })
         };
         Self {
             commands: minus(&self.commands, &earlier.commands),

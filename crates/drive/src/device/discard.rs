@@ -28,7 +28,9 @@ impl Device {
         if let Some(entry) = self.buffer.find(lpn) {
             let kept = self.buffer.entry(entry);
             // What a request waits for is programmed all the same, dead.
-            let droppable = kept.stage == Stage::Pending && kept.writer.is_none() && !self.buffer.is_awaited(entry);
+            let droppable = kept.stage == Stage::Pending
+                && kept.writer.is_none()
+                && !self.buffer.is_awaited(entry);
             self.buffer.supersede_older(entry);
             if droppable {
                 self.buffer.unlist(entry);

@@ -1,5 +1,6 @@
 //! Everything that can be due.
 
+use super::buffer::EntryId;
 use super::op::OpId;
 use super::request::RequestId;
 use engine::ids::Id;
@@ -17,6 +18,10 @@ pub enum Event {
     Transfer(OpId),
     /// A request's answer has reached the host.
     Complete(RequestId),
+    /// All parts of a request are done: it goes to the host.
+    Answer(RequestId),
+    /// The rest of a partly written unit is decoded.
+    Fetched(EntryId),
     /// A partly filled batch of a pool has waited for long enough.
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
@@ -35,6 +40,8 @@ impl engine::Event for Event {
             Self::Complete(id) => (3, id.index()),
             Self::Partial(id) => (4, id.index()),
             Self::Idle(id) => (5, id.index()),
+            Self::Answer(id) => (6, id.index()),
+            Self::Fetched(id) => (7, id.index()),
         };
         debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
         kind << KIND_SHIFT | index as u32
@@ -49,6 +56,8 @@ impl engine::Event for Event {
             3 => Self::Complete(Id::from_index(index)),
             4 => Self::Partial(Id::from_index(index)),
             5 => Self::Idle(Id::from_index(index)),
+            6 => Self::Answer(Id::from_index(index)),
+            7 => Self::Fetched(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }

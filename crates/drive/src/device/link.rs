@@ -18,7 +18,16 @@ pub struct Link {
 
 impl Link {
     pub fn new(config: &LinkConfig) -> Self {
-        Self { rate: config.rate, duplex: config.duplex, free: [Instant::START; 2], last: (0, Span::ZERO) }
+        Self {
+            rate: config.rate,
+            duplex: config.duplex,
+            free: [Instant::START; 2],
+            last: (0, Span::ZERO),
+        }
+    }
+    /// True where both directions share the link.
+    pub fn is_shared(&self) -> bool {
+        self.duplex == Duplex::Half && self.rate.is_some()
     }
     /// Carries `bytes` to the drive from `at` on; returns when they are there.
     #[inline]

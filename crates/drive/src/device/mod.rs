@@ -75,6 +75,8 @@ pub struct Device {
     draining: bool,
     /// Page reads that entries still wait for.
     fetches_left: Vec<(buffer::EntryId, u32)>,
+    /// Partial writes (second) of units whose rest is being read for another (first).
+    followers: Vec<(buffer::EntryId, buffer::EntryId)>,
     jobs: Column<BinId, Job>,
     pools: Column<ftl::PoolId, write::Pool>,
     bins: Column<BinId, write::Home>,
@@ -84,6 +86,9 @@ pub struct Device {
     to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
     starved: Vec<BinId>,
+    /// True while the units of a write are taken in, and the pools that listed some.
+    admitting: bool,
+    listed: Vec<ftl::PoolId>,
     /// Parts of the read that is being split, kept for its memory.
     pieces: Vec<read::Piece>,
     // ---- results ----
@@ -122,7 +127,13 @@ impl Device {
         Self::assemble(config, geometry, timing, units, ftl)
     }
 
-    fn assemble(config: &DriveConfig, geometry: Geometry, timing: Timing, units: Units, ftl: Ftl) -> Self {
+    fn assemble(
+        config: &DriveConfig,
+        geometry: Geometry,
+        timing: Timing,
+        units: Units,
+        ftl: Ftl,
+    ) -> Self {
         let layout = &ftl.layout;
         let chunk_bytes = layout.unit_bytes.min(layout.page_bytes);
         let chunks = layout.row_bytes() / chunk_bytes;
@@ -154,6 +165,7 @@ impl Device {
             link: Link::new(&config.link),
             draining: false,
             fetches_left: Vec::new(),
+            followers: Vec::new(),
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             pools: Column::from_fn(layout.pool_count() as usize, |pool| {
                 write::Pool::new(config.ftl.allocation.choice, layout.bins_of(pool).len())
@@ -162,6 +174,8 @@ impl Device {
             next_seq: 0,
             to_collect: Vec::new(),
             starved: Vec::new(),
+            admitting: false,
+            listed: Vec::new(),
             pieces: Vec::new(),
             done: Vec::new(),
             outstanding: 0,
@@ -169,7 +183,9 @@ impl Device {
             digest: Digest::default(),
             audit: None,
             all_cells: u64::MAX >> (64 - units.cells_per_group),
-            places: Column::from_fn(layout.bins as usize, |bin| array::BinPlace::new(bin, layout, &units)),
+            places: Column::from_fn(layout.bins as usize, |bin| {
+                array::BinPlace::new(bin, layout, &units)
+            }),
             bins_of_group,
             timing,
             units,
@@ -199,10 +215,23 @@ impl Device {
     /// # Panics
     /// Where `at` is in the drive's past or the range is beyond its end.
     #[inline]
-    pub fn submit(&mut self, at: Instant, arrived: Instant, command: Command, priority: Priority, tag: u32) -> RequestId {
+    pub fn submit(
+        &mut self,
+        at: Instant,
+        arrived: Instant,
+        command: Command,
+        priority: Priority,
+        tag: u32,
+    ) -> RequestId {
         assert!(at >= self.now, "a command is submitted in the drive's past");
-        debug_assert!(self.agenda.next_due().is_none_or(|due| due >= at), "events before a submission come first");
-        debug_assert!(command.end() <= self.ftl.layout.exported_bytes(), "{command:?} ends beyond the drive");
+        debug_assert!(
+            self.agenda.next_due().is_none_or(|due| due >= at),
+            "events before a submission come first"
+        );
+        debug_assert!(
+            command.end() <= self.ftl.layout.exported_bytes(),
+            "{command:?} ends beyond the drive"
+        );
         self.now = at;
         self.outstanding += 1;
         let id = self.requests.insert(Request::new(command, priority, tag, arrived, at));
@@ -222,12 +251,9 @@ impl Device {
         if let Some(audit) = &mut self.audit {
             self.requests[id].ticket = audit.submitted(&self.ftl.layout, command);
         }
-        if ready == at {
-            self.dispatch(id);
-            self.collect_where_needed();
-        } else {
-            self.agenda.schedule(ready, Event::Dispatch(id));
-        }
+        // Also where that is now: a command never completes inside its submission,
+        // so completions that are being handed over keep their slots and blame.
+        self.agenda.schedule(ready, Event::Dispatch(id));
         id
     }
 
@@ -270,6 +296,8 @@ impl Device {
             Event::Complete(request) => self.complete(request),
             Event::Partial(pool) => self.partial_due(pool, ticket),
             Event::Idle(group) => self.idle_due(group, ticket),
+            Event::Answer(request) => self.send(request, due),
+            Event::Fetched(entry) => self.entry_ready(entry),
         }
         self.collect_where_needed();
         Some(due)
@@ -327,8 +355,20 @@ impl Device {
         }
     }
 
+    /// A request is done at `at`. What a buffer holds may be ready before what is
+    /// still being decoded, so the link is taken only then; where nothing can
+    /// overtake, at once, which spares an event.
     #[inline]
     fn answer(&mut self, id: RequestId, at: Instant) {
+        if at > self.now && (self.buffer.used() > 0 || self.link.is_shared()) {
+            self.agenda.schedule(at, Event::Answer(id));
+        } else {
+            self.send(id, at);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, id: RequestId, at: Instant) {
         let command = self.requests[id].command;
         let mut ready = at;
         if command.kind == Kind::Read {
@@ -356,7 +396,11 @@ impl Device {
             audit.completed(&self.ftl.layout, request.command, std::mem::take(&mut request.ticket));
         }
         let blamed = self.requests.blame(id).total();
-        assert_eq!(blamed, latency, "blame does not sum to the latency of {:?}", completion.command);
+        assert_eq!(
+            blamed, latency,
+            "blame does not sum to the latency of {:?}",
+            completion.command
+        );
         self.digest.mix(completion.arrived.as_ns());
         self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
         self.outstanding -= 1;
@@ -381,7 +425,10 @@ impl Device {
     /// # Panics
     /// Where commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
-        assert!(self.outstanding == 0 && self.agenda.is_empty(), "only a quiescent drive is preconditioned");
+        assert!(
+            self.outstanding == 0 && self.agenda.is_empty(),
+            "only a quiescent drive is preconditioned"
+        );
         &mut self.ftl
     }
     /// Flash operations so far.
@@ -434,7 +481,15 @@ impl Device {
             .bins
             .iter()
             .filter(|(_, home)| !home.parked.is_empty())
-            .map(|(bin, _)| format!("bin {} ({} of {} blocks good, {} free)", bin.0, self.ftl.good_blocks(bin), self.ftl.layout.blocks_per_bin(), self.ftl.free_blocks(bin)))
+            .map(|(bin, _)| {
+                format!(
+                    "bin {} ({} of {} blocks good, {} free)",
+                    bin.0,
+                    self.ftl.good_blocks(bin),
+                    self.ftl.layout.blocks_per_bin(),
+                    self.ftl.free_blocks(bin)
+                )
+            })
             .collect();
         if starved.is_empty() {
             return format!("{} commands wait and nothing is under way", self.outstanding);

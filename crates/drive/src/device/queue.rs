@@ -231,8 +231,13 @@ impl Group {
         while narrow != 0 {
             let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
             narrow &= narrow - 1;
-            let behind_wide = wide.is_some_and(|wide| ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq);
-            if !behind_wide && self.may_start(ops, id) && best.is_none_or(|best| ops[id].seq < ops[best].seq) {
+            let behind_wide = wide.is_some_and(|wide| {
+                ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq
+            });
+            if !behind_wide
+                && self.may_start(ops, id)
+                && best.is_none_or(|best| ops[id].seq < ops[best].seq)
+            {
                 best = Some(id);
             }
         }

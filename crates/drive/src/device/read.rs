@@ -84,7 +84,13 @@ impl Device {
     }
 
     /// Asks for one piece; an erase of its block waits until it is read.
-    pub(super) fn ask_piece(&mut self, piece: Piece, holder: Holder, class: Class, owner: Owner) -> OpId {
+    pub(super) fn ask_piece(
+        &mut self,
+        piece: Piece,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) -> OpId {
         self.ftl.begin_read(piece.block);
         self.ask(Ask {
             kind: OpKind::Read,
@@ -109,7 +115,8 @@ impl Device {
         if layout.unit_bytes <= layout.page_bytes {
             let planes = layout.planes_of_slots(slot, slot);
             let row = batch;
-            return self.add(pieces, Piece { block, batch, row, planes: 1 << planes.start(), chunks: 1 });
+            return self
+                .add(pieces, Piece { block, batch, row, planes: 1 << planes.start(), chunks: 1 });
         }
         // A unit of several pages: only those that the range touches.
         let start = u64::from(lpn.0) * layout.unit_bytes;
@@ -117,7 +124,8 @@ impl Device {
         let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
         for page in first..behind {
             let in_batch = u64::from(slot) * (layout.unit_bytes / layout.page_bytes) + page;
-            let row = batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
+            let row =
+                batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
             let plane = in_batch % u64::from(layout.block_planes);
             self.add(pieces, Piece { block, batch, row, planes: 1 << plane, chunks: 1 });
         }
@@ -129,7 +137,8 @@ impl Device {
         if let Some(last) = pieces.last_mut()
             && last.block == piece.block
             && last.row == piece.row
-            && (last.planes == piece.planes || self.read_together(piece.block, last.planes, piece.planes))
+            && (last.planes == piece.planes
+                || self.read_together(piece.block, last.planes, piece.planes))
         {
             last.planes |= piece.planes;
             last.chunks += piece.chunks;

@@ -57,7 +57,13 @@ pub struct Request {
 }
 
 impl Request {
-    pub fn new(command: Command, priority: Priority, tag: u32, arrived: Instant, at: Instant) -> Self {
+    pub fn new(
+        command: Command,
+        priority: Priority,
+        tag: u32,
+        arrived: Instant,
+        at: Instant,
+    ) -> Self {
         Self {
             command,
             priority,
@@ -116,7 +122,10 @@ impl Requests {
         let request = &mut self.slab[id];
         request.parts_left -= 1;
         let first = request.critical_at == Instant::START;
-        if first || at > request.critical_at || (at == request.critical_at && part < request.critical_part) {
+        if first
+            || at > request.critical_at
+            || (at == request.critical_at && part < request.critical_part)
+        {
             request.critical_at = at;
             request.critical_part = part;
             let critical = &mut self.criticals[id.0 as usize];

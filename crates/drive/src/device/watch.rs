@@ -11,16 +11,23 @@ impl Device {
     pub(super) fn audit_buffer_read(&mut self, id: RequestId, lpn: Lpn, entry: EntryId) {
         if self.audit.is_some() {
             let token = self.buffer.entry(entry).token;
-            self.audit_read(id, |audit, layout, command, ticket| audit.read_buffer(layout, command, ticket, lpn, token));
+            self.audit_read(id, |audit, layout, command, ticket| {
+                audit.read_buffer(layout, command, ticket, lpn, token)
+            });
         }
     }
     #[inline]
     pub(super) fn audit_flash_read(&mut self, id: RequestId, lpn: Lpn, pun: Pun) {
-        self.audit_read(id, |audit, layout, command, ticket| audit.read_flash(layout, command, ticket, lpn, pun));
+        let holds = self.ftl.holds(pun);
+        self.audit_read(id, |audit, layout, command, ticket| {
+            audit.read_flash(layout, command, ticket, lpn, pun, holds)
+        });
     }
     #[inline]
     pub(super) fn audit_unmapped_read(&mut self, id: RequestId, lpn: Lpn) {
-        self.audit_read(id, |audit, layout, command, ticket| audit.read_unmapped(layout, command, ticket, lpn));
+        self.audit_read(id, |audit, layout, command, ticket| {
+            audit.read_unmapped(layout, command, ticket, lpn)
+        });
     }
     #[inline]
     fn audit_read(

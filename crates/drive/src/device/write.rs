@@ -37,7 +37,15 @@ type Starved = (Instant, BinId, SpaceSnapshot);
 impl Pool {
     pub fn new(choice: BinChoice, bins: usize) -> Self {
         let available = vec![0; bins.div_ceil(64)];
-        Self { choice, turn: 0, available, roomy: 0, partial_check: Ticket::NONE, hurry_until: None, starved: None }
+        Self {
+            choice,
+            turn: 0,
+            available,
+            roomy: 0,
+            partial_check: Ticket::NONE,
+            hurry_until: None,
+            starved: None,
+        }
     }
 
     fn set_available(&mut self, place: u32, available: bool) {
@@ -105,6 +113,21 @@ impl Device {
     /// Lets as much of a write in as there is room for; returns whether that was
     /// all of it.
     fn admit_units(&mut self, id: RequestId) -> bool {
+        // Units that come together fill batches together: those that stay partial
+        // go out once all are in.
+        self.admitting = true;
+        let all = self.take_in(id);
+        self.admitting = false;
+        if self.buffer_config.durability == Durability::None {
+            for index in 0..self.listed.len() {
+                self.pump(self.listed[index]);
+            }
+            self.listed.clear();
+        }
+        all
+    }
+
+    fn take_in(&mut self, id: RequestId) -> bool {
         let command = self.requests[id].command;
         let (_, behind) = command.units(&self.ftl.layout);
         while self.requests[id].cursor < behind {
@@ -128,7 +151,11 @@ impl Device {
     /// A write that is acknowledged from flash is taken in whole. Its parts may
     /// all have ended before that, or it may (write-zeroes) have none.
     fn answer_if_through(&mut self, id: RequestId) {
-        let ended = if self.requests[id].parts == 0 { Some(self.requests[id].since) } else { self.requests.settle(id) };
+        let ended = if self.requests[id].parts == 0 {
+            Some(self.requests[id].since)
+        } else {
+            self.requests.settle(id)
+        };
         if let Some(ended) = ended {
             self.requests.blame_mut(id).charge(State::BufferFull, self.now - ended);
             self.answer(id, self.now);
@@ -166,9 +193,14 @@ impl Device {
             request.parts_left += 1;
         }
         match self.ftl.lookup(lpn) {
-            // The buffer holds the rest where there is an older entry.
             Some(pun) if !whole && newest.is_none() => self.fetch(entry, lpn, pun),
-            _ => self.entry_ready(entry),
+            // The buffer holds the rest where there is an older entry, or will.
+            _ => match newest
+                .filter(|older| !whole && self.buffer.entry(*older).stage == Stage::Fetching)
+            {
+                Some(older) => self.followers.push((older, entry)),
+                None => self.entry_ready(entry),
+            },
         }
         true
     }
@@ -204,21 +236,36 @@ impl Device {
     pub(super) fn fetched(&mut self, op: OpId, entry: EntryId) {
         let block = self.ops[op].block;
         self.unpin(block);
-        let index = self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
+        let index =
+            self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
         self.fetches_left[index].1 -= 1;
         if self.fetches_left[index].1 > 0 {
             return;
         }
         self.fetches_left.swap_remove(index);
+        let decode = self.timing.decode;
+        self.ops.blame(op).charge(State::Decode, decode);
         let blame = self.ops.blame_ref(op).clone();
         self.buffer.fetch_blame(entry).add(&blame);
-        self.entry_ready(entry);
+        self.agenda.schedule(self.now + decode, Event::Fetched(entry));
     }
 
     /// An entry holds a whole unit: it may be programmed.
-    fn entry_ready(&mut self, entry: EntryId) {
+    pub(super) fn entry_ready(&mut self, entry: EntryId) {
         self.buffer.list(entry, self.now);
+        while let Some(index) = self.followers.iter().position(|(older, _)| *older == entry) {
+            let (_, follower) = self.followers.remove(index);
+            let blame = self.buffer.fetch_blame(entry).clone();
+            self.buffer.fetch_blame(follower).add(&blame);
+            self.entry_ready(follower);
+        }
         let pool = self.buffer.entry(entry).pool;
+        if self.admitting
+            && self.buffer_config.durability == Durability::None
+            && self.listed.last() != Some(&pool)
+        {
+            self.listed.push(pool);
+        }
         if let FlushPolicy::Watermark { high, .. } = self.buffer_config.flush
             && !self.draining
             && self.buffer.fill() >= high.fraction()
@@ -298,6 +345,8 @@ impl Device {
             let Some(bin) = self.choose_bin(pool) else { return };
             self.form(pool, bin, after);
         }
+        // What is left waits for its own time.
+        self.watch_partial(pool);
     }
 
     /// True where a pool's first batch should go to flash.
@@ -313,7 +362,7 @@ impl Device {
             if eager || through || self.drains() {
                 return true;
             }
-        } else if through && !waits {
+        } else if through && !waits && !self.admitting {
             return true;
         }
         let since = self.buffer.entry(head).since;
@@ -328,7 +377,8 @@ impl Device {
     /// True while the buffer is being drained down to its low mark.
     fn drains(&mut self) -> bool {
         if let FlushPolicy::Watermark { low, .. } = self.buffer_config.flush {
-            let left = f64::from(self.buffer.pending()) / f64::from(self.buffer_config.units(&self.ftl.layout));
+            let left = f64::from(self.buffer.pending())
+                / f64::from(self.buffer_config.units(&self.ftl.layout));
             self.draining &= left > low.fraction();
         }
         self.draining
@@ -367,7 +417,9 @@ impl Device {
         let state = &self.pools[pool];
         let place = match state.choice {
             BinChoice::RoundRobin => state.in_turn().next(),
-            BinChoice::LeastQueued => state.in_turn().min_by_key(|place| self.bins[bins[*place]].queued),
+            BinChoice::LeastQueued => {
+                state.in_turn().min_by_key(|place| self.bins[bins[*place]].queued)
+            }
             BinChoice::MostFree => {
                 state.in_turn().min_by_key(|place| u32::MAX - self.ftl.free_units(bins[*place]))
             }
@@ -416,14 +468,26 @@ impl Device {
         self.bins[bin].queued += 1;
         self.bins[bin].unbound += 1;
         self.update_home(bin);
-        let op = self.ask_program(bin, payload, Holder::HostProgram, Class::Write, Owner::Flush(payload));
+        let op = self.ask_program(
+            bin,
+            payload,
+            Holder::HostProgram,
+            Class::Write,
+            Owner::Flush(payload),
+        );
         self.charge_listed(op, listed, starved, after);
     }
 
     /// Charges a program with the time that its first data stood in its list: for
     /// want of space as collection went on, else as with the program whose end
     /// made way for it.
-    fn charge_listed(&mut self, op: OpId, listed: Instant, starved: Option<Starved>, after: Option<OpId>) {
+    fn charge_listed(
+        &mut self,
+        op: OpId,
+        listed: Instant,
+        starved: Option<Starved>,
+        after: Option<OpId>,
+    ) {
         let mut waited = self.now - listed;
         if waited.is_zero() {
             return;
@@ -445,7 +509,14 @@ impl Device {
     }
 
     /// Asks for a program of a payload; its place is bound when it starts.
-    pub(super) fn ask_program(&mut self, bin: BinId, payload: PayloadId, holder: Holder, class: Class, owner: Owner) -> OpId {
+    pub(super) fn ask_program(
+        &mut self,
+        bin: BinId,
+        payload: PayloadId,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) -> OpId {
         let layout = &self.ftl.layout;
         let chunks = if layout.unit_bytes > layout.row_bytes() {
             layout.block_planes
@@ -503,7 +574,7 @@ impl Device {
     /// Sets a program aside until its bin has space.
     pub(super) fn park(&mut self, id: OpId) {
         let op = &self.ops[id];
-            let bin = op.bin;
+        let bin = op.bin;
         self.park_wait(id);
         let snapshot = self.jobs[bin].space.snapshot(self.now);
         self.bins[bin].parked.push((id, self.now, snapshot));
@@ -579,7 +650,13 @@ impl Device {
     }
 
     /// A read waited for its data to be on flash, where it is now.
-    fn read_deferred(&mut self, program: OpId, deferred: super::buffer::Deferred, lpn: Lpn, pun: Pun) {
+    fn read_deferred(
+        &mut self,
+        program: OpId,
+        deferred: super::buffer::Deferred,
+        lpn: Lpn,
+        pun: Pun,
+    ) {
         let command = self.requests[deferred.request].command;
         let class = Class::of_read(self.requests[deferred.request].priority);
         let mut blame = Blame::default();
@@ -591,7 +668,8 @@ impl Device {
         request.parts_left += pieces.len() as u32 - 1;
         let mut part = deferred.part;
         for piece in pieces {
-            let op = self.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
+            let op =
+                self.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
             self.ops.blame(op).add(&blame);
             let request = &mut self.requests[deferred.request];
             part = request.parts;
@@ -604,9 +682,15 @@ impl Device {
     fn watch_partial(&mut self, pool: PoolId) {
         let Some(after) = self.buffer_config.partial_after else { return };
         let Some(head) = self.buffer.head(pool) else { return };
+        let since = self.buffer.entry(head).since;
+        if self.pools[pool].hurry_until.is_some_and(|until| since <= until) {
+            // It is late already and goes as soon as a bin takes it.
+            return;
+        }
         if self.pools[pool].partial_check == Ticket::NONE {
-            let due = self.buffer.entry(head).since + after.span();
-            self.pools[pool].partial_check = self.agenda.schedule(due.max(self.now), Event::Partial(pool));
+            let due = since + after.span();
+            self.pools[pool].partial_check =
+                self.agenda.schedule(due.max(self.now), Event::Partial(pool));
         }
     }
 

@@ -11,7 +11,12 @@ pub fn verdicts(series: &Series) -> Value {
         Some(Values::U64(values)) => values.as_slice(),
         _ => &[],
     };
-    let means = windows(column("read_latency_sum_ns"), column("write_latency_sum_ns"), column("reads"), column("writes"));
+    let means = windows(
+        column("read_latency_sum_ns"),
+        column("write_latency_sum_ns"),
+        column("reads"),
+        column("writes"),
+    );
     let programmed = windows(
         column("gc_units_programmed"),
         column("padding_units_programmed"),
@@ -43,6 +48,8 @@ fn verdict(verdict: Verdict, windows: &[(usize, f64)], begins: &[u64]) -> Value 
             let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
             json!({ "reached": true, "from_ns": begin, "reason": null })
         }
-        Verdict::NotReached { reason } => json!({ "reached": false, "from_ns": null, "reason": reason.to_string() }),
+        Verdict::NotReached { reason } => {
+            json!({ "reached": false, "from_ns": null, "reason": reason.to_string() })
+        }
     }
 }

@@ -31,7 +31,13 @@ pub struct Table {
 /// series, wear and the slowest requests.
 pub fn tables(run: &Run) -> Vec<Table> {
     let measured = run.measured();
-    vec![latency(measured), blame(measured), series(measured), wear(run.device()), slowest(measured)]
+    vec![
+        latency(measured),
+        blame(measured),
+        series(measured),
+        wear(run.device()),
+        slowest(measured),
+    ]
 }
 
 /// Collects rows into the columns of a table.

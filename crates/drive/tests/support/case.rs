@@ -100,9 +100,8 @@ fn flash_and_firmware(
     };
     let level = |dice: &mut Dice<'_>, least: u64| {
         let planes_in = [1, 2, planes, planes * dies, planes * dies * packages];
-        let fits = |level: &usize| {
-            (*level != 1 || planes.is_multiple_of(2)) && planes_in[*level] >= least
-        };
+        let fits =
+            |level: &usize| (*level != 1 || planes.is_multiple_of(2)) && planes_in[*level] >= least;
         let levels: Vec<usize> = (0..LEVELS.len()).filter(fits).collect();
         LEVELS[dice.of(&levels)]
     };
@@ -118,6 +117,7 @@ fn flash_and_firmware(
     let row = page * block_planes;
     let units: Vec<u64> = [page, page / 2, page / 4, row, row / 2, row * 2, row * 4, row * pages]
         .into_iter()
+        .filter(|unit| page % unit == 0 || unit % page == 0)
         .filter(|unit| row % unit == 0 || (unit % row == 0 && pages % (unit / row) == 0))
         .collect();
     let unit = firmware.of(&units);
@@ -152,7 +152,9 @@ fn flash_and_firmware(
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
     let open = if streams == "shared" { 1 } else { 2 };
     let most = blocks.saturating_sub(bad + open + urgent + 1).max(1);
-    let data = most * shape.bins * shape.block_units;
+    let data = shape.bins
+        * (most * shape.block_units)
+            .min((most + 1) * (shape.block_units - shape.batch_units + 1) - 1);
     let tightness = firmware.between(40, 105).min(100);
     let exported = (data * tightness / 100).max(1) * unit;
     shape.exported = exported;
@@ -221,10 +223,12 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
     let preemptible = dice.of(&[true, false]);
     let copy_back = dice.of(&[false, true]);
     let window = dice.between(1, 4);
+    let pacing = dice.of(&["none", "proportional"]);
     writeln!(
         text,
         "gc = {{ victim = {victim}, soft = \"{}\", urgent = \"{}\", stop = \"{}\", {idle_gap}\
-         preemptible = {preemptible}, copy_back = {copy_back}, window = {window} }}",
+         preemptible = {preemptible}, copy_back = {copy_back}, window = {window}, \
+         pacing = \"{pacing}\" }}",
         threshold(soft),
         threshold(urgent),
         threshold(stop),
@@ -267,11 +271,8 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, _is_through: bool) {
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
-    writeln!(
-        text,
-        "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]\nduplex = \"{duplex}\""
-    )
-    .unwrap();
+    writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]\nduplex = \"{duplex}\"")
+        .unwrap();
     if dice.once_in(2) {
         writeln!(text, "rate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"])).unwrap();
     }
@@ -422,7 +423,9 @@ fn pace(text: &mut String, dice: &mut Dice<'_>) {
         writeln!(text, "queue_depth = {}", dice.of(&[1, 2, 7, 32])).unwrap();
         match dice.below(4) {
             2 => writeln!(text, "think_time = \"{} us\"", dice.between(0, 400)).unwrap(),
-            3 => writeln!(text, "think_time = {{ mean = \"{} us\" }}", dice.between(1, 900)).unwrap(),
+            3 => {
+                writeln!(text, "think_time = {{ mean = \"{} us\" }}", dice.between(1, 900)).unwrap()
+            }
             _ => {}
         }
     }

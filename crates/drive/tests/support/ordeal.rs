@@ -35,7 +35,9 @@ fn run_checked(experiment: &Experiment, checked: &Checked) -> Result<Outcome, St
     let surveys = vec![None; experiment.workload.len()];
     let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
         Ok(run) => run.expect("nobody ends it"),
-        Err(RunError::NoSpace(_)) if is_worn(&Device::new(&experiment.drive, experiment.seed), checked, experiment) => {
+        Err(RunError::NoSpace(_))
+            if is_worn(&Device::new(&experiment.drive, experiment.seed), checked, experiment) =>
+        {
             return Ok(Outcome::WornOut);
         }
         // Blocks may also have worn out during preconditioning, out of sight.

@@ -38,7 +38,13 @@ mod tests {
 
     #[test]
     fn an_old_block_goes_before_a_young_one_with_a_little_less_live_data() {
-        let candidates = Candidates { live: &[4, 5], closed_at: &[90, 0], now: 99, units_per_block: 8 };
+        let candidates = Candidates {
+            live: &[4, 5],
+            closed_at: &[90, 0],
+            now: 99,
+            units_per_block: 8,
+            most_live: 7,
+        };
         // (8 - 4) * 10 / 8 = 5 against (8 - 5) * 100 / 10 = 30.
         let chosen = CostBenefit {}.choose(candidates, &mut Streams::new(1).stream("victim"));
         assert_eq!(chosen, Some(1));

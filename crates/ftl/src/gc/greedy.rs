@@ -14,7 +14,7 @@ impl Choose for Greedy {
     fn choose(&self, candidates: Candidates<'_>, _: &mut Stream) -> Option<usize> {
         // Two passes: the minimum is vectorised, and the position then stops early.
         let least = *candidates.live.iter().min()?;
-        if least >= candidates.units_per_block {
+        if least > candidates.most_live {
             return None;
         }
         candidates.live.iter().position(|live| *live == least)

@@ -24,13 +24,16 @@ pub struct Candidates<'a> {
     pub now: u64,
     /// Units in a block.
     pub units_per_block: u32,
+    /// Live units with which collecting a block still gains a batch: what is
+    /// moved fills whole batches, so less than a batch is no gain.
+    pub most_live: u32,
 }
 
 impl Candidates<'_> {
     /// True where collecting block `index` gains space.
     #[inline]
     pub fn gains(&self, index: usize) -> bool {
-        self.live[index] < self.units_per_block
+        self.live[index] <= self.most_live
     }
     /// The blocks that may be chosen and gain space.
     pub fn gaining(&self) -> impl Iterator<Item = usize> {
@@ -112,7 +115,7 @@ mod tests {
             seed: u64,
         ) {
             let closed_at: Vec<u64> = (0..live.len() as u64).map(|index| index * 7 % 50).collect();
-            let candidates = Candidates { live: &live, closed_at: &closed_at, now: 60, units_per_block: 8 };
+            let candidates = Candidates { live: &live, closed_at: &closed_at, now: 60, units_per_block: 8, most_live: 7 };
             for policy in VictimPolicy::all() {
                 let chosen = policy.choose(candidates, &mut Streams::new(seed).stream("victim"));
                 let again = policy.choose(candidates, &mut Streams::new(seed).stream("victim"));

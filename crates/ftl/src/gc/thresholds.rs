@@ -33,7 +33,9 @@ impl Measure for Threshold {
         match unit.name {
             "% of blocks" => Self::ShareOfBlocks(amount.to_f64() / 100.0),
             "% of pages" => Self::ShareOfPages(amount.to_f64() / 100.0),
-            _ => Self::Blocks(amount.whole().map_or(u32::MAX, |blocks| blocks.min(u64::from(u32::MAX)) as u32)),
+            _ => Self::Blocks(
+                amount.whole().map_or(u32::MAX, |blocks| blocks.min(u64::from(u32::MAX)) as u32),
+            ),
         }
     }
 }
@@ -44,9 +46,12 @@ impl Threshold {
     fn limit(self, layout: &Layout) -> Limit {
         match self {
             Self::Blocks(blocks) => Limit::Blocks(blocks),
-            Self::ShareOfBlocks(share) => Limit::Blocks((share * f64::from(layout.blocks_per_bin())) as u32),
+            Self::ShareOfBlocks(share) => {
+                Limit::Blocks((share * f64::from(layout.blocks_per_bin())) as u32)
+            }
             Self::ShareOfPages(share) => {
-                let units = f64::from(layout.blocks_per_bin()) * f64::from(layout.units_per_block());
+                let units =
+                    f64::from(layout.blocks_per_bin()) * f64::from(layout.units_per_block());
                 Limit::Units((share * units) as u32)
             }
         }

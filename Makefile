@@ -1,0 +1,70 @@
+# Every chore of flashscape. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+OUT := out/demo
+
+# What the installed command is made from.
+SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
+
+.PHONY: help demo test bench format clean rust-checks rust-tests python-checks python-tests
+.DEFAULT_GOAL := help
+
+help: ## Show this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(VENV)/.installed ## Replay a real trace on a small drive and explain its tail.
+	@$(BIN)/flashscape run examples/demo.toml --out $(OUT) --force
+	@echo
+	@$(BIN)/flashscape explain $(OUT)
+	@echo
+	@cat examples/demo-next.txt
+
+test: rust-checks rust-tests python-checks python-tests ## Check and test everything.
+
+bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
+	$(BIN)/python -m flashscape.bench
+
+format: $(VENV)/.dev ## Format all code.
+	cargo fmt --all
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests
+
+clean: ## Remove what the other commands have made.
+	rm -rf target $(VENV) out dist bench.json .pytest_cache .mypy_cache .ruff_cache
+
+rust-checks: | $(VENV)/.tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+rust-tests: | $(VENV)/.tools
+	cargo test --workspace --locked
+
+python-checks: $(VENV)/.dev $(VENV)/.installed
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
+	$(BIN)/mypy
+	$(BIN)/stubtest flashscape._flashscape
+
+python-tests: $(VENV)/.dev $(VENV)/.installed
+	$(BIN)/pytest
+
+# The environment, with what builds the wheel; refused where a tool is too old.
+$(VENV)/.tools: pyproject.toml scripts/require.sh
+	@sh scripts/require.sh $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.tools
+	$(PIP) install 'matplotlib>=3.8' 'mypy>=1.19' 'pytest>=8' 'ruff>=0.8'
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	rm -rf dist
+	$(BIN)/maturin build --release --locked --out dist
+	$(PIP) install --force-reinstall --no-deps dist/*.whl
+	$(PIP) install "$$(ls dist/*.whl)[plot]"
+	@touch $@

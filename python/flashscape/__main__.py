@@ -1,0 +1,5 @@
+"""``python -m flashscape``."""
+
+from flashscape.cli import main
+
+main()

@@ -1,0 +1,115 @@
+"""The causes of a request's latency as people name them.
+
+The simulator charges time to about thirty states. Here they are grouped into
+what somebody could do something about; every table and picture uses these.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Cause(NamedTuple):
+    """A group of states."""
+
+    name: str
+    """As a column head."""
+    phrase: str
+    """As it stands in ``61 % of that time is …``."""
+    colour: str
+    """In pictures."""
+    states: tuple[str, ...]
+    """Patterns of the states that belong to it."""
+    is_own: bool = False
+    """True for the request's own service: no wait for something else."""
+
+
+CAUSES = (
+    Cause(
+        "own service",
+        "the request's own service (link, firmware, buffer, flash, decoding)",
+        "#b8c4ce",
+        ("link", "firmware", "buffer", "sense", "program", "transfer", "decode"),
+        is_own=True,
+    ),
+    Cause(
+        "host reads",
+        "waiting behind other reads of hosts",
+        "#6baed6",
+        ("wait_unit_host_read", "wait_channel_host_read"),
+    ),
+    Cause(
+        "host programs",
+        "waiting behind the programming of host data",
+        "#2171b5",
+        ("wait_unit_host_program", "wait_channel_host_program"),
+    ),
+    Cause(
+        "read-modify-write",
+        "waiting behind reads for read-modify-write",
+        "#807dba",
+        ("wait_*_rmw_read",),
+    ),
+    Cause(
+        "GC reads",
+        "waiting behind reads of garbage collection",
+        "#fdae6b",
+        ("wait_unit_gc_read", "wait_channel_gc_read"),
+    ),
+    Cause(
+        "GC programs",
+        "waiting behind programs of garbage collection",
+        "#e6550d",
+        ("wait_unit_gc_program", "wait_channel_gc_program"),
+    ),
+    Cause("erases", "waiting behind erases", "#a50f15", ("wait_unit_erase", "wait_channel_erase")),
+    Cause(
+        "no free space",
+        "waiting until garbage collection has made space",
+        "#67000d",
+        ("wait_space_*",),
+    ),
+    Cause(
+        "write buffer",
+        "waiting for room in the write buffer",
+        "#41ab5d",
+        ("wait_buffer",),
+    ),
+    Cause(
+        "withheld flash",
+        "waiting for flash that is idle but kept for others",
+        "#d4b483",
+        ("withheld_gc_reserved", "withheld_order"),
+    ),
+    Cause(
+        "queue depth",
+        "waiting in the host because the queue is full",
+        "#969696",
+        ("withheld_queue_depth",),
+    ),
+    Cause("link", "waiting for the link to the host", "#525252", ("wait_link",)),
+)
+
+OTHER = Cause("other", "something else", "#dddddd", ("*",))
+"""For states of a later version."""
+
+
+@cache
+def cause_of(state: str) -> Cause:
+    """Return the cause that a state belongs to."""
+    fits = (c for c in CAUSES if any(fnmatchcase(state, pattern) for pattern in c.states))
+    return next(fits, OTHER)
+
+
+def by_cause(times: Mapping[str, int] | Iterable[tuple[str, int]]) -> dict[Cause, int]:
+    """Sum the time in each state by cause, in the order of :data:`CAUSES`."""
+    pairs = list(times.items() if hasattr(times, "items") else times)
+    sums = dict.fromkeys((*CAUSES, OTHER), 0)
+    for state, ns in pairs:
+        sums[cause_of(state)] += ns
+    return {cause: ns for cause, ns in sums.items() if ns}

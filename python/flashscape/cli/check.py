@@ -1,0 +1,34 @@
+"""``flashscape check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from flashscape.cli import options
+from flashscape.experiment import Experiment
+
+
+@click.command("check")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@options.overrides
+def command(file: Path, overrides: tuple[tuple[str, str], ...], as_json: bool) -> None:
+    """Check the experiment that FILE describes and print what follows from it.
+
+    Where something is wrong, every fault is listed with its path and line.
+    """
+    figures = Experiment.from_file(file, overrides).derived
+    if as_json:
+        click.echo(json.dumps(figures, indent=2))
+        return
+    from flashscape.report import derived, text
+
+    console = text.console()
+    for table in derived.tables(figures):
+        console.print(text.table(table))
+    for note in figures["notes"]:
+        console.print(f"note: {note}", style="yellow")
+    console.print(f"{file}: no faults", style="green")

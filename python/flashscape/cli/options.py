@@ -1,0 +1,50 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def override(text: str) -> tuple[str, str]:
+    """Take ``drive.ftl.gc.victim=fifo`` apart into a path and a value."""
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise click.BadParameter(f"{text!r} is not of the form path=value")
+    return path.strip(), value.strip()
+
+
+def overrides(command: Command) -> Command:
+    """``--set path=value``, any number of times."""
+    return click.option(
+        "--set",
+        "overrides",
+        type=override,
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Change a value of the configuration, such as drive.ftl.gc.victim=fifo. Repeatable.",
+    )(command)
+
+
+def results(command: Command) -> Command:
+    """``--out``, ``--force``, ``--json`` and ``--quiet``."""
+    for option in (
+        click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
+        click.option("--json", "as_json", is_flag=True, help="Print summary.json, nothing else."),
+        click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path, file_okay=True),
+            metavar="DIR",
+            help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
+        ),
+    ):
+        command = option(command)
+    return command

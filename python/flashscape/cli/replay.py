@@ -1,0 +1,108 @@
+"""``flashscape replay``: a trace and a preset make an experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flashscape.cli import options
+from flashscape.cli.show import run_and_show
+from flashscape.experiment import Experiment
+
+
+def numbers(text: str) -> list[int]:
+    """Take ``0,1`` apart."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list of numbers such as 0,1") from None
+
+
+@click.command("replay")
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--drive", required=True, metavar="PRESET", help="See `flashscape presets`.")
+@click.option("--format", "format_", metavar="FORMAT", help="mqsim, disksim or captured; detected.")
+@click.option("--closed", is_flag=True, help="As fast as the queue allows, not by the stamps.")
+@click.option("--queue-depth", type=int, metavar="N", help="Requests under way at most.")
+@click.option("--time-scale", type=float, metavar="X", help="Stretch stamps: 2 is half as fast.")
+@click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
+@click.option(
+    "--combine",
+    type=click.Choice(["concatenate", "fold", "separate"]),
+    help="How several devices become one drive.",
+)
+@click.option(
+    "--out-of-range",
+    type=click.Choice(["refuse", "wrap", "scale"]),
+    default="refuse",
+    show_default=True,
+    help="What to do about addresses beyond the drive.",
+)
+@click.option(
+    "--fill",
+    type=click.Choice(["random", "sequential", "empty"]),
+    default="sequential",
+    show_default=True,
+    help="What is on the drive at first.",
+)
+@click.option("--age", type=float, metavar="X", help="Overwrite it so many times before the run.")
+@click.option(
+    "--audit", is_flag=True, help="Check all that the drive returns; about twice the time."
+)
+@options.overrides
+@options.results
+def command(
+    trace: Path,
+    overrides: tuple[tuple[str, str], ...],
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Replay TRACE on a preset drive."""
+    config = configuration(trace, **choices)
+    experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
+    run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+
+
+def configuration(
+    trace: Path,
+    *,
+    drive: str,
+    format_: str | None,
+    closed: bool,
+    queue_depth: int | None,
+    time_scale: float | None,
+    devices: list[int] | None,
+    combine: str | None,
+    out_of_range: str,
+    fill: str,
+    age: float | None,
+    audit: bool,
+) -> dict[str, Any]:
+    """Return the experiment that the options describe; what was not said is left out."""
+    replayed = {
+        "file": str(trace),
+        "format": format_,
+        "mode": "closed" if closed else "open",
+        "time_scale": time_scale,
+        "devices": devices,
+        "combine": combine,
+        "out_of_range": out_of_range,
+    }
+    workload = {"name": "trace", "queue_depth": queue_depth, "trace": _said(replayed)}
+    precondition = {"fill": fill, "age": None if age is None else {"overwrites": age}}
+    return {
+        "title": f"{trace.name} on {drive}",
+        "drive": {"preset": drive},
+        "precondition": _said(precondition),
+        "workload": [_said(workload)],
+        "run": {"audit": audit},
+    }
+
+
+def _said(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}

@@ -1,0 +1,28 @@
+"""``flashscape run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashscape.cli import options
+from flashscape.cli.show import run_and_show
+from flashscape.experiment import Experiment
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.overrides
+@options.results
+def command(
+    file: Path,
+    overrides: tuple[tuple[str, str], ...],
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run the experiment that FILE describes."""
+    experiment = Experiment.from_file(file, overrides)
+    run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)

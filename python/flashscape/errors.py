@@ -1,0 +1,74 @@
+"""What can go wrong: one family, so that one ``except`` catches all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from flashscape.result import Result
+
+
+class FlashscapeError(Exception):
+    """Anything that flashscape refuses or fails at."""
+
+
+class Problem(NamedTuple):
+    """One fault of a configuration."""
+
+    path: str
+    """Where it is, such as ``drive.ftl.gc.victim``; empty for the whole file."""
+    file: str
+    """The file it was written in, or ``override``."""
+    line: int | None
+    """The line in that file, from 1, where known."""
+    message: str
+    """What is wrong, and the remedy."""
+
+
+class ConfigError(FlashscapeError, ValueError):
+    """A configuration was refused. ``problems`` lists every fault at once."""
+
+    def __init__(
+        self, text: str, problems: list[tuple[str, str, int | None, str]] | None = None
+    ) -> None:
+        super().__init__(text)
+        self.problems = [Problem(*problem) for problem in problems or []]
+
+
+class TraceError(FlashscapeError, ValueError):
+    """A trace is missing, damaged, ambiguous, or does not fit the drive."""
+
+    def __init__(
+        self, text: str, file: str | None = None, line: int | None = None, problem: str = ""
+    ) -> None:
+        super().__init__(text)
+        self.file = file
+        """The trace."""
+        self.line = line
+        """The line, from 1, where the fault belongs to one."""
+        self.problem = problem
+        """What is wrong, and the remedy."""
+
+
+class SpaceError(FlashscapeError):
+    """The drive has no free space left and no way to make any."""
+
+
+class OutputError(FlashscapeError, OSError):
+    """Results cannot be written or read: a full disk, or a directory that is in use."""
+
+
+class SimulatorError(FlashscapeError):
+    """flashscape contradicts itself: a bug of the simulator, not of its user."""
+
+    def __str__(self) -> str:
+        return f"this is a bug of flashscape, please report it: {super().__str__()}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was interrupted. ``result`` has what was measured until then."""
+
+    def __init__(self, result: Result | None) -> None:
+        super().__init__("interrupted")
+        self.result = result
+        """Marked ``complete: false``; None where the run itself had not begun."""

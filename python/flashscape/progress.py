@@ -1,0 +1,78 @@
+"""A progress bar: simulated time, speed and what is left. Only on a terminal."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from flashscape import units
+
+
+class Bar:
+    """Shows on stderr how a run goes; says nothing where stderr is no terminal."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[speed]}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task: TaskID | None = None
+        self._phase = ""
+        self._begun = 0.0
+
+    def surveyed(self, announcement: str) -> None:
+        """Announce what was understood of a trace."""
+        self._console.print(announcement, highlight=False, markup=False, soft_wrap=True)
+
+    def preconditioning(self, share: float) -> None:
+        """Show how far the drive is filled and aged."""
+        self._show("filling and ageing", share, "")
+
+    def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
+        """Show how far the run has come, and how fast it goes."""
+        self._begin("running")
+        seconds = max(time.perf_counter() - self._begun, 1e-9)
+        speed = (
+            f"{units.duration(simulated_ns)} simulated, "
+            f"{units.count(requests / seconds)} requests/s, "
+            f"{simulated_ns / 1e9 / seconds:.3g} simulated s per s"
+        )
+        self._show("running", share, speed)
+
+    def ended(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def _begin(self, phase: str) -> None:
+        if phase == self._phase:
+            return
+        self._phase = phase
+        self._begun = time.perf_counter()
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(phase, total=None, speed="")
+        self._progress.start()
+
+    def _show(self, phase: str, share: float | None, speed: str) -> None:
+        self._begin(phase)
+        if self._task is not None:
+            total = None if share is None else 1.0
+            self._progress.update(self._task, total=total, completed=share or 0.0, speed=speed)

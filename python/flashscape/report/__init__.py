@@ -1,0 +1,1 @@
+"""Results for people: tables for terminals, HTML for notebooks, pictures for files."""

@@ -1,0 +1,104 @@
+"""The figures that follow from a configuration, as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape.report.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def tables(figures: dict[str, Any]) -> list[Rows]:
+    """Every table of ``flashscape check``."""
+    return [
+        _rows("Capacity", _capacity(figures["capacity"])),
+        _rows("Organisation", _organisation(figures["organisation"])),
+        _rows("Commands", _durations(figures["durations_ns"], figures["suspension_points_ns"])),
+        _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
+        _rows("Garbage collection", _thresholds(figures["gc_free_blocks_per_bin"])),
+        _rows("Memory of a run", _memory(figures["memory_bytes"])),
+    ]
+
+
+def _rows(title: str, rows: list[tuple[str, str]]) -> Rows:
+    return Rows(title, ("figure", "value"), rows, 2)
+
+
+def _capacity(capacity: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (
+            "exported",
+            f"{units.size(capacity['exported_bytes'])} ({capacity['exported_bytes']:,} B)",
+        ),
+        (
+            "physical",
+            f"{units.size(capacity['physical_bytes'])} ({capacity['physical_bytes']:,} B)",
+        ),
+        ("over-provisioning: spare / exported", units.percent(capacity["spare_over_exported"])),
+        ("over-provisioning: reserved / physical", units.percent(capacity["reserved_of_physical"])),
+        ("mapping unit", f"{capacity['mapping_unit_bytes']:,} B"),
+        ("mapping units", f"{capacity['logical_units']:,}"),
+    ]
+
+
+def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("dies", f"{organisation['dies']:,}"),
+        ("planes", f"{organisation['planes']:,}"),
+        ("pools", f"{organisation['pools']:,}"),
+        ("bins (what garbage collection works in)", f"{organisation['bins']:,}"),
+        ("blocks a bin", f"{organisation['blocks_per_bin']:,}"),
+        ("block", units.size(organisation["block_bytes"])),
+        ("one program command writes", units.size(organisation["program_bytes"])),
+    ]
+
+
+def _durations(durations: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
+    spans = [
+        ("sense, by page type", _list(durations["sense_by_page_type"])),
+        ("program, by page type", _list(durations["program_by_page_type"])),
+        ("transfer of a mapping unit (a page at most)", units.duration(durations["transfer_unit"])),
+        ("transfer of a page", units.duration(durations["transfer_page"])),
+        ("transfer for a program command", units.duration(durations["transfer_program"])),
+        ("decoding", units.duration(durations["decode"])),
+        ("erase", units.duration(durations["erase"])),
+    ]
+    if len(steps) > 1:
+        spans.append(("an erase could be suspended after", _list(steps)))
+    return spans
+
+
+def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
+    link = limits["link_bytes_per_second"]
+    return [
+        ("channels together", units.rate(limits["channels_bytes_per_second"])),
+        ("flash arrays reading", units.rate(limits["array_read_bytes_per_second"])),
+        ("flash arrays programming", units.rate(limits["array_program_bytes_per_second"])),
+        ("link to the host, each way", "no limit" if link is None else units.rate(link)),
+    ]
+
+
+def _thresholds(free: dict[str, int]) -> list[tuple[str, str]]:
+    return [
+        ("begins in the background at", f"{free['soft']} free blocks in a bin"),
+        ("goes before host writes at", f"{free['urgent']} free blocks in a bin"),
+        ("stops at", f"{free['stop']} free blocks in a bin"),
+    ]
+
+
+def _memory(memory: dict[str, Any]) -> list[tuple[str, str]]:
+    available = memory["available"]
+    return [
+        ("map", units.size(memory["map"])),
+        ("the rest", units.size(memory["other"])),
+        ("auditor", units.size(memory["audit"])),
+        ("all", units.size(memory["total"])),
+        ("available here", "not known" if available is None else units.size(available)),
+    ]
+
+
+def _list(spans: Sequence[int]) -> str:
+    return ", ".join(map(units.duration, spans))

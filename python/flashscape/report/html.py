@@ -1,0 +1,32 @@
+"""A summary as static HTML: no scripts, so that it shows in every notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from flashscape.report import rows
+
+if TYPE_CHECKING:
+    from flashscape.result import Result
+
+
+def summary(result: Result) -> str:
+    """Return the tables of a summary as HTML."""
+    tables = "".join(map(_table, rows.everything(result)))
+    return f"<div><p><b>{escape(rows.headline(result))}</b></p>{tables}</div>"
+
+
+def _table(table: rows.Rows) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
+    body = "".join(f"<tr>{_cells(row, table.names)}</tr>" for row in table.rows)
+    return (
+        f"<table><caption>{escape(table.title)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cells(row: tuple[str, ...], names: int) -> str:
+    sides = ("left" if column < names else "right" for column in range(len(row)))
+    cells = zip(sides, row, strict=True)
+    return "".join(f'<td style="text-align:{side}">{escape(text)}</td>' for side, text in cells)

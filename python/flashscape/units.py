@@ -1,0 +1,53 @@
+"""Numbers as people read them: a suitable unit, three digits that count."""
+
+from __future__ import annotations
+
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def duration(ns: float | None) -> str:
+    """Nanoseconds: ``85.3 µs``; a dash for None."""
+    if ns is None:
+        return "–"
+    return _scaled(ns, _TIMES, "ns")
+
+
+def size(count: float) -> str:
+    """Bytes, in powers of ten: ``1.92 TB``."""
+    return _scaled(count, _SIZES, "B")
+
+
+def rate(per_second: float) -> str:
+    """Bytes per second: ``640 MB/s``."""
+    return f"{size(per_second)}/s"
+
+
+def count(number: float) -> str:
+    """A number of things, shortened from ten thousand on: ``25.6 k``."""
+    if number < 10_000:
+        return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
+    return _scaled(number, _COUNTS, "")
+
+
+def percent(share: float) -> str:
+    """A share of one: ``12.3 %``; what is there but tiny is not called nothing."""
+    hundredths = share * 100
+    if 0 < hundredths < 0.1:
+        return "< 0.1 %"
+    return f"{hundredths:.1f} %"
+
+
+def _scaled(number: float, scale: tuple[tuple[float, str], ...], smallest: str) -> str:
+    for factor, unit in scale:
+        # What would round up to 1000 of a unit is shown as 1 of the next.
+        if abs(number) >= factor * 0.9995:
+            return f"{_digits(number / factor)} {unit}"
+    return f"{_digits(number)} {smallest}".rstrip()
+
+
+def _digits(number: float) -> str:
+    if abs(number) >= 99.95 or number == int(number):
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 9.995 else f"{number:.2f}"

@@ -1,0 +1,17 @@
+"""Where test data lie, and how a preset is cut down to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CAPTURED = ROOT / "traces" / "captured"
+
+SMALL = (
+    "--set=drive.geometry.channels=2",
+    "--set=drive.geometry.dies_per_package=1",
+    "--set=drive.geometry.blocks_per_plane=100",
+    "--set=drive.geometry.pages_per_block=96",
+    "--set=drive.ftl.over_provisioning.exported=1 GiB",
+)
+"""Cuts dc-tlc down to the 1 GiB that the captured traces need."""

@@ -1,0 +1,148 @@
+"""Bad input: one clear error on stderr, an exit code, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from places import CAPTURED, SMALL
+
+
+def refused(ended, status, *messages):
+    assert ended.status == status, ended.err
+    assert ended.err.startswith("error: ")
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+    for message in messages:
+        assert message in ended.err
+
+
+@pytest.mark.parametrize(
+    ("override", "messages"),
+    [
+        ("drive.ftl.gc.victm=fifo", ("drive.ftl.gc.victm", 'did you mean "victim"')),
+        ("drive.ftl.gc.victim=greeedy", ("drive.ftl.gc.victim", '"greedy"')),
+        ("record.interval=10", ("record.interval", "no unit", '"10 us"')),
+        ("drive.geometry.channels=0", ("drive.geometry.channels",)),
+        ("drive.nand.read=['1 us', '2 us']", ("drive.nand.read", "2 figures")),
+        ("drive.ftl.block_planes=3", ("drive.ftl.block_planes",)),
+        ("drive.geometry.blocks_per_plane=16000000", ("more than 32-bit",)),
+        ("drive.ftl.over_provisioning.exported=190 MiB", ("drive.ftl",)),
+        ("drive.buffer.size=4 KiB", ("drive.buffer.size", "at least 65536 bytes")),
+        ("drive.preset=dc-tcl", ("drive.preset", "dc-tlc")),
+    ],
+)
+def test_impossible_configurations(override, messages, experiment_file, flashscape, tmp_path):
+    for command in (("check",), ("run", "--out", "out")):
+        ended = flashscape(command[0], experiment_file, *command[1:], "--set", override)
+        refused(ended, 2, "1 problem", *messages)
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_faults_at_once(experiment_file, flashscape):
+    faults = ("seeed=1", "drive.buffer.size=2", "record.interval=10")
+    ended = flashscape("check", experiment_file, *(f"--set={fault}" for fault in faults))
+    refused(ended, 2, "3 problems", "seeed", "drive.buffer.size", "record.interval")
+
+
+def test_a_drive_larger_than_memory(experiment_file, flashscape):
+    size = ("--set=drive.geometry.blocks_per_plane=5000000",)
+    exported = ("--set=drive.ftl.over_provisioning.exported=14 TB",)
+    ended = flashscape("run", experiment_file, *size, *exported)
+    refused(ended, 2, "GiB of memory", "GiB are available", "without audit")
+
+
+def test_files_that_are_no_experiments(flashscape, tmp_path):
+    refused(flashscape("run", "none.toml"), 2, "none.toml: cannot be read: No such file")
+    refused(flashscape("run", tmp_path), 2, "cannot be read: Is a directory")
+    (tmp_path / "broken.toml").write_text("[drive\n")
+    refused(flashscape("run", "broken.toml"), 2, "broken.toml: 1 problem", "line 1")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    refused(flashscape("run", "binary.toml"), 2, "is not text in UTF-8")
+    (tmp_path / "empty.toml").write_text("")
+    refused(flashscape("run", "empty.toml"), 2, "drive", "workload")
+
+
+def test_bad_usage(experiment_file, flashscape):
+    for arguments in (("run",), ("frobnicate",), ("run", experiment_file, "--set", "seed")):
+        ended = flashscape(*arguments)
+        assert ended.status == 2
+        assert ended.out == ""
+        assert "Error: " in ended.err
+
+
+ROWS = b"time_us,op,offset,length\n" + b"".join(
+    b"%d,W,%d,4096\n" % (i, i * 4096) for i in range(50)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "messages"),
+    [
+        ("none.csv", None, ("none.csv", "there is no such file")),
+        ("empty.csv", b"", ("empty.csv",)),
+        ("header.csv", b"time_us,op,offset,length\n", ("header.csv",)),
+        ("cut.csv", ROWS + b"51,W,40", ("cut.csv:52",)),
+        ("corrupt.csv", ROWS + b"51,X,4096,4096\n", ("corrupt.csv:52", '"X"')),
+        ("cut.csv.gz", gzip.compress(ROWS * 50)[:-20], ("cut.csv.gz",)),
+        ("noise.csv", bytes(range(256)) * 4, ("noise.csv:1",)),
+        ("far.csv", ROWS + b"51,W,1099511627776,4096\n", ("far.csv:52", "out_of_range")),
+    ],
+)
+def test_bad_traces(name, content, messages, flashscape, tmp_path):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    ended = flashscape("replay", name, "--drive=dc-tlc", *SMALL, "--quiet", "--out=out")
+    refused(ended, 2, *messages)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_stamps_that_run_backwards(flashscape, tmp_path):
+    (tmp_path / "back.csv").write_bytes(ROWS + b"3,W,0,4096\n")
+    command = ("replay", "back.csv", "--drive=dc-tlc", *SMALL, "--quiet")
+    assert flashscape(*command).status == 0, "captured traces are sorted"
+    ended = flashscape(*command, "--set=workload[0].trace.disorder=refuse")
+    refused(ended, 2, "back.csv:52")
+
+
+def test_a_wrong_format_forced(flashscape):
+    trace = CAPTURED / "start.csv.gz"
+    ended = flashscape("replay", trace, "--drive=dc-tlc", *SMALL, "--format=mqsim", "--quiet")
+    refused(ended, 2, "start.csv.gz:1", 'format = "captured"')
+    ended = flashscape("replay", trace, "--drive=dc-tlc", *SMALL, "--format=csv", "--quiet")
+    refused(ended, 2, "trace.format", "captured")
+
+
+def test_a_full_disk(experiment_file, tmp_path):
+    """A limit on the size of files stands in for it."""
+    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    ended = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: out/latency.parquet: cannot be written: ")
+    assert ended.stdout == ""
+    assert list((tmp_path / "out").iterdir()) == [], "no half-written file is left"
+
+
+def test_a_place_where_nothing_can_be_written(experiment_file, flashscape, tmp_path):
+    (tmp_path / "file").write_text("")
+    refused(
+        flashscape("run", experiment_file, "--out", "file"), 1, "file: no directory for results"
+    )
+
+
+def test_results_that_are_none(flashscape, tmp_path):
+    refused(flashscape("explain", "out"), 1, "out: has no results", "--out")
+    (tmp_path / "summary.json").write_text("{")
+    refused(flashscape("explain", "."), 1, "summary.json: is damaged")
+    (tmp_path / "summary.json").write_text("{}")
+    refused(flashscape("explain", "."), 1, "is not a summary of flashscape")

@@ -1,0 +1,155 @@
+"""The command line where all is well: what it prints, where, and what it writes."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from flashscape.latency import KINDS
+from places import CAPTURED, ROOT, SMALL
+
+
+def test_run_prints_a_summary_and_writes_results(experiment_file, flashscape, tmp_path):
+    ended = flashscape("run", experiment_file, "--out", "out")
+    assert (ended.status, ended.err) == (0, "")
+    for shown in ("small:", "p99.99", "write amplification", "flashscape explain out"):
+        assert shown in ended.out
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    tables = {"latency", "blame", "series", "wear", "slowest"}
+    assert written == {f"{name}.parquet" for name in tables} | {"summary.json", "tail.svg"}
+    assert pl.read_parquet(tmp_path / "out" / "latency.parquet")["requests"].sum() == 3000
+
+
+def test_json_is_the_summary_and_nothing_else(experiment_file, flashscape):
+    ended = flashscape("run", experiment_file, "--json", "--set", "run.requests=500")
+    summary = json.loads(ended.out)
+    assert summary["complete"] is True
+    assert summary["config"]["run"]["requests"] == 500
+
+
+def test_quiet_says_nothing(experiment_file, flashscape):
+    assert flashscape("run", experiment_file, "--quiet") == (0, "", "")
+
+
+def test_nothing_is_overwritten_without_force(experiment_file, flashscape, tmp_path):
+    kept = tmp_path / "out" / "summary.json"
+    kept.parent.mkdir()
+    kept.write_text("precious")
+    ended = flashscape("run", experiment_file, "--out", "out")
+    assert (ended.status, kept.read_text()) == (1, "precious")
+    assert "out: is not empty (it has summary.json)" in ended.err
+    assert flashscape("run", experiment_file, "--out", "out", "--force", "--quiet").status == 0
+    assert json.loads(kept.read_text())["complete"] is True
+
+
+def test_replay_announces_what_it_has_understood(flashscape, tmp_path):
+    trace = CAPTURED / "sqlite.csv.gz"
+    ended = flashscape("replay", trace, "--drive", "dc-tlc", *SMALL, "--audit", "--out", "out")
+    assert ended.status == 0
+    assert "captured CSV, gzip" in ended.err
+    assert "rows      8544 over" in ended.err
+    assert "time in us" in ended.err
+    explained = flashscape("explain", "out")
+    assert explained.status == 0
+    assert "trace: write requests" in explained.out
+    assert "Write amplification is" in explained.out
+    assert "Shares of the time" in explained.out
+
+
+def test_replay_options_reach_the_configuration(flashscape):
+    trace = CAPTURED / "sqlite.csv.gz"
+    options = ("--closed", "--queue-depth=4", "--devices=0", "--combine=fold", "--fill=random")
+    more = ("--age=0.5", "--out-of-range=wrap", "--format=captured", "--json", "--quiet")
+    ended = flashscape("replay", trace, "--drive=dc-tlc", *SMALL, *options, *more)
+    config = json.loads(ended.out)["config"]
+    [workload] = config["workload"]
+    assert workload["queue_depth"] == 4
+    assert workload["trace"] | {"file": ""} == {
+        "file": "",
+        "format": "captured",
+        "mode": "closed",
+        "devices": [0],
+        "combine": "fold",
+        "out_of_range": "wrap",
+    }
+    assert config["precondition"]["fill"] == "random"
+    assert config["precondition"]["age"]["overwrites"] == 0.5
+
+
+def test_time_scale_stretches_a_replay(flashscape):
+    command = ("replay", CAPTURED / "sqlite.csv.gz", "--drive=dc-tlc", *SMALL, "--json", "--quiet")
+    spans = [
+        json.loads(flashscape(*command, f"--time-scale={scale}").out)["simulated_ns"]
+        for scale in (1, 2)
+    ]
+    assert spans[1] == pytest.approx(2 * spans[0], rel=0.1)
+
+
+@pytest.mark.parametrize("trace", ["start", "sqlite", "pginit", "pgbench", "rm"])
+def test_every_captured_trace_replays_with_the_audit_on(trace, flashscape):
+    file = CAPTURED / f"{trace}.csv.gz"
+    ended = flashscape("replay", file, "--drive=dc-tlc", *SMALL, "--audit", "--json", "--quiet")
+    assert ended.status == 0, ended.err
+    summary = json.loads(ended.out)
+    kinds = [summary["initiators"][0][kind] for kind in KINDS]
+    asked = sum(kind["requests"] for kind in kinds)
+    assert asked == summary["traces"][0]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("tpcc-small.trace", ("--combine=fold", "--out-of-range=wrap")),
+        ("wsrch-small.trace", ("--combine=fold", "--out-of-range=wrap")),
+        ("iozone-100k.trace", ("--out-of-range=wrap", "--closed", "--queue-depth=8")),
+        ("postmark.trace", ("--out-of-range=wrap", "--closed", "--queue-depth=8")),
+    ],
+)
+def test_foreign_traces_replay(name, options, flashscape):
+    trace = ROOT.parent / "shared" / "traces" / name
+    if not trace.exists():
+        pytest.skip(f"{trace} is not there; it is not ours to ship")
+    command = ("replay", trace, "--drive=dc-tlc", *SMALL, "--audit", "--json", "--quiet")
+    ended = flashscape(*command, *options)
+    assert ended.status == 0, ended.err
+    assert json.loads(ended.out)["complete"] is True
+
+
+def test_the_demo_has_garbage_collection_to_explain(flashscape):
+    ended = flashscape("run", ROOT / "examples" / "demo.toml", "--json", "--quiet")
+    summary = json.loads(ended.out)
+    assert summary["write_amplification"]["gc"] > 0.5
+    blame = summary["initiators"][0]["read"]["blame_ns"]
+    assert blame["wait_unit_erase"] + blame["wait_unit_gc_program"] > 0
+
+
+def test_check_prints_what_follows(experiment_file, flashscape):
+    ended = flashscape("check", experiment_file)
+    assert (ended.status, ended.err) == (0, "")
+    for shown in (
+        "exported",
+        "spare / exported",
+        "reserved / physical",
+        "erase",
+        "channels together",
+        "goes before host writes at",
+        "available here",
+        "no faults",
+    ):
+        assert shown in ended.out
+    figures = json.loads(flashscape("check", experiment_file, "--json").out)
+    assert figures["capacity"]["exported_bytes"] == 150 * 2**20
+
+
+def test_presets_are_listed_and_shown(flashscape):
+    assert "atc08" in flashscape("presets").out
+    shipped = ROOT / "python" / "flashscape" / "presets" / "dc-tlc.toml"
+    assert flashscape("presets", "dc-tlc").out == shipped.read_text()
+    assert flashscape("presets", "dc").status == 2
+
+
+def test_schema_and_version(flashscape):
+    assert "drive" in json.loads(flashscape("schema").out)["properties"]
+    assert flashscape("--version").out.startswith("flashscape, version ")

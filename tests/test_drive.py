@@ -1,0 +1,102 @@
+"""The stepwise drive: its arithmetic, its order, and what it refuses."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import flashscape as fs
+
+FULL = {"fill": "sequential"}
+
+
+@pytest.fixture
+def drive(config):
+    return fs.Drive(config["drive"], precondition=FULL, audit=True)
+
+
+def finish(drive):
+    done = []
+    while (due := drive.next_event_ns()) is not None:
+        done += drive.advance(due)
+    return done
+
+
+def test_a_lone_read_takes_the_sum_of_its_phases(drive, config):
+    experiment = fs.Experiment.from_dict(config)
+    spans = experiment.derived["durations_ns"]
+    rate = 7_000_000_000
+    expected = {
+        "firmware": 5_000,
+        "sense": spans["sense_by_page_type"][0],
+        "transfer": spans["transfer_unit"],
+        "decode": spans["decode"],
+        "link": -(-4096 * 1_000_000_000 // rate),
+    }
+    assert experiment.config["drive"]["firmware"]["read"] == "5 us"
+    number = drive.submit("read", offset=0, length=4096, at_ns=1_000)
+    [done] = finish(drive)
+    assert done.id == number
+    assert done.blame == pytest.approx(expected, abs=1)
+    assert done.latency_ns == sum(done.blame.values())
+    assert (done.arrived_ns, done.unmapped) == (1_000, 0)
+    drive.audit()
+
+
+def test_time_goes_only_as_far_as_it_is_told(drive):
+    drive.submit("read", 0, 4096)
+    assert drive.advance(10) == []
+    assert (drive.now_ns, drive.outstanding) == (10, 1)
+    [done] = drive.advance(1_000_000)
+    assert (done.kind, done.offset, done.length) == ("read", 0, 4096)
+    assert (drive.now_ns, drive.outstanding, drive.next_event_ns()) == (1_000_000, 0, None)
+
+
+def test_every_kind_is_served(drive):
+    for kind in ("write", "trim", "write_zeroes", "read"):
+        drive.submit(kind, 8192, 4096)
+    drive.submit("flush")
+    assert {done.kind for done in finish(drive)} == {
+        "write", "trim", "write_zeroes", "read", "flush",
+    }  # fmt: skip
+    drive.audit()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("reed", 0, 4096), 'no kind "reed" \\(there are read, write'),
+        (("read", 0, 0), "length is 0"),
+        (("read", 2**63, 4096), "ends beyond the drive of"),
+        (("read", 2**64 - 1, 4096), "ends beyond the drive of"),
+        (("flush", 0, 4096), "a flush has no offset"),
+        (("read", 0, 4096, 5), "at_ns=5 is in the past: the drive has reached 100 ns"),
+        (("read", 0, 4096, None, "urgent"), 'no priority "urgent"'),
+    ],
+)
+def test_nonsense_is_refused(drive, arguments, message):
+    drive.advance(100)
+    with pytest.raises(ValueError, match=message):
+        drive.submit(*arguments)
+    assert drive.outstanding == 0
+
+
+def test_drives_in_threads_do_not_disturb_each_other(config):
+    def history(_):
+        drive = fs.Drive(config["drive"], precondition=FULL, seed=7)
+        for number in range(500):
+            kind = "write" if number % 3 else "read"
+            drive.submit(kind, number * 7919 % 1000 * 4096, 4096, at_ns=number * 2_000)
+        finish(drive)
+        return drive.digest
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(history, range(8)))) == 1
+
+
+def test_an_experiment_brings_its_drive(config):
+    drive = fs.Drive(fs.Experiment.from_dict(config))
+    assert drive.capacity_bytes == 150 * 2**20
+    with pytest.raises(fs.ConfigError, match="no preset"):
+        fs.Drive("no-such-drive")

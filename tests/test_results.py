@@ -1,0 +1,97 @@
+"""The names that scripts rely on, and that tables and summary agree."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import flashscape as fs
+from flashscape import _flashscape
+from flashscape.causes import OTHER, cause_of
+
+PERCENTILES = {"p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"}
+LATENCY = {"mean", "min", "max"} | PERCENTILES
+KIND = {"requests", "bytes", "iops", "unmapped", "latency_ns", "blame_ns"}
+TOP = {
+    "initiators",
+    "flash",
+    "write_amplification",
+    "wear",
+    "simulated_ns",
+    "host_cpu_seconds",
+    "digest",
+    "config",
+}
+
+
+@pytest.fixture(scope="module")
+def result(small):
+    return fs.run(small)
+
+
+def test_the_summary_has_the_promised_names(result):
+    assert TOP <= result.summary.keys()
+    [host] = result.summary["initiators"]
+    assert host["name"] == "host"
+    for kind in ("read", "write", "trim", "flush"):
+        assert KIND <= host[kind].keys()
+        assert LATENCY <= host[kind]["latency_ns"].keys()
+    assert result.summary["config"]["drive"]["nand"]["cell"] == "tlc", "it is resolved"
+
+
+def test_blame_sums_to_latency(result):
+    for _, _, figures in result.groups():
+        total = figures["latency_ns"]["mean"] * figures["requests"]
+        assert sum(figures["blame_ns"].values()) == pytest.approx(total, rel=1e-9)
+    states = [name for name in result.slowest.columns if name[:-3] in dict(_flashscape.states())]
+    assert (result.slowest.select(states).sum_horizontal() == result.slowest["latency_ns"]).all()
+
+
+def test_tables_agree_with_the_summary(result):
+    for name, kind, figures in result.groups():
+        rows = result.latency.filter(pl.col("initiator") == name, pl.col("kind") == kind)
+        assert rows["requests"].sum() == figures["requests"]
+    assert result.series["reads"].sum() == result.read.requests
+    assert len(result.wear) == result.summary["config"]["drive"]["geometry"]["channels"] * 64
+
+
+def test_percentiles_of_tables_are_those_of_the_summary(result):
+    exact = result.summary["initiators"][0]["read"]["latency_ns"]
+    for name in ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "min", "max"):
+        assert getattr(result.read, name) == exact[name]
+    assert result.read.percentile(95) == exact["p95"]
+    assert result.read.mean == pytest.approx(exact["mean"])
+    with pytest.raises(ValueError, match="no kind 'reads'"):
+        result.of_kind("reads")
+    with pytest.raises(ValueError, match="no initiator 'guest'"):
+        result.of_kind("read", "guest")
+
+
+def test_results_survive_a_directory(result, tmp_path):
+    result.save(tmp_path / "out")
+    again = fs.Result.load(tmp_path / "out")
+    assert again.summary == json.loads(json.dumps(result.summary))
+    for table in ("latency", "blame", "series", "wear", "slowest"):
+        assert again.frame(table).equals(result.frame(table)), table
+    assert (tmp_path / "out" / "tail.svg").read_text().startswith("<?xml")
+    assert str(fs.explain(again)) == str(fs.explain(result))
+    with pytest.raises(fs.OutputError, match="not empty"):
+        result.save(tmp_path / "out")
+
+
+def test_a_notebook_shows_tables_without_scripts(result):
+    page = result._repr_html_()
+    assert "<table>" in page
+    assert "<script" not in page
+
+
+def test_every_state_has_a_cause():
+    assert [name for name, _ in _flashscape.states() if cause_of(name) is OTHER] == []
+
+
+def test_the_explanation_accounts_for_all_time(result):
+    for group in fs.explain(result).groups:
+        assert sum(group.mean.values()) == pytest.approx(1.0)
+        assert sum(group.tail.values()) == pytest.approx(1.0 if group.tail else 0.0)
