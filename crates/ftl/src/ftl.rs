@@ -153,6 +153,11 @@ impl Ftl {
             .sum();
         self.bins[bin].free() * layout.units_per_block() + open
     }
+    /// Free units as a threshold in pages counts them: none where the host can
+    /// write nothing, though collection may still have an open block.
+    fn counted_units(&self, bin: BinId) -> u32 {
+        if self.can_bind(bin, Stream::Host) { self.free_units(bin) } else { 0 }
+    }
     /// Blocks of a bin that are not retired.
     pub fn good_blocks(&self, bin: BinId) -> u32 {
         self.layout.blocks_per_bin() - self.bins[bin].bad
@@ -173,18 +178,23 @@ impl Ftl {
     /// How scarce space is in a bin.
     #[inline]
     pub fn level(&self, bin: BinId) -> Level {
-        self.thresholds.level(self.bins[bin].free(), || self.free_units(bin))
+        self.thresholds.level(self.bins[bin].free(), || self.counted_units(bin))
     }
     /// True where a collection of the bin may stop.
     #[inline]
     pub fn has_enough(&self, bin: BinId) -> bool {
-        self.thresholds.enough(self.bins[bin].free(), || self.free_units(bin))
+        self.thresholds.enough(self.bins[bin].free(), || self.counted_units(bin))
     }
     /// The same where `coming` blocks more will be free soon.
     #[inline]
     pub fn has_enough_with(&self, bin: BinId, coming: u32) -> bool {
         let units = coming * self.layout.units_per_block();
-        self.thresholds.enough(self.bins[bin].free() + coming, || self.free_units(bin) + units)
+        self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
+    }
+    /// True where a threshold counts pages, so that every write may reach it.
+    #[inline]
+    pub fn counts_pages(&self) -> bool {
+        self.thresholds.count_pages()
     }
     /// The thresholds of collection, as free blocks: urgent, soft, stop.
     pub fn thresholds_in_blocks(&self) -> [u32; 3] {
@@ -342,16 +352,18 @@ impl Ftl {
     // ---- collecting -------------------------------------------------------
 
     /// Chooses the next block of a bin to be collected; `None` where no block
-    /// gains space. The block is barred from being chosen again.
+    /// gains space or (where retired blocks have eaten the reserve) none's live
+    /// data has a place to go. The block is barred from being chosen again.
     pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
         let first = self.layout.first_block(bin).0 as usize;
         let run = first..first + self.layout.blocks_per_bin() as usize;
+        let gaining = self.layout.units_per_block() - self.layout.units_per_batch;
         let candidates = Candidates {
             live: &self.blocks.standing.as_slice()[run.clone()],
             closed_at: &self.blocks.closed_at.as_slice()[run],
             now: self.tally.units[Source::Host as usize],
             units_per_block: self.layout.units_per_block(),
-            most_live: self.layout.units_per_block() - self.layout.units_per_batch,
+            most_live: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
         };
         let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
         let block = BlockId((first + place) as u32);
@@ -360,15 +372,6 @@ impl Ftl {
         self.blocks.state[block] = BlockState::Collecting;
         self.bins[bin].collecting += 1;
         Some(block)
-    }
-
-    /// Gives back a victim that was not collected after all.
-    pub fn release_victim(&mut self, block: BlockId) {
-        debug_assert!(self.blocks.state[block] == BlockState::Collecting);
-        self.blocks.standing[block] &= !BARRED;
-        self.blocks.state[block] = BlockState::Closed;
-        let bin = self.layout.bin(block);
-        self.bins[bin].collecting -= 1;
     }
 
     /// A read of the block begins: it cannot be erased before the read ends.

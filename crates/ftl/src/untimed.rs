@@ -148,11 +148,6 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
 /// Collects one block of a bin; returns false where none gains space.
 fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     let Some(victim) = ftl.pick_victim(bin) else { return false };
-    if ftl.live_units(victim) > ftl.room(bin, Stream::Gc) * ftl.layout.units_per_batch {
-        // Only where retired blocks have eaten the reserve: the drive is worn out.
-        ftl.release_victim(victim);
-        return false;
-    }
     let mut moving = Move { bin, target: None, filled: 0 };
     let batches = ftl.layout.batches_per_block;
     for batch in 0..batches {

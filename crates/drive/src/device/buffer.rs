@@ -196,8 +196,9 @@ impl Buffer {
     }
 
     /// Puts an entry at the end of its pool's list, but before those of later
-    /// epochs, so that a flush finds what it waits for in front.
-    pub fn list(&mut self, id: EntryId, now: Instant) {
+    /// epochs, so that a flush finds what it waits for in front. Returns whether
+    /// it stands before others.
+    pub fn list(&mut self, id: EntryId, now: Instant) -> bool {
         let pool = self.entries[id].pool.0 as usize;
         let epoch = self.entries[id].epoch;
         let (mut prev, mut next) = (self.lists[pool].tail, None);
@@ -220,6 +221,7 @@ impl Buffer {
         }
         self.lists[pool].count += 1;
         self.pending += 1;
+        next.is_some()
     }
     /// Takes an entry out of its pool's list.
     pub fn unlist(&mut self, id: EntryId) {
@@ -310,6 +312,21 @@ impl Buffer {
             self.first_epoch += 1;
         }
         self.first_epoch > before
+    }
+
+    /// What the buffer holds, for an error message.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} of {} units of the buffer are used, {} of them listed and {} being programmed; \
+             {} commands wait for room, {} reads for programs, {} flushes",
+            self.used(),
+            self.capacity,
+            self.pending,
+            self.flying,
+            self.waiting.iter().map(VecDeque::len).sum::<usize>(),
+            self.deferred.len(),
+            self.flushes.len()
+        )
     }
 
     // ---- requests that wait ------------------------------------------------

@@ -181,11 +181,14 @@ impl Device {
         }
     }
 
-    /// A collection that an idle gap began makes way for whatever comes.
+    /// A collection that an idle gap began makes way for whatever comes, unless it
+    /// keeps its unit: what has come then waits for it.
     fn yields(&self, bin: BinId) -> bool {
+        let group = &self.groups[self.group_of(bin)];
         self.jobs[bin].by_idleness
             && self.ftl.level(bin) == Level::Ample
-            && self.groups[self.group_of(bin)].queued() > 0
+            && group.reserved_by != Some(bin)
+            && group.queued() > 0
     }
 
     /// Chooses the next victim, if the bin needs and can take one.
@@ -210,14 +213,6 @@ impl Device {
             self.jobs[bin].running = under_way > 0;
             return false;
         };
-        if self.ftl.live_units(victim)
-            > self.ftl.room(bin, Stream::Gc) * self.ftl.layout.units_per_batch
-        {
-            // Only where retired blocks have eaten the reserve: the drive is worn out.
-            self.ftl.release_victim(victim);
-            self.jobs[bin].running = under_way > 0;
-            return false;
-        }
         if !self.gc_config.preemptible {
             self.reserve(bin, group);
         }

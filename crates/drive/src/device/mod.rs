@@ -492,7 +492,11 @@ impl Device {
             })
             .collect();
         if starved.is_empty() {
-            return format!("{} commands wait and nothing is under way", self.outstanding);
+            return format!(
+                "{} commands wait and nothing is under way; {}",
+                self.outstanding,
+                self.buffer.describe()
+            );
         }
         format!("no free space and no block whose collection gains any in {}", starved.join(", "))
     }

@@ -211,8 +211,9 @@ impl Device {
         let token = self.audit_token(id, lpn);
         self.buffer.entry_mut(entry).token = token;
         let lru = self.buffer_config.order == BufferOrder::Lru;
-        // While a flush waits, entries keep their order, in which it finds them.
-        if lru && !self.buffer.is_flushing() && self.buffer.entry(entry).stage == Stage::Pending {
+        // While a flush or a read waits, entries keep their order, in which it finds them.
+        let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
+        if lru && may_move && self.buffer.entry(entry).stage == Stage::Pending {
             self.buffer.unlist(entry);
             self.buffer.list(entry, self.now);
         }
@@ -252,14 +253,19 @@ impl Device {
 
     /// An entry holds a whole unit: it may be programmed.
     pub(super) fn entry_ready(&mut self, entry: EntryId) {
-        self.buffer.list(entry, self.now);
+        let in_front = self.buffer.list(entry, self.now);
+        let pool = self.buffer.entry(entry).pool;
+        let hurry = &mut self.pools[pool].hurry_until;
+        if self.buffer.is_awaited(entry) || (in_front && hurry.is_some()) {
+            // A read waits for it, or for what it stands before.
+            *hurry = Some(self.now);
+        }
         while let Some(index) = self.followers.iter().position(|(older, _)| *older == entry) {
             let (_, follower) = self.followers.remove(index);
             let blame = self.buffer.fetch_blame(entry).clone();
             self.buffer.fetch_blame(follower).add(&blame);
             self.entry_ready(follower);
         }
-        let pool = self.buffer.entry(entry).pool;
         if self.admitting
             && self.buffer_config.durability == Durability::None
             && self.listed.last() != Some(&pool)
@@ -271,10 +277,12 @@ impl Device {
             && self.buffer.fill() >= high.fraction()
         {
             self.draining = true;
-            return self.pump_all();
+            self.pump_all();
+        } else {
+            self.pump(pool);
+            self.watch_partial(pool);
         }
-        self.pump(pool);
-        self.watch_partial(pool);
+        self.hurry_if_stuck();
     }
 
     /// Room has come free, by the end of `op` if by a program's: lets in what
@@ -311,9 +319,9 @@ impl Device {
     /// Where requests wait for room and nothing is on its way to flash, no full
     /// batch can form any more: the fullest pool goes out as it is.
     fn hurry_if_stuck(&mut self) {
-        if self.buffer.next_waiting().is_some()
+        if self.buffer.flying == 0
             && self.buffer.is_full()
-            && self.buffer.flying == 0
+            && self.buffer.next_waiting().is_some()
             && let Some(pool) = self.buffer.fullest()
         {
             self.hurry(pool);
@@ -564,8 +572,8 @@ impl Device {
         if stream == Stream::Host {
             self.owe(bin);
         }
-        if at.batch == 0 {
-            // A block was opened: less is free than before.
+        if at.batch == 0 || self.ftl.counts_pages() {
+            // A block was opened (or a page taken): less is free than before.
             self.to_collect.push(bin);
         }
         true

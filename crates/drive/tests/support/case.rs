@@ -81,7 +81,7 @@ fn flash_and_firmware(
     gc: &mut Dice<'_>,
 ) -> Shape {
     let [channels, packages, dies] = [4, 2, 2].map(|most| flash.between(1, most));
-    let planes = flash.of(&[1, 2, 4, 3]);
+    let planes: u64 = flash.of(&[1, 2, 4, 3]);
     let blocks = flash.between(12, 40);
     let pages = flash.between(2, 16);
     let page = flash.of(&[4096, 8192, 16384]);
@@ -95,7 +95,8 @@ fn flash_and_firmware(
     .unwrap();
 
     let block_planes = {
-        let divisors: Vec<u64> = (1..=planes).filter(|count| planes % count == 0).collect();
+        let divisors: Vec<u64> =
+            (1..=planes).filter(|count| planes.is_multiple_of(*count)).collect();
         flash.of(&divisors)
     };
     let level = |dice: &mut Dice<'_>, least: u64| {
@@ -117,8 +118,11 @@ fn flash_and_firmware(
     let row = page * block_planes;
     let units: Vec<u64> = [page, page / 2, page / 4, row, row / 2, row * 2, row * 4, row * pages]
         .into_iter()
-        .filter(|unit| page % unit == 0 || unit % page == 0)
-        .filter(|unit| row % unit == 0 || (unit % row == 0 && pages % (unit / row) == 0))
+        .filter(|unit| page.is_multiple_of(*unit) || unit.is_multiple_of(page))
+        .filter(|unit| {
+            row.is_multiple_of(*unit)
+                || (unit.is_multiple_of(row) && pages.is_multiple_of(unit / row))
+        })
         .collect();
     let unit = firmware.of(&units);
     let batch_units = (row / unit).max(1);
@@ -146,12 +150,12 @@ fn flash_and_firmware(
     )
     .unwrap();
 
-    let urgent = collection(text, gc, &shape);
-    // As `check` counts: what is bad, open, or free above the urgent threshold.
+    let stop = collection(text, gc, &shape);
+    // As `check` counts: what is bad, open, or free above the stop threshold.
     let bad = blocks as f64 * factory as f64 / 100.0;
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
     let open = if streams == "shared" { 1 } else { 2 };
-    let most = blocks.saturating_sub(bad + open + urgent + 1).max(1);
+    let most = blocks.saturating_sub(bad + open + stop + 1).max(1);
     let data = shape.bins
         * (most * shape.block_units)
             .min((most + 1) * (shape.block_units - shape.batch_units + 1) - 1);
@@ -192,7 +196,7 @@ fn nand(text: &mut String, dice: &mut Dice<'_>) {
     .unwrap();
 }
 
-/// Writes the collection's settings; returns the urgent threshold in blocks.
+/// Writes the collection's settings; returns the stop threshold in blocks.
 fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
     let victim = match dice.below(6) {
         0 => "\"greedy\"".to_owned(),
@@ -212,9 +216,9 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
         _ => format!("{blocks} blocks"),
     };
     let in_blocks = match form {
-        2 => percent(urgent) * shape.blocks / 100,
-        3 => (percent(urgent) * shape.blocks * shape.block_units / 100).div_ceil(shape.block_units),
-        _ => urgent,
+        2 => percent(stop) * shape.blocks / 100,
+        3 => (percent(stop) * shape.blocks * shape.block_units / 100).div_ceil(shape.block_units),
+        _ => stop,
     };
     let idle_gap = match dice.below(3) {
         2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),

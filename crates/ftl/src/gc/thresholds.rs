@@ -142,9 +142,10 @@ impl Thresholds {
     pub fn enough(&self, free_blocks: u32, free_units: impl FnOnce() -> u32) -> bool {
         !self.stop.holds(free_blocks, free_units)
     }
-    /// Blocks that must be free for a bin to be above the urgent threshold.
-    pub fn blocks_above_urgent(&self) -> u32 {
-        self.urgent.blocks(self.units_per_block) + 1
+    /// True where one of them counts pages.
+    #[inline]
+    pub fn count_pages(&self) -> bool {
+        [self.urgent, self.soft].iter().any(|limit| matches!(limit, Limit::Units(_)))
     }
     /// The thresholds as free blocks: urgent, soft, stop.
     pub fn in_blocks(&self) -> [u32; 3] {
