@@ -25,6 +25,7 @@ demo: $(VENV)/.installed ## Replay a real trace on a small drive and explain its
 test: rust-checks rust-tests python-checks python-tests ## Check and test everything.
 
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
+	cargo build --release --locked -p flashscape-floor
 	$(BIN)/python -m flashscape.bench
 
 format: $(VENV)/.dev ## Format all code.

@@ -49,6 +49,12 @@ def test_all_faults_at_once(experiment_file, flashscape):
     refused(ended, 2, "3 problems", "seeed", "drive.buffer.size", "record.interval")
 
 
+def test_misspelt_keys_do_not_hide_contradictions(experiment_file, flashscape):
+    faults = ("seeed=1", "drive.buffer.size=4 KiB", "record.interval=0 s")
+    ended = flashscape("check", experiment_file, *(f"--set={fault}" for fault in faults))
+    refused(ended, 2, "3 problems", "seeed", "at least 65536 bytes", "an interval takes time")
+
+
 def test_a_drive_larger_than_memory(experiment_file, flashscape):
     size = ("--set=drive.geometry.blocks_per_plane=5000000",)
     exported = ("--set=drive.ftl.over_provisioning.exported=14 TB",)

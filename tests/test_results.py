@@ -49,6 +49,32 @@ def test_blame_sums_to_latency(result):
     assert (result.slowest.select(states).sum_horizontal() == result.slowest["latency_ns"]).all()
 
 
+def test_the_slowest_of_each_kind_are_kept(small):
+    """Writes that are a hundred times as slow do not push out the reads."""
+    result = fs.run(fs.Experiment.from_dict(small).replace({"record.slowest": 7}))
+    latencies = result.slowest["latency_ns"].to_list()
+    assert latencies == sorted(latencies, reverse=True)
+    for name, kind, figures in result.groups():
+        own = result.slowest.filter(pl.col("initiator") == name, pl.col("kind") == kind)
+        assert len(own) == 7
+        assert own["latency_ns"].max() == figures["latency_ns"]["max"]
+    assert [(group.kind, group.slowest) for group in fs.explain(result).groups] == [
+        ("read", 7),
+        ("write", 7),
+    ]
+
+
+def test_a_request_that_was_the_only_one_is_no_tail(small):
+    explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 20})))
+    assert not [sentence for sentence in explained.sentences if "slowest read" in sentence]
+
+
+def test_nothing_written_is_not_called_unsteady(small):
+    reads = {"workload[0].reads": "100 %", "run.requests": 200}
+    result = fs.run(fs.Experiment.from_dict(small).replace(reads))
+    assert [figure for figure, _ in result.steadiness()] == ["latency"]
+
+
 def test_tables_agree_with_the_summary(result):
     for name, kind, figures in result.groups():
         rows = result.latency.filter(pl.col("initiator") == name, pl.col("kind") == kind)

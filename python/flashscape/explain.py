@@ -26,9 +26,14 @@ class Group:
     mean: dict[Cause, float]
     """Share of each cause in the time of all requests."""
     tail: dict[Cause, float]
-    """Share of each cause in the time of the slowest; empty where none is among them."""
+    """Share of each cause in the time of the slowest; empty where none was kept."""
     slowest: int
-    """How many of the slowest requests are of this group."""
+    """How many slowest requests of this group were kept."""
+
+    @property
+    def waits(self) -> bool:
+        """False where all of the time is the requests' own service."""
+        return not all(cause.is_own for cause in self.mean)
 
     @property
     def main_cause(self) -> Cause | None:
@@ -102,7 +107,7 @@ def _completeness(result: Result) -> list[str]:
 def _tail(group: Group) -> list[str]:
     latency = group.figures["latency_ns"]
     name = f"{group.initiator}: {group.kind.replace('_', '-')} requests"
-    if all(cause.is_own for cause in group.mean):
+    if not group.waits:
         most = units.duration(latency["max"])
         return [f"{name} wait for nothing; the slowest took {most}."]
     far = _farthest_percentile(latency)
@@ -112,9 +117,11 @@ def _tail(group: Group) -> list[str]:
         f"and {units.duration(latency['max'])} at worst. "
         f"In the mean, {_listed(group.mean)}."
     ]
-    if group.tail:
-        those = f"the {group.slowest:,} slowest of them" if group.slowest > 1 else "the slowest"
-        sentences.append(f"Of the time of {those}, {_listed(group.tail)}.")
+    if group.tail and group.slowest < group.figures["requests"]:
+        those = f"the {group.slowest:,} slowest {group.kind.replace('_', '-')} requests"
+        if group.slowest == 1:
+            those = f"the slowest {group.kind.replace('_', '-')} request"
+        sentences.append(f"{group.initiator}: of the time of {those}, {_listed(group.tail)}.")
     return sentences
 
 
@@ -153,13 +160,15 @@ def _write_amplification(result: Result) -> list[str]:
 
 def _steadiness(result: Result) -> list[str]:
     sentences = []
-    for figure, verdict in result.summary["steady_state"].items():
+    for figure, verdict in result.steadiness():
         called = figure.replace("_", " ").capitalize()
-        if verdict["reached"]:
-            since = verdict["from_ns"] or 0
-            sentences.append(f"{called} is in steady state from {units.duration(since)} on.")
-        else:
+        if not verdict["reached"]:
             sentences.append(f"{called} is not known to be steady: {verdict['reason']}.")
+        elif verdict["from_ns"]:
+            begin = units.duration(verdict["from_ns"])
+            sentences.append(f"{called} is in steady state from {begin} on.")
+        else:
+            sentences.append(f"{called} is in steady state over the whole run.")
     return sentences
 
 

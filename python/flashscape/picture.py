@@ -1,4 +1,4 @@
-"""``tail.svg``: the latency tail, its course in time, and what the slowest waited for.
+"""``tail.svg``: the latency tail, its course in time, and what the slowest of each kind waited for.
 
 Needs matplotlib (``pip install 'flashscape[plot]'``), which is imported only here.
 """
@@ -14,15 +14,18 @@ from flashscape import units
 from flashscape.causes import CAUSES, OTHER, by_cause
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
 
     from flashscape.result import Result
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#666666")
 _INK = "#2b2b2b"
-_SLOWEST_SHOWN = 40
+_SLOWEST_SHOWN = 48
+_KINDS_SHOWN = 3
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -62,11 +65,11 @@ def draw(result: Result) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")
-    top, middle, bottom = figure.subplots(3, 1, height_ratios=(1.15, 1.0, 1.15))
+    grid = figure.add_gridspec(3, 1, height_ratios=(1.15, 1.0, 1.15))
     figure.suptitle(_title(result), x=0.01, ha="left", fontsize=10, color="#555555")
-    _tail(top, result)
-    _course(middle, result)
-    _slowest(bottom, result)
+    _tail(figure.add_subplot(grid[0]), result)
+    _course(figure.add_subplot(grid[1]), result)
+    _slowest(figure, grid[2], result)
     return figure
 
 
@@ -132,7 +135,7 @@ def _level(share: float) -> str:
 
 
 def _course(axes: Axes, result: Result) -> None:
-    """Mean and longest latency in each interval, and write amplification beside."""
+    """Mean and longest latency in each interval, and what the firmware added beside."""
     series = result.series
     at = (series["end_ns"] / 1e9).to_list()
     for kind, colour in (("read", _COLOURS[0]), ("write", _COLOURS[1])):
@@ -158,11 +161,11 @@ def _course(axes: Axes, result: Result) -> None:
     axes.set_ylabel("latency")
     _durations(axes.yaxis)
     axes.grid(which="major")
-    _amplification(axes, result, at)
+    _programs(axes, result, at)
     _legend_beside_title(axes)
 
 
-def _amplification(axes: Axes, result: Result, at: list[float]) -> None:
+def _programs(axes: Axes, result: Result, at: list[float]) -> None:
     series = result.series
     host = series["host_units_programmed"]
     programmed = host + series["gc_units_programmed"] + series["padding_units_programmed"]
@@ -175,7 +178,7 @@ def _amplification(axes: Axes, result: Result, at: list[float]) -> None:
         p / h if h else math.nan for p, h in zip(programmed.cum_sum(), host.cum_sum(), strict=True)
     ]
     beside.plot(at, ratio, color="#7a7a7a", linewidth=1.2, linestyle=(0, (4, 2)))
-    beside.set_ylabel("write amplification so far (dashed)", color="#6a6a6a")
+    beside.set_ylabel("all programs / host programs so far (dashed)", color="#6a6a6a")
     beside.set_ylim(bottom=0.0)
 
 
@@ -184,14 +187,42 @@ def _where(kept: list[bool], values: list[float | None]) -> list[float]:
     return [value if keep and value is not None else math.nan for keep, value in pairs]
 
 
-def _slowest(axes: Axes, result: Result) -> None:
-    """The slowest requests, each a bar of what its time went to."""
-    shown = result.slowest.head(_SLOWEST_SHOWN)
-    if shown.is_empty():
-        axes.set_axis_off()
+def _slowest(figure: Figure, place: SubplotSpec, result: Result) -> None:
+    """The slowest requests of the slowest kinds, each a bar of what its time went to."""
+    import polars as pl
+
+    slowest = result.slowest.filter(pl.col("latency_ns") > 0)
+    waits = [name for name in slowest.columns if name.startswith(("wait_", "withheld_"))]
+    waited = slowest.filter(pl.sum_horizontal(waits) > 0)
+    # As they come: the kind with the slowest request first.
+    chosen = slowest if waited.is_empty() else waited
+    kinds = chosen.select("initiator", "kind").unique(maintain_order=True).rows()[:_KINDS_SHOWN]
+    if not kinds:
         return
-    described = {"offset_bytes", "length_bytes", "arrived_ns", "latency_ns"}
-    states = [name for name in shown.columns[2:] if name not in described]
+    panels = place.subgridspec(1, len(kinds)).subplots(squeeze=False)[0]
+    legend: dict[str, Any] = {}
+    for axes, (name, kind) in zip(panels, kinds, strict=True):
+        own = slowest.filter(pl.col("initiator") == name, pl.col("kind") == kind)
+        shown = own.head(_SLOWEST_SHOWN // len(kinds))
+        _bars(axes, shown, legend)
+        axes.set_title(f"The {len(shown)} slowest: {name} {kind.replace('_', '-')}")
+    panels[0].set_ylabel("latency")
+    order = [cause.name for cause in (*CAUSES, OTHER) if cause.name in legend]
+    figure.legend(
+        [legend[name] for name in order],
+        order,
+        loc="outside lower center",
+        ncols=min(6, len(order)),
+        fontsize=8,
+        columnspacing=1.2,
+        handlelength=1.4,
+    )
+
+
+def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any]) -> None:
+    """A bar for each request; new causes are added to the legend."""
+    described = {"initiator", "kind", "offset_bytes", "length_bytes", "arrived_ns", "latency_ns"}
+    states = [name for name in shown.columns if name not in described]
     bars = [
         by_cause({state.removesuffix("_ns"): row[state] for state in states})
         for row in shown.iter_rows(named=True)
@@ -199,23 +230,12 @@ def _slowest(axes: Axes, result: Result) -> None:
     bottoms = [0.0] * len(bars)
     for cause in (cause for cause in (*CAUSES, OTHER) if any(cause in bar for bar in bars)):
         heights = [bar.get(cause, 0) for bar in bars]
-        axes.bar(
-            range(len(bars)),
-            heights,
-            bottom=bottoms,
-            color=cause.colour,
-            label=cause.name,
-            width=0.82,
-        )
+        drawn = axes.bar(range(len(bars)), heights, bottom=bottoms, color=cause.colour, width=0.82)
+        legend.setdefault(cause.name, drawn)
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
-    kinds = [f"{kind[0].upper()}" for kind in shown["kind"]]
-    axes.set_xticks(range(len(bars)), kinds, fontsize=7)
-    axes.tick_params(axis="x", length=0)
-    axes.set_title(f"The {len(bars)} slowest requests")
-    axes.set_xlabel("request, slowest first (R read, W write, T trim, F flush)")
-    axes.set_ylabel("latency")
+    axes.set_xticks([])
+    axes.set_xlabel("request, slowest first")
     _durations(axes.yaxis)
     axes.grid(axis="y")
     axes.set_axisbelow(True)
     axes.margins(x=0.01)
-    _legend_beside_title(axes)

@@ -14,8 +14,12 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from flashscape import units
+
+_LEFT = 36
+"""Columns that are not for the speed: spinner, phase, bar, percentage, time left."""
 
 
 class Bar:
@@ -28,7 +32,8 @@ class Bar:
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TimeRemainingColumn(),
+            # Where it is narrow the bar gives way, not the time.
+            TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=len("0:00:00"))),
             TextColumn("{task.fields[speed]}"),
             console=self._console,
             transient=True,
@@ -37,6 +42,8 @@ class Bar:
         self._task: TaskID | None = None
         self._phase = ""
         self._begun = 0.0
+        # Each phase begins where something was last heard of the one before.
+        self._heard = time.perf_counter()
 
     def surveyed(self, announcement: str) -> None:
         """Announce what was understood of a trace."""
@@ -50,12 +57,18 @@ class Bar:
         """Show how far the run has come, and how fast it goes."""
         self._begin("running")
         seconds = max(time.perf_counter() - self._begun, 1e-9)
-        speed = (
-            f"{units.duration(simulated_ns)} simulated, "
-            f"{units.count(requests / seconds)} requests/s, "
-            f"{simulated_ns / 1e9 / seconds:.3g} simulated s per s"
+        parts = (
+            f"{units.duration(simulated_ns)} simulated",
+            f"{units.count(requests / seconds)} requests/s",
+            f"{simulated_ns / 1e9 / seconds:.3g} simulated s per s",
         )
-        self._show("running", share, speed)
+        self._show("running", share, self._fitting(parts))
+
+    def _fitting(self, parts: tuple[str, ...]) -> str:
+        """As many of the parts as there is room for."""
+        room = self._console.width - _LEFT
+        texts = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((text for text in texts if len(text) <= room), "")
 
     def ended(self) -> None:
         """Take the bar away."""
@@ -65,7 +78,7 @@ class Bar:
         if phase == self._phase:
             return
         self._phase = phase
-        self._begun = time.perf_counter()
+        self._begun = self._heard
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(phase, total=None, speed="")
@@ -73,6 +86,7 @@ class Bar:
 
     def _show(self, phase: str, share: float | None, speed: str) -> None:
         self._begin(phase)
+        self._heard = time.perf_counter()
         if self._task is not None:
             total = None if share is None else 1.0
             self._progress.update(self._task, total=total, completed=share or 0.0, speed=speed)

@@ -85,7 +85,10 @@ class Result:
 
     @cached_property
     def slowest(self) -> pl.DataFrame:
-        """The slowest requests, slowest first, with the time in each state."""
+        """The slowest requests of each initiator and kind, with the time in each state.
+
+        All together slowest first; ``record.slowest`` says how many are kept.
+        """
         return self.frame("slowest")
 
     def of_kind(self, kind: str, initiator: str | None = None) -> Latency:
@@ -126,6 +129,12 @@ class Result:
             for kind in KINDS
             if initiator[kind]["requests"]
         ]
+
+    def steadiness(self) -> list[tuple[str, dict[str, Any]]]:
+        """Figures that could be steady, and whether they are: those that were measured."""
+        verdicts = self.summary["steady_state"].items()
+        written = self.write_amplification is not None
+        return [item for item in verdicts if written or item[0] != "write_amplification"]
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to a directory; raise OutputError where it is in use."""

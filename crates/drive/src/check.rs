@@ -7,7 +7,7 @@ mod space;
 
 pub use memory::{Memory, memory};
 
-use crate::config::{DriveConfig, Durability, FlushPolicy};
+use crate::config::{BufferConfig, BufferOrder, DriveConfig, Durability, FlushPolicy};
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use ftl::Layout;
@@ -148,12 +148,23 @@ fn check_buffer(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Pro
             format!("{} hold {units} units, and one program command writes {}; at least {} bytes are needed", drive.buffer.size, layout.units_per_batch, u64::from(layout.units_per_batch) * layout.unit_bytes),
         );
     }
-    if drive.buffer.durability == Durability::None
-        && matches!(drive.buffer.flush, FlushPolicy::Watermark { .. })
-    {
+    if drive.buffer.durability == Durability::None {
+        check_written_through(&drive.buffer, problems);
+    }
+}
+
+/// Settings that mean something only where writes are acknowledged early.
+fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
+    if matches!(buffer.flush, FlushPolicy::Watermark { .. }) {
         problems.push(
             "drive.buffer.flush",
-            "a drive without early acknowledgement writes at once; use \"eager\"",
+            "a drive without early acknowledgement (durability \"none\") writes at once; use \"eager\"",
+        );
+    }
+    if buffer.order == BufferOrder::Lru {
+        problems.push(
+            "drive.buffer.order",
+            "nothing is overwritten in the buffer of a drive without early acknowledgement (durability \"none\"); use \"fifo\"",
         );
     }
 }
@@ -210,7 +221,8 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
         }
     }
     if let Some(age) = &experiment.precondition.age {
-        let units = filled_units(&experiment.precondition, layout.logical_units);
+        // What fills nothing is refused where it is said.
+        let units = filled_units(&experiment.precondition, layout.logical_units).max(1);
         let probe = host::WorkloadConfig {
             name: "age".into(),
             reads: Some(settings::Share::from_percent(0)),

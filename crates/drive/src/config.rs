@@ -42,8 +42,8 @@ pub struct SchedulerConfig {
     pub bypass: Bypass,
 }
 
-/// How far "reads first" goes. Collection of a bin that is not short of space
-/// waits for everything else under all of them.
+/// How far "reads first" goes. Collection that is neither short of space nor in
+/// debt to host writes waits for everything else under all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bypass {
@@ -125,7 +125,8 @@ pub enum FlushPolicy {
 pub enum BufferOrder {
     /// What came first.
     Fifo,
-    /// What was written longest ago.
+    /// What was written longest ago. Not with durability `none`, where nothing is
+    /// overwritten in the buffer.
     Lru,
 }
 

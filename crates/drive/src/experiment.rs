@@ -130,7 +130,8 @@ pub struct RecordConfig {
     /// Interval of the time series; it doubles where a run has more than 4096 of
     /// them. Default: 10 ms.
     pub interval: Time,
-    /// How many of the slowest requests are kept with their blame. Default: 100.
+    /// How many of the slowest requests are kept with their blame, for each
+    /// initiator and kind of request. Default: 100.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub slowest: u32,
 }

@@ -1,10 +1,13 @@
 //! From text to a checked experiment: the file, the preset under it, overrides
-//! over it. All faults are reported at once.
+//! over it. All faults are reported at once: of form (keys, kinds, units, ranges),
+//! and of meaning (values that contradict each other) wherever nothing that they
+//! depend on is at fault in its form.
 
 use crate::check::{Checked, check};
 use crate::experiment::Experiment;
-use crate::presets::{PRESETS, preset};
-use settings::{Document, Problems};
+use crate::presets::{PRESETS, Preset, preset};
+use serde_json::{Map, Value, json};
+use settings::{Document, Problem, Problems};
 
 /// Reads an experiment from TOML. `overrides` are pairs of a dotted path and a
 /// value, as on a command line.
@@ -43,29 +46,155 @@ fn load_document(
         }
     }
     if let Some(name) = document.get("drive.preset").cloned() {
-        match name.as_str().map(|name| (name, preset(name))) {
-            Some((_, Some(preset))) => {
-                let mut base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
-                if document.get("drive.ftl.over_provisioning").is_some() {
-                    // Its keys exclude one another: one given here replaces the preset's.
-                    base.take("ftl.over_provisioning");
-                }
-                document.under::<Experiment>(base, "drive")?;
-            }
-            _ => faults.push("drive.preset", unknown_preset(&name.to_string())),
+        let known = name.as_str().and_then(preset);
+        if known.is_none() {
+            faults.push("drive.preset", unknown_preset(&name.to_string()));
+        }
+        // What else is wrong shows without the right one, too.
+        lay_under(&mut document, known.unwrap_or(&PRESETS[0]))?;
+    }
+    let read = document.read::<Experiment>();
+    if let Err(of_form) = &read {
+        faults.problems.extend(of_form.problems.clone());
+    }
+    let checked = match &read {
+        Ok(experiment) if faults.is_empty() => check(experiment),
+        _ => {
+            faults.problems.extend(faults_of_meaning(&document, &faults));
+            Err(faults)
+        }
+    };
+    match (read, checked) {
+        (Ok(experiment), Ok(checked)) => Ok((experiment, checked)),
+        (_, Err(mut problems)) | (Err(mut problems), _) => {
+            problems.file = document.file().to_owned();
+            document.locate(&mut problems);
+            Err(problems)
         }
     }
-    faults.or_ok(())?;
-    let experiment: Experiment = document.read()?;
-    let checked = check(&experiment).map_err(|mut problems| {
-        problems.file = document.file().to_owned();
-        document.locate(&mut problems);
-        problems
-    })?;
-    Ok((experiment, checked))
+}
+
+fn lay_under(document: &mut Document, preset: &Preset) -> Result<(), Problems> {
+    let mut base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
+    if document.get("drive.ftl.over_provisioning").is_some() {
+        // Its keys exclude one another: one given here replaces the preset's.
+        base.take("ftl.over_provisioning");
+    }
+    document.under::<Experiment>(base, "drive")
 }
 
 fn unknown_preset(name: &str) -> String {
     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
     format!("no preset {name} (there are {})", names.join(", "))
+}
+
+/// Contradictions among the parts of a document that are not at fault in their
+/// form. A part that is gets a stand-in without contradictions, and nothing is
+/// said about what depends on it.
+fn faults_of_meaning(document: &Document, of_form: &Problems) -> Vec<Problem> {
+    let is_faulty = |part: &str| of_form.problems.iter().any(|fault| part_of(&fault.path) == part);
+    let mut root = document.root().clone();
+    root.retain(|part, _| STAND_INS.iter().any(|(known, _)| known == part));
+    for (part, stand_in) in STAND_INS {
+        if is_faulty(part) || root.get(*part).is_none() {
+            root.insert((*part).to_owned(), stand_in());
+        }
+    }
+    if let Some(Value::Array(workloads)) = root.get_mut("workload") {
+        for (index, workload) in workloads.iter_mut().enumerate() {
+            if is_faulty(&format!("workload[{index}]")) {
+                *workload = stand_in_workload(index);
+            }
+        }
+    }
+    let stand_in = Document::from_value(root.into(), document.file());
+    let Ok(experiment) = stand_in.and_then(|stand_in| stand_in.read::<Experiment>()) else {
+        return Vec::new();
+    };
+    let found = check(&experiment).err().map_or(Vec::new(), |found| found.problems);
+    let is_founded = |fault: &Problem| {
+        let part = part_of(&fault.path);
+        // What workloads and preconditioning may do depends on the drive's size.
+        let of_drive = part.starts_with("workload") || fault.path.starts_with("precondition.age");
+        !(is_faulty(part) || of_drive && is_faulty("drive"))
+    };
+    found.into_iter().filter(is_founded).collect()
+}
+
+/// The part of a document that a path lies in: a table, or one of the workloads.
+fn part_of(path: &str) -> &str {
+    let is_entry = path.starts_with("workload[");
+    let end = if is_entry { path.find(']').map(|end| end + 1) } else { path.find('.') };
+    &path[..end.unwrap_or(path.len())]
+}
+
+type StandIn = fn() -> Value;
+
+/// The parts of an experiment that can contradict one another, each as it
+/// contradicts nothing.
+const STAND_INS: &[(&str, StandIn)] = &[
+    ("drive", stand_in_drive),
+    ("precondition", || json!({})),
+    ("workload", || json!([stand_in_workload(0)])),
+    ("run", || json!({ "requests": 1 })),
+    ("record", || json!({})),
+];
+
+fn stand_in_drive() -> Value {
+    let preset = Document::parse(PRESETS[0].text, PRESETS[0].name);
+    preset.map_or_else(|_| Map::new(), |preset| preset.root().clone()).into()
+}
+
+fn stand_in_workload(index: usize) -> Value {
+    json!({ "name": format!("stand-in {index}"), "reads": "100 %", "stop": { "requests": 1 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: &str = "[drive]\npreset = \"dc-tlc\"\n\
+        [[workload]]\nname = \"a\"\nreads = \"50 %\"\n\
+        [[workload]]\nname = \"b\"\nreads = \"50 %\"\n\
+        [run]\nrequests = 10\n";
+
+    fn faults(overrides: &[(&str, &str)]) -> Vec<String> {
+        let overrides: Vec<_> =
+            overrides.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+        let faults = load(SOUND, "test.toml", &overrides).err().map_or(Vec::new(), |p| p.problems);
+        let mut paths: Vec<_> = faults.into_iter().map(|fault| fault.path).collect();
+        paths.sort();
+        paths
+    }
+
+    const NO_INTERVAL: (&str, &str) = ("record.interval", "0 s");
+    const SMALL_BUFFER: (&str, &str) = ("drive.buffer.size", "4 KiB");
+    const BEYOND: (&str, &str) = ("workload[1].size", "900 TB");
+
+    #[test]
+    fn faults_of_form_and_of_meaning_come_together() {
+        assert_eq!(faults(&[]), [""; 0]);
+        assert_eq!(faults(&[NO_INTERVAL, SMALL_BUFFER]), ["drive.buffer.size", "record.interval"]);
+        for misspelt in ["seeed", "run.requets", "precondition.flil", "workload[0].raeds"] {
+            let mut all = [misspelt, "drive.buffer.size", "record.interval", "workload[1].size"];
+            all.sort_unstable();
+            assert_eq!(faults(&[(misspelt, "1"), NO_INTERVAL, SMALL_BUFFER, BEYOND]), all);
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_about_what_depends_on_a_faulty_part() {
+        let pages = ("drive.geometry.pages_per_block", "many");
+        let found = faults(&[pages, NO_INTERVAL, SMALL_BUFFER, BEYOND]);
+        assert_eq!(found, ["drive.geometry.pages_per_block", "record.interval"]);
+        // Without its requests the run would not end.
+        assert_eq!(faults(&[("run.requests", "many")]), ["run.requests"]);
+        assert_eq!(faults(&[("workload", "3"), NO_INTERVAL]), ["record.interval", "workload"]);
+    }
+
+    #[test]
+    fn an_unknown_preset_hides_no_other_fault() {
+        let found = faults(&[("drive.preset", "dc-tcl"), ("drive.buffer.size", "2"), NO_INTERVAL]);
+        assert_eq!(found, ["drive.buffer.size", "drive.preset", "record.interval"]);
+    }
 }

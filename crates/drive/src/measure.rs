@@ -1,5 +1,5 @@
-//! What a run measures: latencies and blame by initiator and kind, time series,
-//! the slowest requests, and the flash's work.
+//! What a run measures: latencies, blame and the slowest requests by initiator and
+//! kind, time series, and the flash's work.
 
 use crate::device::{Completion, Counters, Device};
 use crate::experiment::Experiment;
@@ -7,6 +7,7 @@ use engine::{Instant, Span};
 use ftl::Tally;
 use host::{Command, Kind};
 use metrics::{BatchMeans, Blame, Field, Latency, Merge, Number, STATES, Series, Slowest, State};
+use std::cmp::Reverse;
 
 /// Requests of one kind by one initiator.
 pub struct KindStats {
@@ -20,23 +21,25 @@ pub struct KindStats {
     pub unmapped: u64,
     /// Nanoseconds by state, over all requests.
     pub blame_ns: [u64; STATES],
+    slowest: Slowest<SlowRequest>,
 }
 
 impl Default for KindStats {
     fn default() -> Self {
-        Self::new()
+        Self::new(0)
     }
 }
 
 impl KindStats {
-    /// No requests yet.
-    pub fn new() -> Self {
+    /// No requests yet; the `slowest` slowest will be kept.
+    pub fn new(slowest: usize) -> Self {
         Self {
             latency: Latency::new(),
             batches: BatchMeans::new(),
             bytes: 0,
             unmapped: 0,
             blame_ns: [0; STATES],
+            slowest: Slowest::new(slowest),
         }
     }
 }
@@ -49,7 +52,7 @@ pub struct InitiatorStats {
     pub kinds: [Option<Box<KindStats>>; Kind::ALL.len()],
 }
 
-/// One of the slowest requests.
+/// One of the slowest requests of its initiator and kind.
 #[derive(Clone, Debug)]
 pub struct SlowRequest {
     /// Index of its initiator.
@@ -96,7 +99,8 @@ struct Interval {
 /// Everything that a run measures.
 pub struct Measured {
     initiators: Vec<InitiatorStats>,
-    slowest: Slowest<SlowRequest>,
+    /// How many of the slowest requests are kept, for each initiator and kind.
+    slowest: usize,
     series: Series,
     interval: Interval,
     interval_span: Span,
@@ -139,7 +143,7 @@ impl Measured {
                 .into_iter()
                 .map(|name| InitiatorStats { name, kinds: Default::default() })
                 .collect(),
-            slowest: Slowest::new(experiment.record.slowest as usize),
+            slowest: experiment.record.slowest as usize,
             series: Series::new(Instant::START, ROWS, fields),
             interval: Interval::default(),
             interval_span: span,
@@ -235,7 +239,7 @@ impl Measured {
         }
         self.in_flight_ns += u128::from(latency.as_ns());
         let stats = self.initiators[completion.tag as usize].kinds[kind.index()]
-            .get_or_insert_with(|| Box::new(KindStats::new()));
+            .get_or_insert_with(|| Box::new(KindStats::new(self.slowest)));
         stats.latency.record(latency);
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
@@ -243,7 +247,7 @@ impl Measured {
         for (state, span) in blame.iter() {
             stats.blame_ns[state as usize] += span.as_ns();
         }
-        self.slowest.offer(latency, || SlowRequest {
+        stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
             command: completion.command,
             arrived: completion.arrived,
@@ -275,9 +279,13 @@ impl Measured {
     pub fn initiators(&self) -> &[InitiatorStats] {
         &self.initiators
     }
-    /// The slowest requests, slowest first.
+    /// The slowest requests of each initiator and kind, all together slowest first.
     pub fn slowest(&self) -> Vec<(Span, SlowRequest)> {
-        self.slowest.clone().into_sorted()
+        let kinds = self.initiators.iter().flat_map(|stats| stats.kinds.iter().flatten());
+        let mut slowest: Vec<_> =
+            kinds.flat_map(|of_kind| of_kind.slowest.clone().into_sorted()).collect();
+        slowest.sort_by_key(|(latency, _)| Reverse(*latency));
+        slowest
     }
     /// The time series.
     pub fn series(&self) -> &Series {

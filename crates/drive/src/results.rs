@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 pub struct Outcome {
     /// CPU time that the simulation took, in seconds.
     pub host_cpu_seconds: f64,
-    /// False where the run was interrupted or failed.
+    /// False where the run was interrupted.
     pub complete: bool,
 }
 
@@ -68,7 +68,7 @@ fn initiator(stats: &InitiatorStats, seconds: f64) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());
     for kind in Kind::ALL {
-        let empty = KindStats::new();
+        let empty = KindStats::default();
         let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
         table.insert(kind.name().into(), requests(of_kind, seconds));
     }
@@ -180,6 +180,7 @@ fn precondition(done: &Preconditioned) -> Value {
         "aged_units": done.aged,
         "write_amplification": done.write_amplification,
         "steady": done.steady,
+        "programmed_units": done.tally.units.iter().sum::<u64>(),
         "erases": done.tally.erases,
     })
 }

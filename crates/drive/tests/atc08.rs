@@ -1,6 +1,6 @@
 //! The figures that the authors' own simulator prints for the baseline of
-//! "Design Tradeoffs for SSD Performance" (papers/design-tradeoffs-performance.md,
-//! "Checks with the authors' own simulator").
+//! "Design Tradeoffs for SSD Performance" (Agrawal and others, USENIX ATC 2008),
+//! run on that configuration.
 
 mod common;
 

@@ -32,13 +32,13 @@ pub struct BatchMeans {
 /// other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The mean of the complete batches.
+    /// The mean of all samples.
     pub mean: f64,
     /// Half the length of the 95 % confidence interval around it.
     pub half_width: f64,
-    /// How many batches it stands on.
+    /// How many complete batches it stands on.
     pub batches: usize,
-    /// How many samples each batch has.
+    /// How many samples each of them has.
     pub samples_per_batch: u64,
 }
 
@@ -83,17 +83,26 @@ impl BatchMeans {
     }
 
     /// The mean and its 95 % confidence interval; `None` with fewer than ten
-    /// batches. Samples in the batch that is being filled are left out.
+    /// batches. The batch that is being filled counts with the weight of its
+    /// samples (the ratio estimator; Cochran, Sampling Techniques): it may hold
+    /// the very samples that matter.
     pub fn estimate(&self) -> Option<Estimate> {
         let batches = self.complete.len();
         if batches < BATCHES_MIN {
             return None;
         }
         let length = self.samples_per_batch as f64;
-        let mean = self.complete.iter().sum::<f64>() / batches as f64 / length;
-        let deviations = self.complete.iter().map(|sum| sum / length - mean);
-        let variance = deviations.map(|d| d * d).sum::<f64>() / (batches - 1) as f64;
-        let half_width = t_975(batches - 1) * (variance / batches as f64).sqrt();
+        let samples = batches as f64 * length + self.samples as f64;
+        let mean = (self.complete.iter().sum::<f64>() + self.sum) / samples;
+        let all = self.complete.iter().map(|sum| (*sum, length));
+        let squares: f64 = all
+            .chain([(self.sum, self.samples as f64)])
+            .map(|(sum, count)| (sum - count * mean) * (sum - count * mean))
+            .sum();
+        // As many batches as the samples would fill.
+        let filled = samples / length;
+        let variance = squares / (samples * samples) * filled / (filled - 1.0);
+        let half_width = t_975(batches - 1) * variance.sqrt();
         Some(Estimate { mean, half_width, batches, samples_per_batch: self.samples_per_batch })
     }
 }
@@ -204,10 +213,19 @@ mod tests {
                 (batches, samples_per_batch),
                 "{samples} samples"
             );
-            // The mean of 0..n, n being those in complete batches, is (n - 1) / 2.
-            let complete = batches as f64 * samples_per_batch as f64;
-            assert_eq!(found.mean, (complete - 1.0) / 2.0, "{samples} samples");
+            assert_eq!(found.mean, f64::from(samples - 1) / 2.0, "{samples} samples");
         }
+    }
+
+    /// 64 samples of 0 are 32 batches of two. A last one of 65 makes the mean 1, so
+    /// that complete batches miss it by 2 and the unfinished one, half as long, by
+    /// 64: 32 * 4 + 64^2 = 4224 over 65^2, for the 32.5 batches that it would be.
+    #[test]
+    fn a_batch_that_is_being_filled_counts() {
+        let found = estimate((0..65).map(|sample| if sample == 64 { 65.0 } else { 0.0 })).unwrap();
+        let expected = 2.039_513 * (4224.0 / 65.0_f64.powi(2) * 32.5 / 31.5).sqrt();
+        assert_eq!(found.mean, 1.0);
+        assert!((found.half_width - expected).abs() < 1e-5, "{}", found.half_width);
     }
 
     #[test]

@@ -243,17 +243,27 @@ impl Blame {
             return most - total;
         }
         // Cumulative shares, so that the parts sum to the whole exactly.
-        let (mut before, mut given) = (0u128, Span::ZERO);
+        let (mut before, mut given) = (Span::ZERO, Span::ZERO);
         for index in bits(other.touched & class) {
-            before += u128::from(other.spans[index].as_ns());
-            let upto = Span::from_ns(
-                (before * u128::from(most.as_ns()) / u128::from(total.as_ns())) as u64,
-            );
+            before += other.spans[index];
+            let upto = share(most, before, total);
             self.charge(State::ALL[index], upto - given);
             given = upto;
         }
         Span::ZERO
     }
+}
+
+/// `whole * part / total`, where `part` is at most `total`; rounded down.
+#[inline]
+fn share(whole: Span, part: Span, total: Span) -> Span {
+    let (whole, part, total) = (whole.as_ns(), part.as_ns(), total.as_ns());
+    // Four seconds fit into 32 bits, and then the product into 64.
+    Span::from_ns(if (whole | total) >> 32 == 0 {
+        whole * part / total
+    } else {
+        (u128::from(whole) * u128::from(part) / u128::from(total)) as u64
+    })
 }
 
 /// When in an operation's life a state comes: bits of the states of each class.
@@ -304,8 +314,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_tail_sums_to_its_length(
-            spans in proptest::collection::vec((0..STATES, 0u64..1_000_000), 0..20),
-            length in 0u64..3_000_000,
+            spans in proptest::collection::vec((0..STATES, prop_oneof![0u64..1_000_000, 0..1u64 << 40]), 0..20),
+            length in prop_oneof![0u64..3_000_000, 0..1u64 << 42],
         ) {
             let mut operation = Blame::default();
             for (state, ns) in spans {

@@ -21,5 +21,5 @@ pub use latency::{Bucket, Latency, PERCENTILES};
 pub use ledger::{Ledger, Snapshot};
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
-pub use steady::{Reason, Verdict, mser5, pts_steady, steady_state};
+pub use steady::{Reason, Verdict, Window, mser5, steady_state};
 pub use student::t_975;

@@ -1,15 +1,18 @@
 //! Has the run settled? A drive begins in a state that its workload did not
-//! make, and what it does until then says nothing about later. Given the means
-//! of equal windows, two independent rules answer:
+//! make, and what it does until then says nothing about later. Two rules answer,
+//! one after the other:
 //!
-//! - MSER-5 finds *where* the settled part begins: it cuts where the mean of the
+//! - MSER-5 finds *where* a settled part would begin: it cuts where the mean of the
 //!   rest is known best. Cutting a bias away sharpens that mean, cutting more
 //!   than that blurs it (White, An effective truncation heuristic for bias
 //!   reduction in simulation output, Simulation 69(6), 1997; on batches of five:
 //!   White, Cobb and Spratt, A comparison of five steady-state truncation
 //!   heuristics for simulation, Winter Simulation Conference 2000).
-//! - The measurement window of the SNIA specification, which people who test
-//!   real drives use, says *whether* the last five windows are flat.
+//! - It takes for granted that the end is settled: where the last windows are out
+//!   of line, every cut blurs the mean, and it cuts nothing. So the rest must
+//!   also be flat: its fifths are measured by the rule with which people who test
+//!   real drives accept five rounds (the measurement window of the SNIA
+//!   specification).
 
 use std::fmt;
 
@@ -25,8 +28,24 @@ const BATCHES_KEPT: usize = 5;
 /// With fewer batches there would be no cut in the second half to be found.
 const BATCHES_MIN: usize = 2 * BATCHES_KEPT;
 
-/// Windows in the SNIA measurement window.
-const PTS_WINDOWS: usize = 5;
+/// Rounds in the SNIA measurement window.
+const ROUNDS: usize = 5;
+
+/// What was measured in a stretch of time: the mean is `total / count`, and
+/// stretches are joined by adding both.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    /// Such as the sum of latencies.
+    pub total: f64,
+    /// Such as the number of requests.
+    pub count: f64,
+}
+
+impl Window {
+    fn mean(self) -> f64 {
+        self.total / self.count
+    }
+}
 
 /// Whether a series has settled.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,14 +83,14 @@ pub enum Reason {
         /// The best cut.
         from: usize,
     },
-    /// The last five windows lie too far apart.
+    /// The fifths of what remains after the best cut lie too far apart.
     Spread {
-        /// Greatest minus least, as a share of the mean.
+        /// Greatest minus least, as a share of their mean.
         share: f64,
     },
-    /// The last five windows rise or fall.
+    /// The fifths of what remains after the best cut rise or fall.
     Trend {
-        /// What the fitted line rises or falls by, as a share of the mean.
+        /// What the fitted line rises or falls by, as a share of their mean.
         share: f64,
     },
 }
@@ -92,14 +111,14 @@ impl fmt::Display for Reason {
             Self::Spread { share } => {
                 write!(
                     out,
-                    "the last {PTS_WINDOWS} windows spread over {:.0} % of their mean",
+                    "its mean over {ROUNDS} equal stretches of time spreads by {:.0} %",
                     share * 100.0
                 )
             }
             Self::Trend { share } => {
                 write!(
                     out,
-                    "the last {PTS_WINDOWS} windows change by {:.0} % of their mean",
+                    "its mean over {ROUNDS} equal stretches of time rises or falls by {:.0} %",
                     share * 100.0
                 )
             }
@@ -135,55 +154,60 @@ pub fn mser5(windows: &[f64]) -> Option<usize> {
     Some(best_cut * BATCH)
 }
 
-/// Whether `windows` have settled by [`mser5`], and from which window on: a cut in
-/// the second half counts as not reached, as its authors advise.
-pub fn steady_state(windows: &[f64]) -> Verdict {
-    if let Some(reason) = undefined(windows) {
+/// Whether `windows` have settled, and from which window on: from where [`mser5`]
+/// cuts them, if that lies in the first half (a later cut counts as none, as the
+/// authors of the rule advise) and the rest is flat.
+pub fn steady_state(windows: &[Window]) -> Verdict {
+    let means: Vec<f64> = windows.iter().map(|window| window.mean()).collect();
+    if let Some(reason) = undefined(&means) {
         return Verdict::NotReached { reason };
     }
-    let Some(from) = mser5(windows) else {
+    let Some(from) = mser5(&means) else {
         let reason = Reason::TooFewWindows { windows: windows.len(), needed: BATCHES_MIN * BATCH };
         return Verdict::NotReached { reason };
     };
     if 2 * from >= windows.len() / BATCH * BATCH {
         return Verdict::NotReached { reason: Reason::StillSettling { from } };
     }
-    Verdict::Steady { from }
+    match unevenness(&rounds(&windows[from..])) {
+        Some(reason) => Verdict::NotReached { reason },
+        None => Verdict::Steady { from },
+    }
 }
 
-/// Whether the last five `windows` are flat by the definition of steady state in
-/// the SNIA Solid State Storage Performance Test Specification 2.0: their range is
-/// at most 20 % of their mean, and the line fitted to them by least squares rises
-/// or falls by at most 10 % of their mean from the first to the last.
+/// The means of the fifths of `windows`.
+fn rounds(windows: &[Window]) -> [f64; ROUNDS] {
+    std::array::from_fn(|round| {
+        let bound = |round: usize| round * windows.len() / ROUNDS;
+        let of_round = &windows[bound(round)..bound(round + 1)];
+        let add =
+            |a: Window, b: &Window| Window { total: a.total + b.total, count: a.count + b.count };
+        of_round.iter().fold(Window { total: 0.0, count: 0.0 }, add).mean()
+    })
+}
+
+/// What keeps rounds from being flat by the definition of steady state in the
+/// SNIA Solid State Storage Performance Test Specification 2.0: their range is to
+/// be at most 20 % of their mean, and the line fitted to them by least squares is
+/// to rise or fall by at most 10 % of their mean from the first to the last.
 ///
 /// The specification applies it to throughput and latency in rounds of a minute,
-/// with all caches flushed and the drive preconditioned as it says; here it is
-/// applied to any series, write amplification above all, so a verdict is like that
-/// of the specification and no certificate of it.
-pub fn pts_steady(windows: &[f64]) -> Verdict {
-    let Some(from) = windows.len().checked_sub(PTS_WINDOWS) else {
-        let reason = Reason::TooFewWindows { windows: windows.len(), needed: PTS_WINDOWS };
-        return Verdict::NotReached { reason };
-    };
-    let last = &windows[from..];
-    if let Some(reason) = undefined(windows) {
-        return Verdict::NotReached { reason };
-    }
-    let mean = last.iter().sum::<f64>() / PTS_WINDOWS as f64;
-    let greatest = last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let least = last.iter().copied().fold(f64::INFINITY, f64::min);
+/// with all caches flushed and the drive preconditioned as it says; here rounds
+/// are as long as the run allows, so a verdict is like that of the specification
+/// and no certificate of it.
+fn unevenness(rounds: &[f64; ROUNDS]) -> Option<Reason> {
+    let mean = rounds.iter().sum::<f64>() / ROUNDS as f64;
+    let greatest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = rounds.iter().copied().fold(f64::INFINITY, f64::min);
     // Places from -2 to 2; their squares add up to 10.
-    let slope = (0..).zip(last).map(|(place, y)| f64::from(place - 2) * y).sum::<f64>() / 10.0;
-    let trend = (slope * (PTS_WINDOWS - 1) as f64).abs();
+    let slope = (0..).zip(rounds).map(|(place, y)| f64::from(place - 2) * y).sum::<f64>() / 10.0;
+    let trend = (slope * (ROUNDS - 1) as f64).abs();
     let spread = greatest - least;
     // Not divided by the mean: a series of zeroes is flat.
     if spread > 0.20 * mean.abs() {
-        return Verdict::NotReached { reason: Reason::Spread { share: spread / mean.abs() } };
+        return Some(Reason::Spread { share: spread / mean.abs() });
     }
-    if trend > 0.10 * mean.abs() {
-        return Verdict::NotReached { reason: Reason::Trend { share: trend / mean.abs() } };
-    }
-    Verdict::Steady { from }
+    (trend > 0.10 * mean.abs()).then(|| Reason::Trend { share: trend / mean.abs() })
 }
 
 fn undefined(windows: &[f64]) -> Option<Reason> {
@@ -221,17 +245,22 @@ mod tests {
         }
     }
 
+    /// Noise about 10, each window as heavy as the other.
     fn noise(count: usize) -> Vec<f64> {
         let mut stream = Streams::new(13).stream("noise");
-        (0..count).map(|_| stream.unit() - 0.5).collect()
+        (0..count).map(|_| 9.5 + stream.unit()).collect()
+    }
+
+    fn judged(means: &[f64]) -> Verdict {
+        let windows: Vec<_> = means.iter().map(|m| Window { total: 4.0 * m, count: 4.0 }).collect();
+        steady_state(&windows)
     }
 
     #[test]
     fn a_settled_series_is_kept_whole() {
-        assert_eq!(steady_state(&[3.0; 60]), Verdict::Steady { from: 0 });
-        let Verdict::Steady { from } = steady_state(&noise(1_000)) else {
-            panic!("noise is steady")
-        };
+        assert_eq!(judged(&[3.0; 60]), Verdict::Steady { from: 0 });
+        assert_eq!(judged(&[0.0; 60]), Verdict::Steady { from: 0 });
+        let Verdict::Steady { from } = judged(&noise(1_000)) else { panic!("noise is steady") };
         // How much noise alone may cut: no more than a quarter.
         assert!(from < 250, "cut at {from}");
     }
@@ -240,7 +269,7 @@ mod tests {
     fn a_step_is_cut_where_it_is() {
         // 40 windows at 9, then 160 at 3: the cut is exact, as no batch is mixed.
         let windows: Vec<f64> = (0..200).map(|w| if w < 40 { 9.0 } else { 3.0 }).collect();
-        assert_eq!(steady_state(&windows), Verdict::Steady { from: 40 });
+        assert_eq!(judged(&windows), Verdict::Steady { from: 40 });
     }
 
     #[test]
@@ -249,8 +278,8 @@ mod tests {
         // after 20 * ln(3 / 0.1) = 68 windows it is within the noise's 0.1.
         let climb = |w: usize| 4.0 - 3.0 * libm::exp(-(w as f64) / 20.0);
         let windows: Vec<f64> =
-            noise(400).iter().enumerate().map(|(w, n)| climb(w) + 0.2 * n).collect();
-        let Verdict::Steady { from } = steady_state(&windows) else { panic!("it settles") };
+            noise(400).iter().enumerate().map(|(w, n)| climb(w) + 0.2 * (n - 10.0)).collect();
+        let Verdict::Steady { from } = judged(&windows) else { panic!("it settles") };
         assert!((40..=120).contains(&from), "cut at {from}");
     }
 
@@ -259,63 +288,98 @@ mod tests {
         let ramp: Vec<f64> = (0..200).map(f64::from).collect();
         // The last cut that is tried: five batches, 25 windows, remain.
         assert_eq!(
-            steady_state(&ramp),
+            judged(&ramp),
             Verdict::NotReached { reason: Reason::StillSettling { from: 175 } }
         );
         let late_step: Vec<f64> = (0..200).map(|w| if w < 100 { 9.0 } else { 3.0 }).collect();
         assert_eq!(
-            steady_state(&late_step),
+            judged(&late_step),
             Verdict::NotReached { reason: Reason::StillSettling { from: 100 } }
         );
         let shortest: Vec<f64> = (0..50).map(f64::from).collect();
-        assert!(matches!(steady_state(&shortest), Verdict::NotReached { .. }));
+        assert!(matches!(judged(&shortest), Verdict::NotReached { .. }));
+    }
+
+    #[test]
+    fn an_end_that_is_out_of_line_has_not_settled() {
+        // A buffer that overflows at last: 190 windows at 1, then 10 at 1000. Every
+        // cut blurs the mean of the rest, so MSER-5 alone keeps all. Fifths of 1, 1,
+        // 1, 1 and (30 + 10000) / 40 = 250.75 spread over 249.75 of a mean of 50.95.
+        let overflow: Vec<f64> = (0..200).map(|w| if w < 190 { 1.0 } else { 1000.0 }).collect();
+        assert_eq!(mser5(&overflow), Some(0));
+        let Verdict::NotReached { reason: Reason::Spread { share } } = judged(&overflow) else {
+            panic!("its end is out of line")
+        };
+        assert!((share - 249.75 / 50.95).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn a_drift_within_noise_has_not_settled() {
+        // From 10 to 12 under noise of half: the spread is within a fifth.
+        let drift: Vec<f64> =
+            noise(200).iter().enumerate().map(|(w, n)| n + 2.0 * w as f64 / 200.0).collect();
+        assert!(
+            matches!(
+                judged(&drift),
+                Verdict::NotReached { reason: Reason::Trend { .. } | Reason::StillSettling { .. } }
+            ),
+            "{:?}",
+            judged(&drift)
+        );
+    }
+
+    #[test]
+    fn windows_weigh_what_they_counted() {
+        // Every fifth window has one slow request where others have 99 fast ones:
+        // by requests the mean is the same everywhere, wherever the slow ones lie.
+        let window = |slow: bool| match slow {
+            true => Window { total: 50.0, count: 1.0 },
+            false => Window { total: 99.0, count: 99.0 },
+        };
+        // In the first half each fifth, in the second each tenth.
+        let windows: Vec<_> =
+            (0..200).map(|w| window(w % if w < 100 { 5 } else { 10 } == 0)).collect();
+        assert_eq!(steady_state(&windows), Verdict::Steady { from: 0 });
     }
 
     #[test]
     fn too_little_or_undefined_is_not_settled() {
         let reason = Reason::TooFewWindows { windows: 49, needed: 50 };
-        assert_eq!(steady_state(&[1.0; 49]), Verdict::NotReached { reason });
+        assert_eq!(judged(&[1.0; 49]), Verdict::NotReached { reason });
         let mut windows = [1.0; 50];
         windows[7] = f64::NAN;
         let reason = Reason::Undefined { window: 7 };
-        assert_eq!(steady_state(&windows), Verdict::NotReached { reason });
-        assert_eq!(pts_steady(&windows), Verdict::NotReached { reason });
+        assert_eq!(judged(&windows), Verdict::NotReached { reason });
     }
 
     #[test]
-    fn the_measurement_window_is_the_last_five() {
-        let flat = [500.0, 1.0, 100.0, 110.0, 90.0, 110.0, 90.0];
+    fn rounds_are_fifths_by_what_they_counted() {
+        let windows: Vec<_> =
+            (0..12).map(|w| Window { total: f64::from(w), count: f64::from(w % 2 + 1) }).collect();
+        // 0 1 | 2 3 | 4 5 6 | 7 8 | 9 10 11, with counts 1 2 1 2 …
+        assert_eq!(rounds(&windows), [1.0 / 3.0, 5.0 / 3.0, 15.0 / 4.0, 15.0 / 3.0, 30.0 / 5.0]);
+    }
+
+    #[test]
+    fn rounds_may_not_spread_or_drift() {
         // Range 20 of mean 100, on the bound; slope (-2*100 - 110 + 110 + 2*90)/10
         // = -2, over four steps 8.
-        assert_eq!(pts_steady(&flat), Verdict::Steady { from: 2 });
-    }
-
-    #[test]
-    fn the_measurement_window_refuses_spread_and_trend() {
+        assert_eq!(unevenness(&[100.0, 110.0, 90.0, 110.0, 90.0]), None);
         // Range 21 of mean 100.
         let spread = [100.0, 110.5, 89.5, 110.5, 89.5];
-        let reason = Reason::Spread { share: 0.21 };
-        assert_eq!(pts_steady(&spread), Verdict::NotReached { reason });
+        assert_eq!(unevenness(&spread), Some(Reason::Spread { share: 0.21 }));
         // A line that rises by 12 about 100: range 12, trend 12.
         let trend = [94.0, 97.0, 100.0, 103.0, 106.0];
-        let reason = Reason::Trend { share: 0.12 };
-        assert_eq!(pts_steady(&trend), Verdict::NotReached { reason });
-        let gentle = [95.0, 97.5, 100.0, 102.5, 105.0];
-        assert_eq!(pts_steady(&gentle), Verdict::Steady { from: 0 });
-    }
-
-    #[test]
-    fn the_measurement_window_knows_few_windows_and_zeroes() {
-        let reason = Reason::TooFewWindows { windows: 4, needed: 5 };
-        assert_eq!(pts_steady(&[1.0; 4]), Verdict::NotReached { reason });
-        assert_eq!(pts_steady(&[0.0; 5]), Verdict::Steady { from: 0 });
+        assert_eq!(unevenness(&trend), Some(Reason::Trend { share: 0.12 }));
+        assert_eq!(unevenness(&[95.0, 97.5, 100.0, 102.5, 105.0]), None);
+        assert_eq!(unevenness(&[0.0; 5]), None);
     }
 
     #[test]
     fn a_reason_reads_as_a_sentence() {
         assert_eq!(
             Reason::Spread { share: 0.214 }.to_string(),
-            "the last 5 windows spread over 21 % of their mean"
+            "its mean over 5 equal stretches of time spreads by 21 %"
         );
     }
 }

@@ -79,7 +79,7 @@ def _status(arguments: list[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        return _failed(error)
+        return failed(error)
     return int(status or 0)
 
 
@@ -89,7 +89,8 @@ def _interrupted(error: BaseException) -> int:
     return 130
 
 
-def _failed(error: Exception) -> int:
+def failed(error: Exception) -> int:
+    """Say what went wrong; return the exit code."""
     if os.environ.get(_TRACEBACK):
         raise error
     if isinstance(error, (ConfigError, TraceError)):

@@ -80,7 +80,7 @@ def drive(result: Result) -> Rows:
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
         ("requests under way", f"{summary['mean_outstanding']:.2f} in the mean"),
-        ("steady state", "; ".join(_steady(*item) for item in summary["steady_state"].items())),
+        ("steady state", "; ".join(_steady(*item) for item in result.steadiness())),
     ]
     return Rows("Drive", ("figure", "value"), rows, 2)
 
@@ -144,6 +144,8 @@ def _utilisation(spread: dict[str, float]) -> str:
 
 def _steady(figure: str, verdict: dict[str, Any]) -> str:
     called = figure.replace("_", " ")
-    if verdict["reached"]:
-        return f"{called} from {units.duration(verdict['from_ns'] or 0)} on"
-    return f"{called} not reached"
+    if not verdict["reached"]:
+        return f"{called} not reached"
+    if verdict["from_ns"]:
+        return f"{called} from {units.duration(verdict['from_ns'])} on"
+    return f"{called} over the whole run"

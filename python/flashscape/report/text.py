@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape import units
+from flashscape.causes import CAUSES, OTHER
 from flashscape.report import rows
 
 if TYPE_CHECKING:
@@ -41,25 +42,24 @@ def summary(result: Result) -> RenderableType:
 
 
 def explanation(explained: Explanation) -> RenderableType:
-    """Where the tail comes from: sentences, then shares by cause."""
-    causes = [
-        cause
-        for cause in dict.fromkeys(c for group in explained.groups for c in group.tail | group.mean)
-        if any(max(g.mean.get(cause, 0), g.tail.get(cause, 0)) > 0.0005 for g in explained.groups)
-    ]
+    """Where the tail comes from: sentences, then shares by cause of those that wait."""
+    sentences = [Text(f"• {s}") for s in explained.sentences]
     columns = [
         (group, label, shares)
         for group in explained.groups
         for label, shares in (("mean", group.mean), ("slowest", group.tail))
-        if shares
+        if shares and group.waits
     ]
+    if not columns:
+        return Group(*sentences)
     head = ("cause", *(f"{g.initiator} {g.kind}\n{label}" for g, label, _ in columns))
     body = [
         (cause.name, *(units.percent(shares.get(cause, 0.0)) for _, _, shares in columns))
-        for cause in causes
+        for cause in (*CAUSES, OTHER)
+        if any(shares.get(cause, 0.0) > 0.0005 for _, _, shares in columns)
     ]
     shares = rows.Rows("Shares of the time, by what it was spent on", head, body, 1)
-    return Group(*(Text(f"• {s}") for s in explained.sentences), "", table(shares))
+    return Group(*sentences, "", table(shares))
 
 
 def presets(known: dict[str, Preset]) -> RenderableType:

@@ -113,7 +113,8 @@ impl Device {
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = engine::Ticket::NONE;
-        if self.groups[group].is_open_to(cells) {
+        let group_state = &self.groups[group];
+        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(id),
                 OpKind::Program if !self.channels[channel].busy && self.has_place(id) => {
@@ -124,10 +125,10 @@ impl Device {
         }
         self.begin_wait(id);
         self.groups[group].push_back(&mut self.ops, id);
-        if self.groups[group].busy == self.all_cells {
-            return;
+        // What waits already cannot start because of it, so only it can.
+        if self.groups[group].may_start(&self.ops, id) {
+            self.serve(group);
         }
-        self.serve(group);
     }
 
     /// Puts an operation back that waited for space, with its place by age.

@@ -6,6 +6,7 @@
 //! not yet being programmed; the newest is the current data and is what reads
 //! find.
 
+use super::collect::SpaceSnapshot;
 use super::request::RequestId;
 use engine::{Instant, Slab, typed_id};
 use ftl::{Lpn, PoolId};
@@ -73,8 +74,10 @@ pub struct Deferred {
 pub struct Buffer {
     capacity: u32,
     entries: Slab<EntryId, Entry>,
-    /// Blame of the reads that entries waited for, by entry.
+    /// Blame of the room and the reads that entries waited for, by entry.
     fetches: Vec<Blame>,
+    /// Their pools' time without space when they were listed, by entry.
+    without_space: Vec<SpaceSnapshot>,
     index: HashTable<EntryId>,
     lists: Vec<Waiting>,
     pending: u32,
@@ -99,6 +102,7 @@ impl Buffer {
             capacity,
             entries: Slab::default(),
             fetches: Vec::new(),
+            without_space: Vec::new(),
             index: HashTable::with_capacity(capacity as usize),
             lists: vec![Waiting::default(); pools as usize],
             pending: 0,
@@ -172,6 +176,7 @@ impl Buffer {
         });
         if self.fetches.len() < self.entries.slots() {
             self.fetches.push(Blame::default());
+            self.without_space.push(SpaceSnapshot::default());
         }
         self.fetches[id.0 as usize].clear();
         match older {
@@ -190,7 +195,7 @@ impl Buffer {
         id
     }
 
-    /// The blame of the read that an entry waited for.
+    /// The blame of the room and the read that an entry waited for.
     pub fn fetch_blame(&mut self, id: EntryId) -> &mut Blame {
         &mut self.fetches[id.0 as usize]
     }
@@ -198,7 +203,8 @@ impl Buffer {
     /// Puts an entry at the end of its pool's list, but before those of later
     /// epochs, so that a flush finds what it waits for in front. Returns whether
     /// it stands before others.
-    pub fn list(&mut self, id: EntryId, now: Instant) -> bool {
+    pub fn list(&mut self, id: EntryId, now: Instant, without_space: SpaceSnapshot) -> bool {
+        self.without_space[id.0 as usize] = without_space;
         let pool = self.entries[id].pool.0 as usize;
         let epoch = self.entries[id].epoch;
         let (mut prev, mut next) = (self.lists[pool].tail, None);
@@ -222,6 +228,10 @@ impl Buffer {
         self.lists[pool].count += 1;
         self.pending += 1;
         next.is_some()
+    }
+    /// Its pool's time without space when an entry was listed.
+    pub fn without_space(&self, id: EntryId) -> &SpaceSnapshot {
+        &self.without_space[id.0 as usize]
     }
     /// Takes an entry out of its pool's list.
     pub fn unlist(&mut self, id: EntryId) {

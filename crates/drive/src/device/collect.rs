@@ -25,7 +25,8 @@ pub struct Space {
 /// Time by [`SPACE_STATES`].
 pub type SpaceSnapshot = [Span; 4];
 
-const SPACE_STATES: [State; 4] =
+/// Waits for space, by what collection is doing.
+pub const SPACE_STATES: [State; 4] =
     [State::SpaceIdle, State::SpaceGcRead, State::SpaceGcProgram, State::SpaceErase];
 
 impl Space {
@@ -448,6 +449,7 @@ impl Device {
             rows: 1,
             transfer: Span::ZERO,
         });
+        self.note_space(bin);
     }
 
     /// A block is erased: what waited for space goes on.

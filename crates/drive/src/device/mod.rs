@@ -86,6 +86,9 @@ pub struct Device {
     to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
     starved: Vec<BinId>,
+    /// What the units of the write that is being let in waited for before, where
+    /// writes are acknowledged from flash.
+    wait_for_room: Blame,
     /// True while the units of a write are taken in, and the pools that listed some.
     admitting: bool,
     listed: Vec<ftl::PoolId>,
@@ -174,6 +177,7 @@ impl Device {
             next_seq: 0,
             to_collect: Vec::new(),
             starved: Vec::new(),
+            wait_for_room: Blame::default(),
             admitting: false,
             listed: Vec::new(),
             pieces: Vec::new(),
@@ -355,12 +359,14 @@ impl Device {
         }
     }
 
-    /// A request is done at `at`. What a buffer holds may be ready before what is
-    /// still being decoded, so the link is taken only then; where nothing can
-    /// overtake, at once, which spares an event.
+    /// A request is done at `at`. What a buffer holds, or what is not mapped, may be
+    /// ready before what is still being decoded, so the link is taken only then;
+    /// where nothing can overtake, at once, which spares an event.
     #[inline]
     fn answer(&mut self, id: RequestId, at: Instant) {
-        if at > self.now && (self.buffer.used() > 0 || self.link.is_shared()) {
+        let all_on_flash =
+            self.buffer.used() == 0 && self.ftl.mapped_units() == self.ftl.layout.logical_units;
+        if at > self.now && (!all_on_flash || self.link.is_shared()) {
             self.agenda.schedule(at, Event::Answer(id));
         } else {
             self.send(id, at);
@@ -480,7 +486,7 @@ impl Device {
         let starved: Vec<String> = self
             .bins
             .iter()
-            .filter(|(_, home)| !home.parked.is_empty())
+            .filter(|(bin, home)| !home.parked.is_empty() || self.is_starved(*bin))
             .map(|(bin, _)| {
                 format!(
                     "bin {} ({} of {} blocks good, {} free)",

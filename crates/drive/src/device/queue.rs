@@ -145,6 +145,29 @@ impl Group {
         self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
     }
 
+    /// True where [`Group::pick`] would choose an operation that has just been
+    /// asked for, were it queued: it may start, nothing on its cells has its rank
+    /// or a better one, and ranks do not yield to age. (Not every such case is
+    /// recognised.)
+    #[inline]
+    pub fn goes_first(&self, ops: &Ops, id: OpId, bypass: Bypass) -> bool {
+        let class = ops[id].class as usize;
+        let outranks = class == Class::Urgent as usize || class == Class::Held as usize;
+        if !outranks || bypass == Bypass::None || !self.may_start(ops, id) {
+            return false;
+        }
+        let up_to_class = self.classes & ((2 << class) - 1);
+        if up_to_class == 0 {
+            return true;
+        }
+        let (_, lane) = self.list_of(ops[id].class, ops[id].cells);
+        if self.cells == 1 || lane == self.cells as usize {
+            return false;
+        }
+        let in_the_way = 1 << lane | 1 << self.cells;
+        bits(up_to_class).all(|class| self.filled[class] & in_the_way == 0)
+    }
+
     #[inline]
     fn list_of(&self, class: Class, cells: u64) -> (usize, usize) {
         let lane = if self.cells == 1 {
@@ -208,7 +231,9 @@ impl Group {
         self.filled[Class::Soft as usize] = 0;
     }
 
-    fn may_start(&self, ops: &Ops, id: OpId) -> bool {
+    /// True where nothing that the operation needs is taken.
+    #[inline]
+    pub fn may_start(&self, ops: &Ops, id: OpId) -> bool {
         let op = &ops[id];
         let taken = self.busy | self.held | if op.class.is_read() { 0 } else { self.wanted };
         if op.cells & taken != 0 {

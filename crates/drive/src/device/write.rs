@@ -3,7 +3,7 @@
 use super::Device;
 use super::array::Ask;
 use super::buffer::{EntryId, Stage};
-use super::collect::SpaceSnapshot;
+use super::collect::{SPACE_STATES, SpaceSnapshot};
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
@@ -27,12 +27,12 @@ pub struct Pool {
     partial_check: Ticket,
     /// Entries listed before this moment go out in batches that are not full.
     hurry_until: Option<Instant>,
-    /// Since when no bin of the pool has space, and what collection had done then.
-    starved: Option<Starved>,
+    /// Time that no bin of the pool had space, by what collection did meanwhile.
+    without_space: SpaceSnapshot,
+    /// While that is so: the bin whose collection is blamed, and what it had done
+    /// by the time that is counted so far.
+    starved: Option<(BinId, SpaceSnapshot)>,
 }
-
-/// Since when, in which bin, and what collection had done then.
-type Starved = (Instant, BinId, SpaceSnapshot);
 
 impl Pool {
     pub fn new(choice: BinChoice, bins: usize) -> Self {
@@ -44,6 +44,7 @@ impl Pool {
             roomy: 0,
             partial_check: Ticket::NONE,
             hurry_until: None,
+            without_space: SpaceSnapshot::default(),
             starved: None,
         }
     }
@@ -54,28 +55,26 @@ impl Pool {
         *word = if available { *word | bit } else { *word & !bit };
     }
 
+    /// The first place of an available bin from the turn on and around.
+    fn next_in_turn(&self) -> Option<usize> {
+        let (word, bit) = (self.turn / 64, self.turn % 64);
+        let here = self.available[word] & u64::MAX << bit;
+        if here != 0 {
+            return Some(word * 64 + here.trailing_zeros() as usize);
+        }
+        // Of the turn's own word, what is left lies before the turn.
+        let words = self.available.len();
+        (1..=words).map(|step| (word + step) % words).find_map(|index| {
+            let left = self.available[index];
+            (left != 0).then(|| index * 64 + left.trailing_zeros() as usize)
+        })
+    }
+
     /// The places of available bins, in turn.
     fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
-        let (word, bit) = (self.turn / 64, self.turn % 64);
-        let words = self.available.len();
-        // The word of the turn comes first without the bits before the turn, and
-        // last with only those.
-        (0..=words).flat_map(move |step| {
-            let index = (word + step) % words;
-            let mask = match step {
-                0 => u64::MAX << bit,
-                _ if step == words => !(u64::MAX << bit),
-                _ => u64::MAX,
-            };
-            let mut left = self.available[index] & mask;
-            std::iter::from_fn(move || {
-                let place = index * 64 + left.trailing_zeros() as usize;
-                (left != 0).then(|| {
-                    left &= left - 1;
-                    place
-                })
-            })
-        })
+        let places = self.available.len() * 64;
+        let available = |place: &usize| self.available[place / 64] >> (place % 64) & 1 == 1;
+        (self.turn..places).chain(0..self.turn).filter(available)
     }
 }
 
@@ -138,6 +137,10 @@ impl Device {
             self.requests[id].cursor += 1;
         }
         self.requests[id].complete_set = true;
+        if command.kind == Kind::WriteZeroes {
+            // Data has died, which a collection may have waited for.
+            self.retry_starved();
+        }
         if self.buffer_config.durability == Durability::None {
             self.answer_if_through(id);
         } else {
@@ -187,6 +190,7 @@ impl Device {
         let pool = self.ftl.layout.pool(lpn);
         let entry = self.buffer.insert(lpn, pool, newest, token, self.now);
         if !early {
+            self.buffer.fetch_blame(entry).add(&self.wait_for_room);
             let request = &mut self.requests[id];
             self.buffer.entry_mut(entry).writer = Some((id, request.parts));
             request.parts += 1;
@@ -215,7 +219,7 @@ impl Device {
         let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
         if lru && may_move && self.buffer.entry(entry).stage == Stage::Pending {
             self.buffer.unlist(entry);
-            self.buffer.list(entry, self.now);
+            self.list(entry);
         }
     }
 
@@ -253,7 +257,7 @@ impl Device {
 
     /// An entry holds a whole unit: it may be programmed.
     pub(super) fn entry_ready(&mut self, entry: EntryId) {
-        let in_front = self.buffer.list(entry, self.now);
+        let in_front = self.list(entry);
         let pool = self.buffer.entry(entry).pool;
         let hurry = &mut self.pools[pool].hurry_until;
         if self.buffer.is_awaited(entry) || (in_front && hurry.is_some()) {
@@ -285,6 +289,14 @@ impl Device {
         self.hurry_if_stuck();
     }
 
+    /// Puts an entry into its pool's list, with the pool's time without space so
+    /// far; returns whether it stands before others.
+    fn list(&mut self, entry: EntryId) -> bool {
+        let pool = self.buffer.entry(entry).pool;
+        self.settle_space(pool);
+        self.buffer.list(entry, self.now, self.pools[pool].without_space)
+    }
+
     /// Room has come free, by the end of `op` if by a program's: lets in what
     /// waits. A wait for room inherits what the program that ended it went through.
     pub(super) fn admit_waiting(&mut self, op: Option<OpId>) {
@@ -292,14 +304,11 @@ impl Device {
             if self.buffer.is_full() {
                 break;
             }
-            let request = &mut self.requests[id];
-            if self.buffer_config.durability != Durability::None {
-                let waited = self.now - request.since;
-                request.since = self.now;
-                self.charge_inherited(id, op, waited);
-            }
+            self.charge_wait_for_room(id, op);
             let priority = self.requests[id].priority;
-            if !self.admit_units(id) {
+            let all = self.admit_units(id);
+            self.wait_for_room.clear();
+            if !all {
                 break;
             }
             self.buffer.admitted(priority);
@@ -307,8 +316,18 @@ impl Device {
         self.hurry_if_stuck();
     }
 
-    fn charge_inherited(&mut self, id: RequestId, op: Option<OpId>, waited: engine::Span) {
-        let blame = self.requests.blame_mut(id);
+    /// Charges a request that is let in with its wait for room. Where writes are
+    /// acknowledged from flash, each unit that is taken in now takes it along: which
+    /// of them ends last is not known yet.
+    fn charge_wait_for_room(&mut self, id: RequestId, op: Option<OpId>) {
+        let request = &mut self.requests[id];
+        let waited = self.now - request.since;
+        let blame = if self.buffer_config.durability == Durability::None {
+            &mut self.wait_for_room
+        } else {
+            request.since = self.now;
+            self.requests.blame_mut(id)
+        };
         let rest = match op {
             Some(op) => blame.add_wait_for(self.ops.blame_ref(op), waited),
             None => waited,
@@ -424,7 +443,7 @@ impl Device {
         let bins = self.ftl.layout.bins_of(pool);
         let state = &self.pools[pool];
         let place = match state.choice {
-            BinChoice::RoundRobin => state.in_turn().next(),
+            BinChoice::RoundRobin => state.next_in_turn(),
             BinChoice::LeastQueued => {
                 state.in_turn().min_by_key(|place| self.bins[bins[*place]].queued)
             }
@@ -455,14 +474,30 @@ impl Device {
             self.starved.extend_from_slice(bins);
             self.to_collect.extend_from_slice(bins);
             let snapshot = self.jobs[bin].space.snapshot(self.now);
-            self.pools[pool].starved = Some((self.now, bin, snapshot));
+            self.pools[pool].starved = Some((bin, snapshot));
         }
+    }
+
+    /// True where a bin's pool waits for space.
+    pub(super) fn is_starved(&self, bin: BinId) -> bool {
+        self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()
+    }
+
+    /// Counts the time without space up to now.
+    #[inline]
+    fn settle_space(&mut self, pool: PoolId) {
+        let pool = &mut self.pools[pool];
+        let Some((bin, earlier)) = &mut pool.starved else { return };
+        let done = self.jobs[*bin].space.snapshot(self.now);
+        for (state, total) in pool.without_space.iter_mut().enumerate() {
+            *total += done[state] - earlier[state];
+        }
+        *earlier = done;
     }
 
     /// Asks for a program of a pool's first entries.
     fn form(&mut self, pool: PoolId, bin: BinId, after: Option<OpId>) {
         let head = self.buffer.head(pool).expect("a due pool holds something");
-        let listed = self.buffer.entry(head).since;
         let payload = self.payloads.new_empty();
         let batch = self.ftl.layout.units_per_batch;
         while self.payloads.count(payload) < batch {
@@ -472,7 +507,8 @@ impl Device {
             self.buffer.flying += 1;
             self.payloads.push(payload, [entry.0, 0]);
         }
-        let starved = self.pools[pool].starved.take();
+        self.settle_space(pool);
+        self.pools[pool].starved = None;
         self.bins[bin].queued += 1;
         self.bins[bin].unbound += 1;
         self.update_home(bin);
@@ -483,31 +519,26 @@ impl Device {
             Class::Write,
             Owner::Flush(payload),
         );
-        self.charge_listed(op, listed, starved, after);
+        self.charge_listed(op, head, after);
     }
 
     /// Charges a program with the time that its first data stood in its list: for
     /// want of space as collection went on, else as with the program whose end
     /// made way for it.
-    fn charge_listed(
-        &mut self,
-        op: OpId,
-        listed: Instant,
-        starved: Option<Starved>,
-        after: Option<OpId>,
-    ) {
-        let mut waited = self.now - listed;
+    fn charge_listed(&mut self, op: OpId, head: EntryId, after: Option<OpId>) {
+        let entry = self.buffer.entry(head);
+        let mut waited = self.now - entry.since;
         if waited.is_zero() {
             return;
         }
-        if let Some((since, bin, snapshot)) = starved {
-            let without_space = (self.now - since).min(waited);
-            if since >= listed {
-                self.jobs[bin].space.charge(self.now, &snapshot, without_space, self.ops.blame(op));
-                waited -= without_space;
-            }
-        }
+        let pool = &self.pools[entry.pool];
+        let then = self.buffer.without_space(head);
         let mut blame = Blame::default();
+        for (index, state) in SPACE_STATES.into_iter().enumerate() {
+            let span = pool.without_space[index] - then[index];
+            blame.charge(state, span);
+            waited -= span;
+        }
         let rest = match after {
             Some(after) => blame.add_wait_for(self.ops.blame_ref(after), waited),
             None => waited,

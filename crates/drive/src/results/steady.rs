@@ -1,49 +1,52 @@
 //! Whether a run was in steady state, from its time series.
 
-use metrics::{Series, Values, Verdict, pts_steady, steady_state};
+use metrics::{Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
 
-/// The verdict on mean latency (MSER-5) and on write amplification (the criterion
-/// of SNIA's Performance Test Specification).
+/// The verdicts on mean latency and on write amplification.
 pub fn verdicts(series: &Series) -> Value {
     let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
     let column = |name: &str| match series.column(name) {
         Some(Values::U64(values)) => values.as_slice(),
         _ => &[],
     };
-    let means = windows(
-        column("read_latency_sum_ns"),
-        column("write_latency_sum_ns"),
-        column("reads"),
-        column("writes"),
+    let host = column("host_units_programmed");
+    let latency = windows(
+        &[column("read_latency_sum_ns"), column("write_latency_sum_ns")],
+        &[column("reads"), column("writes")],
     );
-    let programmed = windows(
-        column("gc_units_programmed"),
-        column("padding_units_programmed"),
-        column("host_units_programmed"),
-        &[],
+    let amplification = windows(
+        &[host, column("gc_units_programmed"), column("padding_units_programmed")],
+        &[host],
     );
     json!({
-        "latency": verdict(steady_state(&values(&means)), &means, &begins),
-        "write_amplification": verdict(pts_steady(&values(&programmed)), &programmed, &begins),
+        "latency": verdict(&latency, &begins),
+        "write_amplification": verdict(&amplification, &begins),
     })
 }
 
-/// (row, (a + b) / (c + d)) for the rows in which something was counted.
-fn windows(a: &[u64], b: &[u64], c: &[u64], d: &[u64]) -> Vec<(usize, f64)> {
-    let at = |column: &[u64], row: usize| column.get(row).copied().unwrap_or(0);
-    (0..a.len())
-        .filter(|row| at(c, *row) + at(d, *row) > 0)
-        .map(|row| (row, (at(a, row) + at(b, row)) as f64 / (at(c, row) + at(d, row)) as f64))
-        .collect()
+/// The sums of some columns over the sums of others, each window with the row in
+/// which it begins. Rows in which nothing was counted join the next one that
+/// counts: what was done in them is not lost.
+fn windows(totals: &[&[u64]], counts: &[&[u64]]) -> Vec<(usize, Window)> {
+    let rows = totals.iter().map(|column| column.len()).max().unwrap_or(0);
+    let sum = |columns: &[&[u64]], row: usize| columns.iter().map(|c| c[row]).sum::<u64>() as f64;
+    let mut windows = Vec::new();
+    let mut begun: Option<(usize, f64)> = None;
+    for row in 0..rows {
+        let (first, before) = begun.take().unwrap_or((row, 0.0));
+        let (total, count) = (before + sum(totals, row), sum(counts, row));
+        match count > 0.0 {
+            true => windows.push((first, Window { total, count })),
+            false => begun = Some((first, total)),
+        }
+    }
+    windows
 }
 
-fn values(windows: &[(usize, f64)]) -> Vec<f64> {
-    windows.iter().map(|(_, value)| *value).collect()
-}
-
-fn verdict(verdict: Verdict, windows: &[(usize, f64)], begins: &[u64]) -> Value {
-    match verdict {
+fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
+    let values: Vec<Window> = windows.iter().map(|(_, window)| *window).collect();
+    match steady_state(&values) {
         Verdict::Steady { from } => {
             let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
             json!({ "reached": true, "from_ns": begin, "reason": null })
@@ -51,5 +54,17 @@ fn verdict(verdict: Verdict, windows: &[(usize, f64)], begins: &[u64]) -> Value 
         Verdict::NotReached { reason } => {
             json!({ "reached": false, "from_ns": null, "reason": reason.to_string() })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_a_count_join_the_next() {
+        let windows = windows(&[&[4, 1, 0, 2, 9], &[0, 0, 1, 0, 0]], &[&[2, 0, 0, 4, 0]]);
+        let window = |total, count| Window { total, count };
+        assert_eq!(windows, [(0, window(4.0, 2.0)), (1, window(4.0, 4.0))]);
     }
 }

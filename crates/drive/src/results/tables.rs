@@ -123,8 +123,8 @@ fn wear(device: &Device) -> Table {
     })
 }
 
-/// One row for each of the slowest requests, slowest first, with a column for
-/// each state.
+/// One row for each of the slowest requests of every initiator and kind, all
+/// together slowest first, with a column for each state.
 fn slowest(measured: &Measured) -> Table {
     let rows = measured.slowest();
     let mut table = table!("slowest", rows.iter().collect(), {

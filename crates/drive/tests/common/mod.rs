@@ -14,7 +14,7 @@ use metrics::State;
 /// A complete drive of one plane that every override starts from: sense 25 us,
 /// exactly 100 us for a page on the channel, program 200 us, erase 1.5 ms; no
 /// link, firmware, decoding or early acknowledgement.
-const DRIVE: &str = r#"
+pub const DRIVE: &str = r#"
 [drive.geometry]
 channels = 1
 packages_per_channel = 1

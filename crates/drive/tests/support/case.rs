@@ -253,7 +253,7 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> bool {
         }
         _ => "\"eager\"".to_owned(),
     };
-    let order = dice.of(&["fifo", "lru"]);
+    let order = if durability == "none" { "fifo" } else { dice.of(&["fifo", "lru"]) };
     let latency = dice.of(&[1, 0, 10]);
     let programs = dice.between(1, 4);
     let read_hits = dice.of(&[true, false]);

@@ -26,8 +26,8 @@ pub enum Pacing {
     /// Collection waits for host writes until the urgent threshold, and then goes
     /// before them until it is above it.
     None,
-    /// For each batch that a host writes, collection moves as much as gains that
-    /// space again, before the host writes more.
+    /// For each batch that a host writes, collection owes as many moves as gain that
+    /// space again; while it owes some, its operations go before host writes.
     Proportional,
 }
 
@@ -38,7 +38,7 @@ pub struct GcConfig {
     /// Which block is collected.
     pub victim: VictimPolicy,
     /// Soft collection starts when no more than this is free. Its operations
-    /// wait for all others of their unit.
+    /// wait for all others of their unit, except as `pacing` says.
     pub soft: Threshold,
     /// Urgent collection starts when no more than this is free. It goes before
     /// host writes. This threshold must be reachable.
@@ -53,7 +53,8 @@ pub struct GcConfig {
     /// urgent threshold.
     pub pacing: Pacing,
     /// Whether other operations may go between the page moves of a collection.
-    /// If not, the unit is withheld from all others until the block is erased.
+    /// If not, the unit is withheld from all others until the block is erased, or
+    /// until only reads of hosts keep it from being erased.
     pub preemptible: bool,
     /// Whether pages move inside their plane without the channel (copy-back),
     /// where all units of the batch are live.

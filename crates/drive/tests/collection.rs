@@ -1,0 +1,541 @@
+//! Garbage collection in time: when it begins and ends, whom it lets go first,
+//! which block it takes, and what becomes of blocks that fail or wear out.
+//!
+//! Times are those of the drive in [`poised`]: a write takes 100 + 200 us; a page
+//! is collected in 25 + 100 us (read) and 100 + 200 us (write), a block erased in
+//! 1500 us.
+
+mod common;
+mod poised;
+
+use common::{BY_HAND, Bench, Override, experiment, set, try_run};
+use drive::{Device, OpKind};
+use engine::Streams;
+use ftl::{BinId, BlockId, BlockState, Lpn};
+use host::Kind;
+use metrics::Holder;
+use poised::{PAGE, filled, page, poised};
+
+const US: u64 = 1_000;
+const DIE: BinId = BinId(0);
+
+/// Thresholds in blocks.
+fn thresholds(urgent: u32, soft: u32, stop: u32) -> Vec<Override> {
+    let blocks = |count: u32| format!("{count} blocks");
+    vec![
+        set("ftl.gc.urgent", blocks(urgent)),
+        set("ftl.gc.soft", blocks(soft)),
+        set("ftl.gc.stop", blocks(stop)),
+    ]
+}
+
+fn with(overrides: Vec<Override>, more: &[Override]) -> Vec<Override> {
+    [&overrides[..], more].concat()
+}
+
+/// Reads, programs, copy-backs and erases that collection has begun.
+fn begun(bench: &Bench) -> [u64; 4] {
+    let count = |kind, holder| bench.device.counters().commands(kind, holder);
+    [
+        count(OpKind::Read, Holder::GcRead),
+        count(OpKind::Program, Holder::GcProgram),
+        count(OpKind::CopyBack, Holder::GcProgram),
+        count(OpKind::Erase, Holder::Erase),
+    ]
+}
+
+fn free_blocks(bench: &Bench) -> u32 {
+    bench.device.ftl().free_blocks(DIE)
+}
+
+/// Writes pages of die 0, each when the one before is done and nothing is going on.
+fn overwrite(bench: &mut Bench, numbers: &[u64]) -> u64 {
+    for number in numbers {
+        bench.alone(Kind::Write, page(0, *number), PAGE);
+    }
+    bench.settle()
+}
+
+/// When writes of some pages of die 0, all asked for at `start`, are done, in us.
+fn finished_us(bench: &mut Bench, start: u64, numbers: &[u64]) -> Vec<u64> {
+    let tags: Vec<_> = numbers
+        .iter()
+        .map(|number| bench.submit(start, Kind::Write, page(0, *number), PAGE))
+        .collect();
+    bench.settle();
+    tags.iter().map(|tag| bench.done(*tag).latency() / US).collect()
+}
+
+// ---- who goes first -------------------------------------------------------------
+
+#[test]
+fn soft_collection_waits_for_host_operations() {
+    let (mut bench, start) = poised(&thresholds(1, 2, 2));
+    // The first write leaves 2 blocks free. The second goes before the page that
+    // collection asks for; that is read from 600 to 725 us.
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    let second = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
+    bench.until(start + 600 * US - 1);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    bench.until(start + 600 * US);
+    assert_eq!(begun(&bench), [1, 0, 0, 0]);
+    // Between two moves a third goes, from 725 to 1025; then the page is written
+    // until 1325, and the block erased.
+    let third = bench.submit(start + 610 * US, Kind::Write, page(0, 5), PAGE);
+    let end = bench.settle();
+    assert_eq!(bench.done(second).latency(), 590 * US);
+    assert_eq!(bench.done(third).latency(), (1_025 - 610) * US);
+    assert_eq!(end - start, (1_325 + 1_500) * US);
+    assert_eq!((begun(&bench), free_blocks(&bench)), ([1, 1, 0, 1], 3));
+}
+
+#[test]
+fn urgent_collection_goes_before_writes_and_after_reads() {
+    let (mut bench, start) = poised(&[]);
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    let write = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
+    let read = bench.submit(start + 20 * US, Kind::Read, page(0, 12), PAGE);
+    bench.settle();
+    // The read from 300 to 425 us, then collection: 125 + 300 + 1500.
+    assert_eq!(bench.done(read).finished - start, 425 * US);
+    assert_eq!(bench.done(write).finished - start, (425 + 1_925 + 300) * US);
+}
+
+#[test]
+fn collection_that_becomes_urgent_no_longer_waits() {
+    let (mut bench, start) = poised(&thresholds(1, 2, 2));
+    // The first four fill block 5; the fifth opens block 6 at 1200 us and leaves
+    // one free: what waits for the writes since 0 us goes at 1500. At 1925 two
+    // erases are asked for: block 0's, and that of block 5, which holds nothing
+    // any more. Both are urgent, and end at 4925.
+    let found = finished_us(&mut bench, start, &[5; 7]);
+    assert_eq!(found, [300, 600, 900, 1_200, 1_500, 5_225, 5_525]);
+}
+
+#[test]
+fn a_collection_that_does_not_yield_withholds_its_unit() {
+    for (urgent, preemptible, read_us, write_us) in [
+        // Soft: the write at 10 us goes before, the read at 310 after that.
+        (1, true, 600 + 125, 600),
+        // Urgent: the read between two moves, at 425 us, the write behind all.
+        (2, true, 425 + 125, 300 + 1_925 + 125 + 300),
+        // Withheld from 0 us on: nothing goes before 2225 us, and then the read.
+        (1, false, 2_225 + 125, 2_225 + 125 + 300),
+        (2, false, 2_225 + 125, 2_225 + 125 + 300),
+    ] {
+        let yields = set("ftl.gc.preemptible", preemptible);
+        let (mut bench, start) = poised(&with(thresholds(urgent, 2, 2), &[yields]));
+        bench.submit(start, Kind::Write, page(0, 5), PAGE);
+        let write = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
+        let read = bench.submit(start + 310 * US, Kind::Read, page(0, 12), PAGE);
+        bench.settle();
+        let name = format!("urgent at {urgent}, preemptible: {preemptible}");
+        assert_eq!((bench.done(read).finished - start) / US, read_us, "{name}: read");
+        assert_eq!((bench.done(write).finished - start) / US, write_us, "{name}: write");
+    }
+}
+
+#[test]
+fn paced_collection_moves_a_page_for_each_page_that_is_written() {
+    // Blocks 0 and 1 have two live pages of four: gaining one takes one move.
+    // There are 9 blocks, so that space stays between soft and urgent.
+    for (pacing, expected) in
+        [("none", [300, 600, 900, 1_200]), ("proportional", [300, 600, 1_325, 2_050])]
+    {
+        let overrides = [set("geometry.blocks_per_plane", 9), set("ftl.gc.pacing", pacing)];
+        let mut bench = filled(&with(thresholds(1, 3, 3), &overrides));
+        let start = overwrite(&mut bench, &[0, 1, 4, 5]);
+        // The first opens a block. From the second on each owes a move, which takes
+        // 425 us; the fourth owes the erase, which comes after it.
+        let found = finished_us(&mut bench, start, &[8, 9, 10, 11]);
+        assert_eq!(found, expected, "{pacing}");
+    }
+}
+
+#[test]
+fn a_window_is_how_many_moves_are_under_way() {
+    // Two live pages. With a window of one: read, write, read, write. With two:
+    // both reads, from 300 to 550 us, then both writes.
+    for (window, at_420, at_540) in [(1, [1, 0], [1, 1]), (2, [1, 0], [2, 0])] {
+        let mut bench = filled(&[set("ftl.gc.window", window)]);
+        let start = overwrite(&mut bench, &[0, 1, 4, 5]);
+        bench.submit(start, Kind::Write, page(0, 8), PAGE);
+        for (at, expected) in [(420, at_420), (540, at_540)] {
+            bench.until(start + at * US);
+            assert_eq!(begun(&bench)[..2], expected, "window {window}, {at} us");
+        }
+        let end = bench.settle();
+        assert_eq!(end - start, (300 + 2 * 425 + 1_500) * US, "window {window}");
+    }
+}
+
+#[test]
+fn copy_back_leaves_the_channel_alone() {
+    let (mut bench, start) = poised(&[set("ftl.gc.copy_back", true)]);
+    let busy = bench.device.channel_busy()[0];
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    // The other die reads while this one copies, from 300 to 525 us.
+    let read = bench.submit(start + 310 * US, Kind::Read, page(1, 12), PAGE);
+    let end = bench.settle();
+    assert_eq!(bench.done(read).latency(), 125 * US);
+    assert_eq!(end - start, (300 + 225 + 1_500) * US);
+    assert_eq!(begun(&bench), [0, 0, 1, 1]);
+    // The write's data and the read's.
+    assert_eq!((bench.device.channel_busy()[0] - busy).as_ns(), 200 * US);
+}
+
+#[test]
+fn copy_back_is_for_batches_that_are_live_as_a_whole() {
+    // Two units in a page. Of page 3 the second half stays: read and written in
+    // half the channel time, beside padding.
+    let units = [set("ftl.unit", "2 KiB"), set("ftl.gc.copy_back", true)];
+    let mut bench = filled(&units);
+    overwrite(&mut bench, &[0, 1, 2]);
+    bench.alone(Kind::Write, page(0, 3), PAGE / 2);
+    let start = bench.settle();
+    let padding = bench.device.ftl().tally.units[2];
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    let end = bench.settle();
+    assert_eq!(begun(&bench), [1, 1, 0, 1]);
+    assert_eq!(end - start, (300 + (25 + 50) + (50 + 200) + 1_500) * US);
+    assert_eq!(bench.device.ftl().tally.units[1], 1);
+    assert_eq!(bench.device.ftl().tally.units[2] - padding, 1);
+}
+
+// ---- when it begins and ends ------------------------------------------------------
+
+/// Five writes, one after the other, that end at 1500 us. They leave 2 blocks
+/// free, which is above `soft` and not above `stop`, and two pages live in each
+/// of blocks 0 and 1.
+fn idle_since_1500_us() -> Bench {
+    let mut bench = filled(&with(thresholds(1, 1, 2), &[set("ftl.gc.idle_gap", "10 ms")]));
+    for (turn, number) in [0, 1, 4, 5, 8].into_iter().enumerate() {
+        bench.submit(turn as u64 * 300 * US, Kind::Write, page(0, number), PAGE);
+    }
+    bench
+}
+
+#[test]
+fn an_idle_unit_collects_exactly_after_the_gap() {
+    let mut bench = idle_since_1500_us();
+    bench.until(11_500 * US - 1);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    bench.until(11_500 * US);
+    assert_eq!(begun(&bench), [1, 0, 0, 0]);
+    assert_eq!(bench.settle(), (11_500 + 2 * 425 + 1_500) * US);
+    assert_eq!((begun(&bench), free_blocks(&bench)), ([2, 2, 0, 1], 3));
+}
+
+#[test]
+fn a_command_begins_the_idle_gap_anew() {
+    let mut bench = idle_since_1500_us();
+    let read = bench.submit(11_499 * US, Kind::Read, page(0, 12), PAGE);
+    bench.until((11_499 + 125 + 10_000) * US - 1);
+    assert_eq!(bench.done(read).latency(), 125 * US);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    bench.until((11_499 + 125 + 10_000) * US);
+    assert_eq!(begun(&bench), [1, 0, 0, 0]);
+}
+
+#[test]
+fn another_die_does_not_disturb_an_idle_one() {
+    let mut bench = idle_since_1500_us();
+    bench.submit(11_400 * US, Kind::Read, page(1, 12), PAGE);
+    bench.until(11_500 * US);
+    assert_eq!(begun(&bench), [1, 0, 0, 0]);
+}
+
+#[test]
+fn idle_collection_makes_way_until_the_unit_is_idle_again() {
+    let mut bench = idle_since_1500_us();
+    // The first page is moved until 11925 us. A write that came meanwhile is done
+    // at 12225, and the second page's turn comes 10 ms later.
+    let write = bench.submit(11_700 * US, Kind::Write, page(0, 9), PAGE);
+    bench.until(22_225 * US - 1);
+    assert_eq!(bench.done(write).finished, 12_225 * US);
+    assert_eq!(begun(&bench), [1, 1, 0, 0]);
+    assert_eq!(bench.settle(), (22_225 + 425 + 1_500) * US);
+    assert_eq!((begun(&bench), free_blocks(&bench)), ([2, 2, 0, 1], 3));
+}
+
+#[test]
+fn collection_goes_on_until_more_than_stop_is_free() {
+    // 12 blocks, of which 4 hold data. Writing pages 0 to 11 anew kills blocks 0 to
+    // 2 and fills 4 to 6; the next opens block 7, which leaves 4 free.
+    for stop in [4, 5, 6] {
+        let blocks = set("geometry.blocks_per_plane", 12);
+        let mut bench = filled(&with(thresholds(4, 4, stop), &[blocks]));
+        let start = overwrite(&mut bench, &(0..12).collect::<Vec<_>>());
+        assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 5));
+        let end = overwrite(&mut bench, &[12]);
+        let erases = u64::from(stop) - 3;
+        assert_eq!(begun(&bench), [0, 0, 0, erases], "stop at {stop}");
+        assert_eq!(free_blocks(&bench), stop + 1);
+        assert_eq!(end - start, (300 + erases * 1_500) * US);
+    }
+}
+
+#[test]
+fn collection_ends_where_no_block_gains_space() {
+    // `check` refuses a stop threshold that cannot be passed; so the workload names
+    // a small region, and the rest is written here. 16 pages fill 4 of 8 blocks.
+    let more = [set("ftl.gc.idle_gap", "10 ms"), set("workload[0].region.size", "16 KiB")];
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
+    let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
+    assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 4));
+    // One dead page: the others of block 0 fill the open block beside the new one.
+    let end = overwrite(&mut bench, &[0]);
+    assert_eq!((begun(&bench), free_blocks(&bench)), ([3, 3, 0, 1], 4));
+    // At the end another idle gap passes, in vain.
+    assert_eq!(end - full, (300 + 10_000 + 3 * 425 + 1_500 + 10_000) * US);
+}
+
+#[test]
+fn thresholds_in_pages_count_pages_and_those_in_blocks_whole_blocks() {
+    // 16 of 32 pages are free. The eighth write leaves 8, a quarter; the fifth
+    // opens a block and leaves 2 of 8 free, a quarter of the blocks.
+    for (threshold, writes) in [("25 % of pages", 8), ("25 % of blocks", 5), ("2 blocks", 5)] {
+        let keys = ["ftl.gc.urgent", "ftl.gc.soft", "ftl.gc.stop"];
+        let mut bench = filled(&keys.map(|key| set(key, threshold)));
+        overwrite(&mut bench, &(0..writes - 1).collect::<Vec<_>>());
+        assert_eq!(begun(&bench), [0, 0, 0, 0], "{threshold}");
+        // Block 0 is dead as a whole.
+        overwrite(&mut bench, &[writes - 1]);
+        assert_eq!(begun(&bench), [0, 0, 0, 1], "{threshold}");
+    }
+}
+
+// ---- victims ------------------------------------------------------------------------
+
+/// The block that a policy takes where die 0 stands so at a host's unit 40:
+///
+/// | block | live | closed at |
+/// |---|---|---|
+/// | 0 | 3 | 8 |
+/// | 1 | 2 | 16 |
+/// | 2 | 2 | 24 |
+/// | 3 | 4 | 32 |
+/// | 4 | 1 | 36 |
+/// | 5 | 4 | 40 |
+///
+/// (To the 32nd unit both dies were filled in turn, so it may be a unit less.)
+fn victim(policy: &str, seed: u64) -> u32 {
+    let mut bench = filled(&[
+        set("geometry.blocks_per_plane", 9),
+        set("ftl.gc.victim", policy),
+        set("seed", seed),
+    ]);
+    let start = overwrite(&mut bench, &[0, 4, 5, 8, 0, 4, 5, 9]);
+    let ftl = bench.device.ftl();
+    let live: Vec<_> = (0..6).map(|block| ftl.live_units(BlockId(block))).collect();
+    assert_eq!((live, free_blocks(&bench)), (vec![3, 2, 2, 4, 1, 4], 3));
+    // Opens the block that leaves 2 free.
+    bench.submit(start, Kind::Write, page(0, 12), PAGE);
+    bench.until(start);
+    let states = bench.device.ftl().block_states();
+    let collected = states.iter().position(|state| *state == BlockState::Collecting);
+    let collected = collected.expect("a victim was chosen") as u32;
+    bench.settle();
+    assert!(bench.device.ftl().erase_counts()[collected as usize] > 0);
+    collected
+}
+
+#[test]
+fn each_policy_takes_the_block_of_its_definition() {
+    // Least live data.
+    assert_eq!(victim("{ policy = \"greedy\" }", 1), 4);
+    // Closed first.
+    assert_eq!(victim("{ policy = \"fifo\" }", 1), 0);
+    // Gained times age over twice the live: 1 * 33 / 6 = 5.5, 2 * 25 / 4 = 12.5,
+    // 2 * 17 / 4 = 8.5, none, 3 * 5 / 2 = 7.5.
+    assert_eq!(victim("{ policy = \"cost-benefit\" }", 1), 1);
+    // The best of 200: greedy's, but for one case in 10^24.
+    assert_eq!(victim("{ policy = \"d-choices\", choices = 200 }", 1), 4);
+}
+
+#[test]
+fn greedy_takes_the_lowest_of_equals() {
+    let mut bench = filled(&[]);
+    let start = overwrite(&mut bench, &[12, 13, 8, 9]);
+    bench.submit(start, Kind::Write, page(0, 0), PAGE);
+    bench.until(start);
+    assert_eq!(bench.device.ftl().block_states()[2], BlockState::Collecting);
+}
+
+#[test]
+fn random_policies_draw_among_all_blocks_that_gain() {
+    let drawn = |policy: &str| {
+        let mut counts = [0; 6];
+        (0..100).for_each(|seed| counts[victim(policy, seed) as usize] += 1);
+        println!("{policy}: {counts:?}");
+        counts
+    };
+    for policy in ["{ policy = \"random\" }", "{ policy = \"d-choices\", choices = 1 }"] {
+        // A quarter each, within 3.5 standard deviations; never a block full of live data.
+        let counts = drawn(policy);
+        assert_eq!((counts[3], counts[5]), (0, 0));
+        assert!([0, 1, 2, 4].iter().all(|block| (10..=40).contains(&counts[*block])));
+    }
+    // Of two draws the best: block 4 in 7 of 16, block 0 in 1 of 16 cases.
+    let counts = drawn("{ policy = \"d-choices\", choices = 2 }");
+    assert!((27..=60).contains(&counts[4]) && counts[0] <= 15 && counts[3] + counts[5] == 0);
+}
+
+// ---- wear -----------------------------------------------------------------------------
+
+#[test]
+fn the_least_worn_block_first_evens_wear_out() {
+    // One page is written 480 times while data lies still in 4 of 16 blocks. Then
+    // that data is written anew, which frees unworn blocks, and the page 160 times
+    // more: 40 blocks. Taken by wear, those are the unworn ones, ten times each; in
+    // turn, they are all, three times each.
+    let spread = |order: &str| {
+        let overrides =
+            [set("geometry.blocks_per_plane", 16), set("ftl.allocation.free_block", order)];
+        // All dead blocks are erased: 4 hold data, 1 is open, 11 are free.
+        let mut bench = filled(&with(thresholds(10, 10, 10), &overrides));
+        overwrite(&mut bench, &[0; 480]);
+        overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
+        overwrite(&mut bench, &[0; 160]);
+        let ftl = bench.device.ftl();
+        println!("{order}: {:?}", &ftl.erase_counts()[..16]);
+        // Data that lies still keeps its blocks from being worn under any order.
+        let moving = (0..16).filter(|block| ftl.live_units(BlockId(*block)) == 0);
+        let counts: Vec<_> = moving.map(|block| ftl.erase_counts()[block as usize]).collect();
+        counts.iter().max().unwrap() - counts.iter().min().unwrap()
+    };
+    let (by_wear, in_turn) = (spread("least-worn"), spread("fifo"));
+    assert!(by_wear <= 2, "erase counts differ by {by_wear}");
+    assert!(in_turn >= 6, "erase counts differ by {in_turn}");
+}
+
+/// A die of 40 blocks of 4 pages, of which 16 hold data.
+fn spacious(overrides: &[Override]) -> Vec<Override> {
+    let shape = [
+        set("geometry.blocks_per_plane", 40),
+        set("geometry.pages_per_block", 4),
+        set("ftl.over_provisioning.exported", format!("{} B", 64 * PAGE)),
+    ];
+    with(shape.to_vec(), overrides)
+}
+
+fn bad_blocks(device: &Device) -> Vec<u32> {
+    let states = device.ftl().block_states();
+    (0..states.len() as u32).filter(|block| states[*block as usize] == BlockState::Bad).collect()
+}
+
+/// Random overwrites, of which none may go to a bad block; returns the bad blocks
+/// with their erases, as they were found to be bad.
+fn overwrite_beside_bad_blocks(bench: &mut Bench) -> Vec<(u32, u32)> {
+    let mut numbers = Streams::new(7).stream("pages");
+    let mut bad = Vec::new();
+    for _ in 0..1_000 {
+        let lpn = numbers.below(64);
+        bench.alone(Kind::Write, lpn * PAGE, PAGE);
+        let ftl = bench.device.ftl();
+        for block in bad_blocks(&bench.device) {
+            if bad.iter().all(|(known, _)| *known != block) {
+                bad.push((block, ftl.erase_counts()[block as usize]));
+            }
+        }
+        let at = ftl.layout.block(ftl.lookup(Lpn(lpn as u32)).expect("it was written"));
+        assert!(bad.iter().all(|(block, _)| *block != at.0), "{at:?} is bad");
+    }
+    let ftl = bench.device.ftl();
+    for (block, erases) in &bad {
+        assert_eq!(ftl.block_states()[*block as usize], BlockState::Bad);
+        assert_eq!(ftl.erase_counts()[*block as usize], *erases, "block {block} was erased");
+        assert_eq!(ftl.live_units(BlockId(*block)), 0);
+    }
+    assert_eq!(ftl.good_blocks(DIE), 40 - bad.len() as u32);
+    assert_eq!(ftl.tally.retired, bad.len() as u64);
+    bad
+}
+
+#[test]
+fn blocks_that_left_the_factory_bad_are_never_written() {
+    let mut bench = Bench::filled(&spacious(&[set("ftl.bad_blocks.factory", "10 %")]));
+    let factory = bad_blocks(&bench.device);
+    let bad = overwrite_beside_bad_blocks(&mut bench);
+    println!("bad from the factory: {factory:?}");
+    assert!((1..=10).contains(&factory.len()), "10 % of 40 blocks are about 4");
+    assert_eq!(bad, factory.into_iter().map(|block| (block, 0)).collect::<Vec<_>>());
+}
+
+#[test]
+fn blocks_that_went_bad_are_never_written_again() {
+    let mut bench = Bench::filled(&spacious(&[set("ftl.bad_blocks.grown_per_erase", "3 %")]));
+    let bad = overwrite_beside_bad_blocks(&mut bench);
+    let erases = bench.device.ftl().tally.erases;
+    println!("{} of {erases} erases failed: {bad:?}", bad.len());
+    assert!(bad.iter().all(|(_, erases)| *erases > 0));
+    let expected = 0.03 * erases as f64;
+    assert!((bad.len() as f64 - expected).abs() < 3.5 * expected.sqrt(), "{expected} expected");
+}
+
+#[test]
+fn a_block_is_retired_by_the_erase_that_wears_it_out() {
+    let mut bench = Bench::filled(&spacious(&[set("nand.endurance", 3)]));
+    let mut numbers = Streams::new(7).stream("pages");
+    let mut writes = 0;
+    // Until a write never ends.
+    while bench.device.outstanding() == 0 {
+        let now = bench.device.now().as_ns();
+        bench.submit(now, Kind::Write, numbers.below(64) * PAGE, PAGE);
+        while bench.step() {}
+        let ftl = bench.device.ftl();
+        for (state, erases) in ftl.block_states().iter().zip(ftl.erase_counts()) {
+            assert_eq!(*state == BlockState::Bad, *erases == 3, "{state:?} after {erases} erases");
+        }
+        writes += 1;
+    }
+    let ftl = bench.device.ftl();
+    println!("{writes} writes, {} erases, {} blocks left", ftl.tally.erases, ftl.good_blocks(DIE));
+    assert!(ftl.tally.retired > 10 && ftl.tally.erases >= 3 * ftl.tally.retired);
+    ftl.audit().expect("the map is sound");
+}
+
+/// Wears the spacious drive out and expects the error to say what is missing.
+fn wear_out(durability: &str, host: &str, seed: u64) {
+    let text = format!(
+        "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
+         reads = \"0 %\"\n{host}\n[run]\nrequests = 100000\n"
+    );
+    let overrides = spacious(&[
+        set("nand.endurance", 3),
+        set("buffer.durability", durability),
+        set("buffer.size", "16 KiB"),
+        set("seed", seed),
+    ]);
+    let error = try_run(&experiment(&text, &overrides)).err().expect("it wears out");
+    println!("{durability}, {host}, seed {seed}: {error}");
+    for phrase in ["the drive is stuck", "no free space", "bin 0", "of 40 blocks good"] {
+        assert!(error.contains(phrase), "no \"{phrase}\" in \"{error}\"");
+    }
+}
+
+#[test]
+fn a_drive_that_is_worn_out_ends_its_run_with_what_is_missing() {
+    for durability in ["none", "capacitor"] {
+        for depth in [1, 4] {
+            (0..5).for_each(|seed| wear_out(durability, &format!("queue_depth = {depth}"), seed));
+        }
+    }
+}
+
+#[test]
+fn a_worn_out_drive_says_what_is_missing_to_a_host_that_takes_its_time_too() {
+    // The last write comes when collection has long ended, in vain.
+    for durability in ["none", "capacitor"] {
+        (0..5).for_each(|seed| wear_out(durability, "think_time = \"50 ms\"", seed));
+    }
+}
+
+#[test]
+fn a_drive_that_wears_out_while_it_is_aged_says_so() {
+    let text =
+        format!("[precondition]\nfill = \"sequential\"\nage = {{ overwrites = 100.0 }}\n{BY_HAND}");
+    let error = try_run(&experiment(&text, &spacious(&[set("nand.endurance", 3)])));
+    let error = error.err().expect("it wears out");
+    assert!(error.contains("preconditioning") && error.contains("no space left"), "{error}");
+}

@@ -1,0 +1,598 @@
+//! What `load` says about a file that cannot be: every fault at once, each with
+//! its path, its line and what to do about it.
+
+mod common;
+
+use common::DRIVE;
+use drive::load;
+use settings::Problems;
+
+/// What follows the drive in a file that is sound.
+const REST: &str = r#"
+[drive.ftl.over_provisioning]
+reserved = "25 %"
+[precondition]
+fill = "sequential"
+[[workload]]
+name = "host"
+reads = "50 %"
+[run]
+requests = 100
+"#;
+
+/// A sound file with some texts replaced, each of which occurs once.
+fn file(replaced: &[(&str, &str)]) -> String {
+    let mut text = format!("{DRIVE}{REST}");
+    for (old, new) in replaced {
+        assert_eq!(text.matches(old).count(), 1, "{old:?} is to be replaced once");
+        text = text.replace(old, new);
+    }
+    text
+}
+
+/// The line of a text that occurs once.
+fn line_of(text: &str, part: &str) -> u32 {
+    let before = text.find(part).unwrap_or_else(|| panic!("no {part:?}"));
+    assert_eq!(text.matches(part).count(), 1, "{part:?} is there once");
+    text[..before].matches('\n').count() as u32 + 1
+}
+
+fn problems(text: &str) -> Problems {
+    let problems = load::load(text, "ssd.toml", &[]).expect_err("it is refused");
+    println!("{problems}");
+    problems
+}
+
+/// Expects a problem at `path`, in the line with `part`, that says all phrases.
+#[track_caller]
+fn expect(text: &str, problems: &Problems, path: &str, part: &str, phrases: &[&str]) {
+    let line = line_of(text, part);
+    let at_path: Vec<_> = problems.problems.iter().filter(|found| found.path == path).collect();
+    let says = |message: &str| phrases.iter().all(|phrase| message.contains(phrase));
+    assert!(
+        at_path.iter().any(|found| found.line == Some(line) && says(&found.message)),
+        "nothing at {path} in line {line} with {phrases:?} in: {problems}"
+    );
+    assert!(problems.to_string().contains(&format!("line {line}, {path}: ")), "{problems}");
+}
+
+/// Replaces one text and expects that one fault, in the line of `part`.
+#[track_caller]
+fn refuse(old: &str, new: &str, path: &str, part: &str, phrases: &[&str]) {
+    refuse_all(&[(old, new)], path, part, phrases);
+}
+
+#[track_caller]
+fn refuse_all(replaced: &[(&str, &str)], path: &str, part: &str, phrases: &[&str]) {
+    let text = file(replaced);
+    let found = problems(&text);
+    expect(&text, &found, path, part, phrases);
+    assert_eq!(found.len(), 1, "one fault is one problem: {found}");
+}
+
+#[test]
+fn the_file_is_sound_before_anything_is_replaced() {
+    if let Err(problems) = load::load(&file(&[]), "ssd.toml", &[]) {
+        panic!("{problems}");
+    }
+}
+
+// ---- what is written ------------------------------------------------------------
+
+#[test]
+fn a_misspelt_key_is_refused_with_the_one_that_was_meant() {
+    let phrases = ["unknown key", "did you mean \"copy_back\"?"];
+    refuse("copy_back", "copyback", "drive.ftl.gc.copyback", "copyback", &phrases);
+    let phrases = ["unknown key", "did you mean \"queue_depth\"?"];
+    let name = "name = \"host\"\nqueue_deph = 4";
+    refuse("name = \"host\"", name, "workload[0].queue_deph", "queue_deph", &phrases);
+    let phrases = ["unknown key", "did you mean \"precondition\"?"];
+    refuse("[precondition]", "[preconditon]", "preconditon", "[preconditon]", &phrases);
+}
+
+#[test]
+fn a_key_of_nowhere_near_is_refused_with_those_that_are_valid() {
+    let phrases = ["unknown key", "valid:", "soft", "urgent", "window"];
+    refuse(
+        "[drive.ftl.gc]",
+        "[drive.ftl.gc]\nsuspend = true",
+        "drive.ftl.gc.suspend",
+        "suspend",
+        &phrases,
+    );
+}
+
+#[test]
+fn a_misspelt_name_is_refused_with_the_one_that_was_meant() {
+    let path = "drive.ftl.gc.victim.policy";
+    let phrases = ["greddy", "did you mean \"greedy\"?", "cost-benefit"];
+    refuse("policy = \"greedy\"", "policy = \"greddy\"", path, "greddy", &phrases);
+    let phrases = ["\"nvram\"", "valid: none, volatile, capacitor"];
+    let durability = ("durability = \"none\"", "durability = \"nvram\"");
+    refuse(durability.0, durability.1, "drive.buffer.durability", "nvram", &phrases);
+}
+
+#[test]
+fn a_figure_without_its_unit_is_refused_with_the_figure_to_write() {
+    for (old, new, path, remedy) in [
+        ("page_size = \"4 KiB\"", "page_size = 4096", "drive.geometry.page_size", "4096"),
+        ("decode = \"0 us\"", "decode = 7", "drive.nand.decode", "7 "),
+        ("channel = \"40.96 MB/s\"", "channel = \"333\"", "drive.nand.channel", "333 "),
+        ("soft = \"1 block\"", "soft = \"8\"", "drive.ftl.gc.soft", "8 blocks"),
+        ("reserved = \"25 %\"", "reserved = 0.25", "drive.ftl.over_provisioning.reserved", "%"),
+    ] {
+        refuse(old, new, path, new, &["has no unit", remedy]);
+    }
+}
+
+#[test]
+fn a_value_out_of_range_is_refused_with_the_range() {
+    for (old, new, path, phrases) in [
+        (
+            "channels = 1",
+            "channels = 0",
+            "drive.geometry.channels",
+            ["0 is too small", "at least 1"],
+        ),
+        ("channels = 1", "channels = 300", "drive.geometry.channels", ["too large", "at most 256"]),
+        ("window = 1", "window = 65", "drive.ftl.gc.window", ["too large", "at most 64"]),
+        ("steps = 1", "steps = 0", "drive.nand.erase.steps", ["too small", "at least 1"]),
+    ] {
+        refuse(old, new, path, new, &phrases);
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_refused() {
+    let path = "drive.ftl.gc.preemptible";
+    refuse("preemptible = true", "preemptible = \"yes\"", path, "\"yes\"", &["true or false"]);
+    let path = "drive.geometry.channels";
+    refuse("channels = 1", "channels = 1.5", path, "1.5", &["a whole number"]);
+}
+
+#[test]
+fn a_missing_key_is_refused_with_the_line_of_its_table() {
+    let phrases = ["missing", "such as"];
+    refuse("page_spare = \"0 B\"\n", "", "drive.geometry.page_spare", "[drive.geometry]", &phrases);
+}
+
+#[test]
+fn text_that_is_no_toml_is_refused_with_its_line() {
+    let text = file(&[("channels = 1", "channels = = 1")]);
+    let found = problems(&text);
+    assert_eq!((found.len(), found.problems[0].line), (1, Some(line_of(&text, "= = 1"))));
+}
+
+// ---- what contradicts itself: the flash --------------------------------------------
+
+#[test]
+fn figures_for_page_types_that_the_cell_lacks_are_refused() {
+    let figures = "read = [\"25 us\", \"50 us\"]";
+    let phrases = ["2 figures", "one for all pages", "or 1"];
+    refuse("read = [\"25 us\"]", figures, "drive.nand.read", figures, &phrases);
+    let phrases = ["2 figures", "or 3"];
+    let tlc = [("cell = \"slc\"", "cell = \"tlc\""), ("read = [\"25 us\"]", figures)];
+    refuse_all(&tlc, "drive.nand.read", figures, &phrases);
+}
+
+#[test]
+fn more_flash_than_can_be_counted_is_refused() {
+    let many = [
+        ("channels = 1\n", "channels = 256\n"),
+        ("dies_per_package = 1", "dies_per_package = 64"),
+        ("planes_per_die = 1", "planes_per_die = 64"),
+        ("packages_per_channel = 1", "packages_per_channel = 64"),
+    ];
+    refuse_all(&many, "drive.geometry", "[drive.geometry]", &["67108864 planes", "2^20"]);
+}
+
+#[test]
+fn a_unit_that_does_not_divide_is_refused() {
+    // 3 KiB neither divide 4 KiB nor are a multiple.
+    let phrases = ["3072 bytes", "neither divide nor are a multiple", "4096 bytes"];
+    refuse("unit = \"4 KiB\"", "unit = \"3 KiB\"", "drive.ftl.unit", "3 KiB", &phrases);
+    // Three rows of 16 would be a unit.
+    let phrases = ["3 rows", "do not divide the 16 rows"];
+    refuse("unit = \"4 KiB\"", "unit = \"12 KiB\"", "drive.ftl.unit", "12 KiB", &phrases);
+    // 128 units in a page.
+    let small = [
+        ("page_size = \"4 KiB\"", "page_size = \"64 KiB\""),
+        ("unit = \"4 KiB\"", "unit = \"512 B\""),
+    ];
+    refuse_all(&small, "drive.ftl.unit", "unit = \"512 B\"", &["128 units", "at most 64"]);
+}
+
+#[test]
+fn block_planes_that_do_not_divide_the_planes_are_refused() {
+    let phrases = ["2 does not divide the 3 planes"];
+    let planes =
+        [("planes_per_die = 1", "planes_per_die = 3"), ("block_planes = 1", "block_planes = 2")];
+    refuse_all(&planes, "drive.ftl.block_planes", "block_planes = 2", &phrases);
+}
+
+#[test]
+fn a_level_of_concurrency_that_does_not_fit_is_refused() {
+    let plane =
+        [("planes_per_die = 1", "planes_per_die = 4"), ("block_planes = 1", "block_planes = 4")];
+    for (key, level, planes) in
+        [("program", "plane", 1), ("program", "plane-pair", 2), ("erase", "plane", 1)]
+    {
+        let (old, new) = (format!("{key} = \"die\""), format!("{key} = \"{level}\""));
+        let path = format!("drive.concurrency.{key}");
+        let only = format!("a unit of only {planes}");
+        let replaced = [&plane[..], &[(&old[..], &new[..])]].concat();
+        refuse_all(&replaced, &path, &new, &["4 planes", &only, "choose a larger unit"]);
+    }
+    let odd = [
+        ("planes_per_die = 1", "planes_per_die = 3"),
+        ("\nread = \"die\"", "\nread = \"plane-pair\""),
+    ];
+    refuse_all(&odd, "drive.concurrency", "[drive.concurrency]", &["plane-pair", "even number"]);
+    let wide = [
+        ("planes_per_die = 1", "planes_per_die = 64"),
+        ("dies_per_package = 1", "dies_per_package = 4"),
+        ("\nread = \"die\"", "\nread = \"plane\""),
+        ("erase = \"die\"", "erase = \"package\""),
+    ];
+    refuse_all(&wide, "drive.concurrency", "[drive.concurrency]", &["256 of the smallest", "64"]);
+}
+
+#[test]
+fn an_order_that_is_no_permutation_is_refused() {
+    let phrases = ["\"CWDD\"", "each of C, W, D and P once"];
+    refuse("order = \"CWDP\"", "order = \"CWDD\"", "drive.ftl.allocation.order", "CWDD", &phrases);
+}
+
+#[test]
+fn a_stripe_of_parts_of_units_is_refused() {
+    let stripe = "stripe = \"6 KiB\"\norder = \"CWDP\"";
+    let phrases = ["6144 bytes", "multiple of the mapping unit of 4096 bytes"];
+    refuse("order = \"CWDP\"", stripe, "drive.ftl.allocation.stripe", "6 KiB", &phrases);
+}
+
+// ---- over-provisioning and thresholds ------------------------------------------------
+
+const OVER: &str = "drive.ftl.over_provisioning";
+const TABLE: &str = "[drive.ftl.over_provisioning]";
+
+#[test]
+fn exactly_one_key_of_over_provisioning_is_taken() {
+    let phrases = ["exactly one of spare, reserved and exported"];
+    let both = "reserved = \"25 %\"\nspare = \"7 %\"";
+    refuse("reserved = \"25 %\"", both, OVER, TABLE, &phrases);
+    refuse("reserved = \"25 %\"\n", "", OVER, TABLE, &phrases);
+}
+
+#[test]
+fn a_drive_that_exports_all_or_nothing_is_refused() {
+    for (given, exported) in [
+        ("reserved = \"0 %\"", "1024 of 1024"),
+        ("exported = \"1 TiB\"", "of 1024"),
+        ("reserved = \"100 %\"", "0 of 1024"),
+    ] {
+        refuse("reserved = \"25 %\"", given, OVER, TABLE, &["exports", exported]);
+    }
+}
+
+#[test]
+fn thresholds_out_of_order_are_refused() {
+    let phrases = ["1 blocks", "less than the urgent threshold of 2"];
+    let urgent = [
+        ("urgent = \"1 block\"", "urgent = \"2 blocks\""),
+        ("stop = \"1 block\"", "stop = \"2 blocks\""),
+    ];
+    refuse_all(&urgent, "drive.ftl.gc.soft", "soft = \"1 block\"", &phrases);
+    let phrases = ["1 blocks", "less than the soft threshold of 3"];
+    refuse(
+        "soft = \"1 block\"",
+        "soft = \"3 blocks\"",
+        "drive.ftl.gc.stop",
+        "stop = \"1 block\"",
+        &phrases,
+    );
+    let phrases = ["at least 1 must be kept"];
+    refuse(
+        "urgent = \"1 block\"",
+        "urgent = \"0 blocks\"",
+        "drive.ftl.gc.urgent",
+        "0 blocks",
+        &phrases,
+    );
+}
+
+#[test]
+fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missing() {
+    // 64 blocks, of which 48 hold data and 1 is open: 15 can be free at most. The
+    // threshold is passed by one more than it names.
+    let found = |urgent: u32, soft: u32, stop: u32| {
+        let keys = [("urgent", urgent), ("soft", soft), ("stop", stop)];
+        let lines = keys.map(|(key, blocks)| {
+            (format!("{key} = \"1 block\""), format!("{key} = \"{blocks} blocks\""))
+        });
+        let replaced = lines.each_ref().map(|(old, new)| (&old[..], &new[..]));
+        load::load(&file(&replaced), "ssd.toml", &[]).map(|_| ()).map_err(|found| {
+            let text = file(&replaced);
+            println!("{found}");
+            (text, found)
+        })
+    };
+    assert!(found(14, 14, 14).is_ok() && found(1, 1, 14).is_ok());
+    for (urgent, stop, what, short) in
+        [(15, 15, "urgent", 1), (20, 20, "urgent", 6), (1, 15, "stop", 1), (1, 30, "stop", 16)]
+    {
+        let (text, problems) = found(urgent, urgent, stop).expect_err("it cannot be reached");
+        let threshold = format!(
+            "the {what} threshold of {} blocks can never be passed",
+            if what == "urgent" { urgent } else { stop }
+        );
+        let missing = format!("{short} more spare blocks a bin are needed");
+        let remedy = format!("or a lower drive.ftl.gc.{what}");
+        let phrases = [
+            &threshold[..],
+            "64 good blocks",
+            "1 would be open",
+            "48 blocks of data",
+            &missing,
+            &remedy,
+        ];
+        expect(&text, &problems, OVER, TABLE, &phrases);
+        assert_eq!(problems.len(), 1, "{problems}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_what_helps() {
+    // 62 of 64 blocks of data beside an open one: 1 more than the urgent threshold
+    // of 1 are 2, which is one block too many.
+    let export = |blocks: u32| {
+        let exported = format!("exported = \"{} KiB\"", blocks * 64);
+        load::load(&file(&[("reserved = \"25 %\"", &exported)]), "ssd.toml", &[]).map(|_| ())
+    };
+    let problem = export(62).expect_err("one block too many").to_string();
+    assert!(problem.contains("1 more spare blocks a bin are needed"), "{problem}");
+    assert!(export(61).is_ok());
+    // With a stream of its own, collection has a second block open.
+    let separate = [
+        ("reserved = \"25 %\"", "exported = \"3904 KiB\""),
+        ("streams = \"shared\"", "streams = \"separate\""),
+    ];
+    refuse_all(&separate, OVER, TABLE, &["2 would be open", "1 more spare blocks"]);
+    // Bad blocks: 10 % of 64 are 6.4, and three standard deviations 7.59 more.
+    let bad = ("factory = \"0 %\"", "factory = \"10 %\"");
+    refuse_all(
+        &[("reserved = \"25 %\"", "exported = \"3904 KiB\""), bad],
+        OVER,
+        TABLE,
+        &["51 good blocks"],
+    );
+}
+
+#[test]
+fn a_share_of_pages_that_cannot_be_reached_is_refused_too() {
+    let pages = "30 % of pages";
+    let keys = ["urgent", "soft", "stop"]
+        .map(|key| (format!("{key} = \"1 block\""), format!("{key} = \"{pages}\"")));
+    let replaced = keys.each_ref().map(|(old, new)| (&old[..], &new[..]));
+    // 30 % of 1024 pages are 307, which are 20 blocks with the last.
+    refuse_all(&replaced, OVER, TABLE, &["the urgent threshold of 20 blocks"]);
+}
+
+// ---- memory ---------------------------------------------------------------------------
+
+#[test]
+fn a_drive_that_memory_cannot_hold_is_refused_with_an_estimate() {
+    // 12 * 16 dies of 2^14 blocks of 2^10 pages: P = 3 * 2^30 units, of which 75 %
+    // are exported. 4 + 8 bytes for each of P, an eighth for its live bit, and
+    // 4 + 16 for each exported: 27.1 * 3 GiB, and 0.2 for blocks and the rest.
+    let large = [
+        ("channels = 1\n", "channels = 12\n"),
+        ("dies_per_package = 1", "dies_per_package = 16"),
+        ("blocks_per_plane = 64", "blocks_per_plane = 16384"),
+        ("pages_per_block = 16", "pages_per_block = 1024"),
+        ("requests = 100", "requests = 100\naudit = true"),
+    ];
+    let text = file(&large);
+    match load::load(&text, "ssd.toml", &[]) {
+        Ok((_, checked)) => {
+            // This machine has so much memory.
+            let memory = checked.memory;
+            assert!(memory.available_bytes.is_none_or(|bytes| bytes > memory.total()));
+        }
+        Err(found) => {
+            println!("{found}");
+            let phrases =
+                ["the drive takes 81.5 GiB of memory", "GiB are available", "or run without audit"];
+            expect(&text, &found, "drive.geometry", "[drive.geometry]", &phrases);
+        }
+    }
+}
+
+#[test]
+fn more_units_than_can_be_numbered_are_refused() {
+    let large = [
+        ("channels = 1\n", "channels = 16\n"),
+        ("dies_per_package = 1", "dies_per_package = 16"),
+        ("blocks_per_plane = 64", "blocks_per_plane = 16384"),
+        ("pages_per_block = 16", "pages_per_block = 1024"),
+    ];
+    let phrases = ["4294967296 physical units", "32-bit", "choose a larger mapping unit"];
+    refuse_all(&large, "drive.ftl.unit", "unit = \"4 KiB\"", &phrases);
+}
+
+// ---- buffer, workloads, run ---------------------------------------------------------------
+
+#[test]
+fn a_buffer_smaller_than_a_program_is_refused_with_what_is_needed() {
+    let planes = [
+        ("planes_per_die = 1", "planes_per_die = 4"),
+        ("block_planes = 1", "block_planes = 4"),
+        ("size = \"1 MiB\"", "size = \"8 KiB\""),
+    ];
+    let phrases = ["hold 2 units", "writes 4", "at least 16384 bytes"];
+    refuse_all(&planes, "drive.buffer.size", "size = \"8 KiB\"", &phrases);
+}
+
+#[test]
+fn watermarks_that_make_no_sense_are_refused() {
+    let early = ("durability = \"none\"", "durability = \"volatile\"");
+    let path = "drive.buffer.flush";
+    for (high, low, phrases) in [
+        ("50", "50", ["low (50 %)", "less than high (50 %)"]),
+        ("120", "50", ["high (120 %)", "more than the whole"]),
+    ] {
+        let marks =
+            format!("flush = {{ policy = \"watermark\", high = \"{high} %\", low = \"{low} %\" }}");
+        refuse_all(&[early, ("flush = { policy = \"eager\" }", &marks)], path, &marks, &phrases);
+    }
+    let marks = "flush = { policy = \"watermark\", high = \"50 %\", low = \"20 %\" }";
+    let phrases = ["without early acknowledgement", "use \"eager\""];
+    refuse("flush = { policy = \"eager\" }", marks, path, marks, &phrases);
+    // The policy's keys are its own.
+    let marks = "flush = { policy = \"eager\", high = \"50 %\" }";
+    refuse(
+        "flush = { policy = \"eager\" }",
+        marks,
+        "drive.buffer.flush.high",
+        marks,
+        &["eager", "no parameters"],
+    );
+}
+
+#[test]
+fn a_region_beyond_the_drive_is_refused() {
+    // 75 % of 4 MiB are 3 MiB.
+    for region in [
+        "{ offset = \"3584 KiB\" }",
+        "{ offset = \"1 MiB\", size = \"2560 KiB\" }",
+        "{ size = \"4 MiB\" }",
+    ] {
+        let text = file(&[("name = \"host\"", &format!("name = \"host\"\nregion = {region}"))]);
+        let found = problems(&text);
+        let line = line_of(&text, region);
+        let at = &found.problems[0];
+        assert!(at.path.starts_with("workload[0].region") && at.line == Some(line), "{found}");
+        assert_eq!(found.len(), 1, "{found}");
+        assert!(at.message.contains("beyond the drive, which exports 3 MiB"), "{found}");
+    }
+}
+
+#[test]
+fn a_mix_that_is_not_whole_is_refused() {
+    for (mix, sum) in
+        [("read = \"50 %\", write = \"40 %\"", "90"), ("read = \"70 %\", trim = \"40 %\"", "110")]
+    {
+        let mix = format!("mix = {{ {mix} }}");
+        refuse("reads = \"50 %\"", &mix, "workload[0].mix", &mix, &["100 %", sum]);
+    }
+    let both = "reads = \"50 %\"\nmix = { read = \"50 %\", write = \"50 %\" }";
+    let text = file(&[("reads = \"50 %\"", both)]);
+    let found = problems(&text);
+    assert!(found.problems[0].path.starts_with("workload[0]."), "{found}");
+}
+
+#[test]
+fn two_workloads_of_one_name_are_refused() {
+    let second = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n\n[run]";
+    let text = file(&[("[run]", second)]);
+    let found = problems(&text);
+    let at = &found.problems[0];
+    assert_eq!((found.len(), &at.path[..]), (1, "workload[1].name"), "{found}");
+    assert!(at.message.contains("another workload \"host\""), "{found}");
+    assert_eq!(at.line, Some(line_of(&text, "name = \"host\"\nreads = \"0 %\"")));
+}
+
+#[test]
+fn a_run_without_an_end_is_refused() {
+    refuse("requests = 100\n", "", "workload[0]", "[[workload]]", &["never ends", "a stop"]);
+}
+
+#[test]
+fn a_warm_up_longer_than_its_run_is_refused() {
+    let text = "time = \"1 s\"\nwarm_up = { time = \"2 s\" }";
+    let phrases = ["warm-up (2 s)", "not shorter than the run (1 s)"];
+    refuse("requests = 100", text, "run.warm_up.time", "warm_up", &phrases);
+}
+
+#[test]
+fn an_empty_drive_has_nothing_to_age() {
+    let empty = "fill = \"empty\"\nage = { overwrites = 1.0 }";
+    let phrases = ["nothing to age", "\"sequential\" or \"random\""];
+    refuse("fill = \"sequential\"", empty, "precondition.fill", "\"empty\"", &phrases);
+}
+
+// ---- presets and overrides -------------------------------------------------------------------
+
+#[test]
+fn an_unknown_preset_is_refused_with_those_there_are() {
+    let text = "[drive]\npreset = \"tlc-of-tomorrow\"\n[[workload]]\nname = \"host\"\nreads = \"0 %\"\n\
+                [run]\nrequests = 1\n";
+    let found = problems(text);
+    let message = &found.problems[0].message;
+    assert_eq!((found.len(), &found.problems[0].path[..]), (1, "drive.preset"), "{found}");
+    assert!(message.contains("tlc-of-tomorrow") && message.contains("there are"), "{found}");
+    assert_eq!(found.problems[0].line, Some(2), "{found}");
+}
+
+#[test]
+fn a_fault_of_an_override_says_that_it_is_one() {
+    let overrides = [
+        ("drive.ftl.gc.window".to_owned(), "0".to_owned()),
+        ("drive.ftl.gc.windw".to_owned(), "2".to_owned()),
+        ("drive.nand.decode".to_owned(), "7".to_owned()),
+    ];
+    let found = load::load(&file(&[]), "ssd.toml", &overrides).expect_err("it is refused");
+    println!("{found}");
+    let text = found.to_string();
+    for expected in [
+        "override, drive.ftl.gc.window: 0 is too small (at least 1)",
+        "override, drive.ftl.gc.windw: unknown key (did you mean \"window\"?",
+        "override, drive.nand.decode: 7 has no unit",
+    ] {
+        assert!(text.contains(expected), "no \"{expected}\" in {text}");
+    }
+    assert_eq!(found.len(), 3);
+}
+
+// ---- all at once ----------------------------------------------------------------------------
+
+#[test]
+fn all_faults_of_writing_are_reported_at_once() {
+    let text = file(&[
+        ("channels = 1\n", "channels = 0\n"),
+        ("decode = \"0 us\"", "decode = 7"),
+        ("policy = \"greedy\"", "policy = \"greddy\""),
+        ("copy_back", "copyback"),
+        ("reads = \"50 %\"", "reads = \"half\""),
+    ]);
+    let found = problems(&text);
+    expect(&text, &found, "drive.geometry.channels", "channels = 0", &["too small"]);
+    expect(&text, &found, "drive.nand.decode", "decode = 7", &["no unit"]);
+    expect(&text, &found, "drive.ftl.gc.victim.policy", "greddy", &["greedy"]);
+    expect(&text, &found, "drive.ftl.gc.copyback", "copyback", &["copy_back"]);
+    expect(&text, &found, "workload[0].reads", "\"half\"", &["half"]);
+    assert_eq!(found.len(), 5);
+    assert!(found.to_string().starts_with("ssd.toml: 5 problems\n"));
+    assert!(found.problems.is_sorted_by_key(|problem| problem.line), "in the order of lines");
+}
+
+#[test]
+fn all_contradictions_are_reported_at_once() {
+    let text = file(&[
+        ("read = [\"25 us\"]", "read = [\"25 us\", \"30 us\"]"),
+        ("soft = \"1 block\"", "soft = \"9 blocks\""),
+        ("urgent = \"1 block\"", "urgent = \"20 blocks\""),
+        ("size = \"1 MiB\"", "size = \"2 KiB\""),
+        ("reads = \"50 %\"", "reads = \"50 %\"\nregion = { offset = \"1 GiB\" }"),
+        ("requests = 100\n", "time = \"1 s\"\nwarm_up = { time = \"2 s\" }\n"),
+    ]);
+    let found = problems(&text);
+    expect(&text, &found, "drive.nand.read", "\"30 us\"", &["2 figures"]);
+    expect(&text, &found, "drive.ftl.gc.soft", "soft = ", &["urgent threshold of 20"]);
+    expect(&text, &found, "drive.ftl.gc.stop", "stop = ", &["soft threshold of 9"]);
+    expect(&text, &found, OVER, TABLE, &["urgent threshold", "more spare blocks"]);
+    expect(&text, &found, "drive.buffer.size", "\"2 KiB\"", &["4096 bytes"]);
+    expect(&text, &found, "run.warm_up.time", "warm_up", &["not shorter"]);
+    assert!(found.problems.iter().any(|problem| problem.path.starts_with("workload[0].region")));
+    assert_eq!(found.len(), 7, "{found}");
+    assert!(found.problems.is_sorted_by_key(|problem| problem.line), "in the order of lines");
+}

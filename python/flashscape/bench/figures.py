@@ -1,0 +1,146 @@
+"""What is measured, from which experiments, and what is demanded of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Bounds(NamedTuple):
+    """What a figure must reach, and what it should."""
+
+    passing: float
+    goal: float
+
+    @property
+    def less_is_better(self) -> bool:
+        """False for what is a speed."""
+        return self.goal < self.passing
+
+    def verdict(self, value: float) -> str:
+        """How a value stands: ``goal``, ``pass`` or ``missed``."""
+        reaches = value.__le__ if self.less_is_better else value.__ge__
+        if reaches(self.goal):
+            return "goal"
+        return "pass" if reaches(self.passing) else "missed"
+
+
+class Figure(NamedTuple):
+    """A key of ``bench.json``."""
+
+    key: str
+    about: str
+    unit: str
+    group: str
+    """What ``--only`` calls it."""
+    experiments: tuple[str, ...] = ()
+    """The files whose runs are behind it; none for the bare loops."""
+    bounds: Bounds | None = None
+    floor: str | None = None
+    """The figure of a bare loop that it is compared with."""
+
+
+FIGURES = (
+    Figure(
+        "read_ns_per_io",
+        "random 4 KiB read, queue depth 16",
+        "ns/request",
+        "read",
+        ("bench-read",),
+        Bounds(350, 250),
+        "floor_events_ns",
+    ),
+    Figure(
+        "read_qd256_ns_per_io",
+        "random 4 KiB read, queue depth 256",
+        "ns/request",
+        "read",
+        ("bench-read-deep",),
+        None,
+        "floor_events_qd256_ns",
+    ),
+    Figure(
+        "gc_ns_per_flash_op",
+        "flash operation under random writes with GC",
+        "ns/operation",
+        "gc",
+        ("bench-gc",),
+        Bounds(200, 120),
+        "floor_ftl_ns",
+    ),
+    Figure(
+        "gc_multiplane_ns_per_flash_op",
+        "the same with multi-plane commands of 4 pages",
+        "ns/operation",
+        "gc",
+        ("bench-gc-multiplane",),
+    ),
+    Figure(
+        "fill_pages_per_s",
+        "untimed fill",
+        "pages/s",
+        "fill",
+        ("bench-fill",),
+        Bounds(20e6, 30e6),
+        "floor_ftl_sequential_ns",
+    ),
+    Figure(
+        "age_pages_per_s",
+        "untimed age, copies included",
+        "pages/s",
+        "age",
+        ("bench-age",),
+        Bounds(6e6, 10e6),
+        "floor_ftl_ns",
+    ),
+    Figure(
+        "bytes_per_unit",
+        "memory for each mapping unit",
+        "B",
+        "memory",
+        ("bench-memory-units", "bench-memory-pages", "bench-memory-base"),
+        Bounds(10, 9),
+    ),
+    Figure(
+        "bytes_per_page",
+        "and for each flash page",
+        "B",
+        "memory",
+        ("bench-memory-pages", "bench-memory-units", "bench-memory-base"),
+        Bounds(2, 1),
+    ),
+    Figure(
+        "large_drive_ratio",
+        "read on 16 TB over read on 64 GB",
+        "times",
+        "large",
+        ("bench-large", "bench-large-base"),
+        Bounds(3, 2.5),
+    ),
+    Figure("floor_ftl_ns", "bare FTL, random overwrites", "ns/page", "floor"),
+    Figure("floor_ftl_sequential_ns", "bare FTL, sequential overwrites", "ns/page", "floor"),
+    Figure("floor_events_ns", "bare event loop, 16 pending", "ns/event", "floor"),
+    Figure("floor_events_qd256_ns", "bare event loop, 256 pending", "ns/event", "floor"),
+)
+
+GROUPS = tuple(dict.fromkeys(figure.group for figure in FIGURES))
+
+ONCE = ("bench-memory-units", "bench-memory-pages", "bench-memory-base")
+"""Runs that nothing is timed of."""
+
+QUICK = {"run.requests": "50000"}
+"""Overrides that make a run short."""
+
+QUICK_OF = {
+    "bench-gc": {"precondition.age.overwrites": "0.3"},
+    "bench-gc-multiplane": {"precondition.age.overwrites": "0.3"},
+    "bench-age": {"precondition.age.overwrites": "0.3"},
+    "bench-memory-pages": {
+        "drive.geometry.pages_per_block": "64",
+        "drive.ftl.over_provisioning.exported": "60 GB",
+    },
+    "bench-memory-units": {
+        "drive.geometry.pages_per_block": "64",
+        "drive.ftl.over_provisioning.exported": "15 GB",
+    },
+}
+"""More of them, for some."""

@@ -1,0 +1,107 @@
+"""``python -m flashscape.bench``: short runs, for what it writes and not for how fast it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashscape.bench.figures import FIGURES, GROUPS, Bounds
+from flashscape.bench.values import of_runs
+from places import ROOT
+
+FLOOR = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "floor"
+PROMISED = {
+    "read_ns_per_io",
+    "gc_ns_per_flash_op",
+    "fill_pages_per_s",
+    "age_pages_per_s",
+    "bytes_per_unit",
+    "bytes_per_page",
+    "large_drive_ratio",
+    "floor_ftl_ns",
+    "floor_events_ns",
+}
+
+
+def bench(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "flashscape.bench", *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+EXPERIMENTS = f"--experiments={ROOT / 'experiments'}"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> dict:
+    folder = tmp_path_factory.mktemp("bench")
+    ended = bench(folder, "--quick", EXPERIMENTS, f"--floor={FLOOR}")
+    assert ended.returncode == 0, ended.stderr
+    assert "random 4 KiB read, queue depth 16" in ended.stdout
+    return json.loads((folder / "bench.json").read_text())
+
+
+def test_every_figure_is_a_number_or_says_why_not(found):
+    assert PROMISED <= {figure.key for figure in FIGURES}
+    unmeasured = {"large_drive_ratio"}
+    if not FLOOR.exists():
+        unmeasured |= {key for key in PROMISED | set(found["skipped"]) if key.startswith("floor_")}
+    assert set(found["skipped"]) == unmeasured
+    for figure in FIGURES:
+        if figure.key in unmeasured:
+            assert found[figure.key] is None
+        else:
+            assert found[figure.key] > 0 or figure.key == "bytes_per_page"
+            assert all(len(digest) == 16 for digest in found["digests"][figure.key].split("/"))
+            assert found["samples"][figure.key] > 0
+
+
+def test_short_runs_are_marked_and_not_judged(found):
+    assert found["quick"] is True
+    assert found["verdicts"] == {}
+    assert found["runs"]["bench-read"]["requests"] == 50_000
+    assert {"cpu", "cores"} <= found["machine"].keys()
+
+
+def test_figures_that_nobody_asked_for_are_left_out(tmp_path):
+    ended = bench(tmp_path, "--quick", "--only=fill", EXPERIMENTS, "--out=some.json")
+    found = json.loads((tmp_path / "some.json").read_text())
+    assert [key for key in PROMISED if found[key] is not None] == ["fill_pages_per_s"]
+    assert found["skipped"]["read_ns_per_io"] == "not asked for"
+    assert ended.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        (("--only=raed",), 2, "no figures 'raed' (there are " + ", ".join(GROUPS)),
+        ((), 1, "bench-read.toml: there is no such file; call this in flashscape's repository"),
+        ((EXPERIMENTS, "--only=fill", "--out=none/b.json"), 1, "none/b.json: cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, status, message, tmp_path):
+    ended = bench(tmp_path, "--quick", *options)
+    assert (ended.returncode, ended.stdout) == (status, "")
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_memory_is_split_between_units_and_pages():
+    """Drives of 1000 fixed bytes, 9 for a unit and 2 for a page."""
+
+    def run(units: int, pages: int) -> dict:
+        resident = 1000 + 9 * units + 2 * pages
+        return {"units": units, "pages": pages, "resident_bytes": resident, "digest": "d"}
+
+    base, units, pages = run(10, 12), run(500, 120), run(480, 500)
+    assert of_runs("bytes_per_unit", [units, pages, base]).value == pytest.approx(9)
+    assert of_runs("bytes_per_page", [pages, units, base]).value == pytest.approx(2)
+
+
+def test_bounds_know_what_is_better():
+    assert [Bounds(350, 250).verdict(ns) for ns in (250, 251, 351)] == ["goal", "pass", "missed"]
+    assert [Bounds(20, 30).verdict(speed) for speed in (30, 29, 19)] == ["goal", "pass", "missed"]
