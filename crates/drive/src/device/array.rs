@@ -216,7 +216,12 @@ impl Device {
         self.each_ledger(
             group,
             cells,
-            |ledger, channel, now| ledger.await_channel(now, channel),
+            |ledger, channel, now| {
+                // A group's ledger may await it already, for other cells.
+                if !ledger.awaits_channel() {
+                    ledger.await_channel(now, channel);
+                }
+            },
             channel,
         );
         self.channels[channel].push_in(&mut self.ops, id);
