@@ -22,9 +22,19 @@ const EVENTS_MOST: u64 = 1_500_000;
 /// Runs the experiment of `text`.
 ///
 /// # Errors
-/// What is wrong, where something is. Some faults panic instead: the auditor's
-/// and the blame's.
+/// What is wrong, where something is; also where it panicked, as the auditor and
+/// the blame do.
 pub fn run(text: &str) -> Result<Outcome, String> {
+    std::panic::catch_unwind(|| attempt(text)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().cloned();
+        Err(said.unwrap_or_else(|| match panic.downcast_ref::<&str>() {
+            Some(said) => (*said).to_owned(),
+            None => "a panic without words".to_owned(),
+        }))
+    })
+}
+
+fn attempt(text: &str) -> Result<Outcome, String> {
     match load::load(text, "case.toml", &[]) {
         Err(problems) => Ok(Outcome::Refused(problems.to_string())),
         Ok((experiment, checked)) => run_checked(&experiment, &checked),
