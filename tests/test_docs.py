@@ -1,0 +1,88 @@
+"""What the documents show works, and what they point to is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from places import ROOT
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def _blocks(path: Path, language: str) -> list[str]:
+    """The code blocks of a language in a document."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def _run(*command: str | Path, out: Path) -> subprocess.CompletedProcess[str]:
+    arguments = [str(argument) for argument in command]
+    if "--out" in arguments:
+        arguments[arguments.index("--out") + 1] = str(out)
+    return subprocess.run(
+        arguments, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path):
+    text = document.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target:
+            assert (document.parent / target).exists(), f"{target} is not there"
+
+
+def test_the_readmes_python_runs(tmp_path: Path):
+    (code,) = _blocks(ROOT / "README.md", "python")
+    ended = _run(sys.executable, "-c", code, out=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    greedy, fifo = (line.split() for line in ended.stdout.splitlines()[:2])
+    assert (greedy[0], fifo[0]) == ("greedy", "fifo")
+    # Victims by age alone cost more writes than the emptiest ones.
+    assert float(greedy[2]) < float(fifo[2])
+
+
+def test_the_readmes_commands_run(tmp_path: Path):
+    shown = "".join(_blocks(ROOT / "README.md", "console")).splitlines()
+    commands = [line.split("#")[0].removeprefix("$ ") for line in shown if ".venv/bin/" in line]
+    assert len(commands) >= 5
+    out = tmp_path / "out"
+    for command in commands:
+        arguments = shlex.split(command)[1:]
+        if arguments[0] == "explain":
+            arguments[1] = str(out)
+        ended = _run(sys.executable, "-m", "flashscape", *arguments, out=out)
+        assert ended.returncode == 0, f"{command}\n{ended.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        pytest.param(path, text, id=f"{path.name}-{number}")
+        for path in DOCUMENTS
+        for number, text in enumerate(_blocks(path, "toml"))
+        if "[[workload]]" in text
+    ],
+)
+def test_experiments_in_documents_are_sound(document: Path, text: str, tmp_path: Path):
+    file = tmp_path / f"{document.stem}.toml"
+    file.write_text(text, encoding="utf-8")
+    ended = _run(sys.executable, "-m", "flashscape", "check", file, out=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")]),
+    ids=lambda path: path.stem,
+)
+def test_shipped_experiments_are_sound(file: Path, tmp_path: Path):
+    ended = _run(sys.executable, "-m", "flashscape", "check", file, out=tmp_path)
+    # One is for machines with more memory, and check says so.
+    assert ended.returncode == 0 or "memory" in ended.stderr, ended.stderr
