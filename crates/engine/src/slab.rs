@@ -22,11 +22,18 @@ impl<K: Id, V> Slab<K, V> {
     /// Puts `value` into a vacant slot, or into a new one.
     #[inline]
     pub fn insert(&mut self, value: V) -> K {
+        self.insert_with(|| value)
+    }
+    /// As [`Slab::insert`] of what `make` returns, which is built in its place: a
+    /// large value that is put together elsewhere and then copied stalls on its
+    /// own stores.
+    #[inline]
+    pub fn insert_with(&mut self, make: impl FnOnce() -> V) -> K {
         if let Some(slot) = self.vacant.pop() {
-            self.slots[slot as usize] = value;
+            self.slots[slot as usize] = make();
             return K::from_index(slot as usize);
         }
-        self.slots.push(value);
+        self.slots.push(make());
         K::from_index(self.slots.len() - 1)
     }
     /// Gives the slot back. Its value stays readable until the slot is taken again.

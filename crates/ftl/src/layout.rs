@@ -51,6 +51,9 @@ pub struct Layout {
     blocks_per_bin: Divisor,
     batch: Divisor,
     planes_per_bin: u32,
+    planes_of_slot: Vec<u64>,
+    /// Bits of a unit's size where that is a power of two.
+    unit_shift: Option<u32>,
 }
 
 impl Layout {
@@ -158,7 +161,16 @@ impl Layout {
             blocks_per_bin: Divisor::new(geometry.blocks_per_plane),
             batch: Divisor::new(units_per_batch as u32),
             planes_per_bin: planes,
+            planes_of_slot: (0..units_per_batch)
+                .map(|slot| Self::planes_of_bytes(slot * unit, (slot + 1) * unit, page, planes))
+                .collect(),
+            unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         })
+    }
+
+    /// The planes that bytes `from..to` of a batch lie in: bit `i` for plane `i`.
+    fn planes_of_bytes(from: u64, to: u64, page: u64, planes: u32) -> u64 {
+        (from / page..to.div_ceil(page)).fold(0, |mask, at| mask | 1 << (at % u64::from(planes)))
     }
 
     fn order_faults(order: &str) -> Option<String> {
@@ -314,14 +326,18 @@ impl Layout {
     pub fn first_plane(&self, bin: BinId) -> PlaneId {
         PlaneId(bin.0 * self.planes_per_bin)
     }
-    /// The planes, counted from the bin's first, that hold slots `first..=last` of a batch.
+    /// The planes that hold a slot of a batch: bit `i` for plane `i` of the bin.
     #[inline]
-    pub fn planes_of_slots(&self, first: u32, last: u32) -> std::ops::RangeInclusive<u32> {
-        if self.rows_per_batch > 1 {
-            return 0..=self.block_planes - 1;
-        }
-        let plane = |byte: u64| (byte / self.page_bytes) as u32;
-        plane(u64::from(first) * self.unit_bytes)
-            ..=plane((u64::from(last) + 1) * self.unit_bytes - 1)
+    pub fn planes_of_slot(&self, slot: u32) -> u64 {
+        self.planes_of_slot[slot as usize]
+    }
+    /// The logical unit that a byte of the exported space lies in.
+    #[inline]
+    pub fn unit_at(&self, byte: u64) -> Lpn {
+        // Most units are powers of two, and a division costs more than all around it.
+        Lpn(match self.unit_shift {
+            Some(shift) => byte >> shift,
+            None => byte / self.unit_bytes,
+        } as u32)
     }
 }

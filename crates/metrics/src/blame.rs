@@ -242,11 +242,12 @@ impl Blame {
                 .for_each(|index| self.charge(State::ALL[index], other.spans[index]));
             return most - total;
         }
+        let share = Share::new(most, total);
         // Cumulative shares, so that the parts sum to the whole exactly.
         let (mut before, mut given) = (Span::ZERO, Span::ZERO);
         for index in bits(other.touched & class) {
             before += other.spans[index];
-            let upto = share(most, before, total);
+            let upto = share.of(before);
             self.charge(State::ALL[index], upto - given);
             given = upto;
         }
@@ -254,16 +255,37 @@ impl Blame {
     }
 }
 
-/// `whole * part / total`, where `part` is at most `total`; rounded down.
-#[inline]
-fn share(whole: Span, part: Span, total: Span) -> Span {
-    let (whole, part, total) = (whole.as_ns(), part.as_ns(), total.as_ns());
-    // Four seconds fit into 32 bits, and then the product into 64.
-    Span::from_ns(if (whole | total) >> 32 == 0 {
-        whole * part / total
-    } else {
-        (u128::from(whole) * u128::from(part) / u128::from(total)) as u64
-    })
+/// Maps 0 to a total onto 0 to less than that, both ends exactly, and never a
+/// step onto a longer one.
+#[derive(Clone, Copy)]
+enum Share {
+    /// In 2^-32. Rounded up, it adds less than 1 to any part of four seconds: the
+    /// total maps to `most` itself, and one division serves for all parts.
+    Short(u64),
+    Long {
+        most: u128,
+        total: u128,
+    },
+}
+
+impl Share {
+    /// `most` is less than `total`.
+    #[inline]
+    fn new(most: Span, total: Span) -> Self {
+        let (most, total) = (most.as_ns(), total.as_ns());
+        if total >> 32 == 0 {
+            Self::Short((most << 32) / total + 1)
+        } else {
+            Self::Long { most: most.into(), total: total.into() }
+        }
+    }
+    #[inline]
+    fn of(self, part: Span) -> Span {
+        Span::from_ns(match self {
+            Self::Short(ratio) => part.as_ns() * ratio >> 32,
+            Self::Long { most, total } => (most * u128::from(part.as_ns()) / total) as u64,
+        })
+    }
 }
 
 /// When in an operation's life a state comes: bits of the states of each class.

@@ -82,7 +82,9 @@ impl Device {
             OpKind::Program | OpKind::CopyBack => place.program,
             OpKind::Erase => place.erase,
         };
-        let id = self.ops.insert(Op {
+        let seq = self.next_seq;
+        let now = self.now;
+        let id = self.ops.insert_with(|| Op {
             kind: ask.kind,
             holder: ask.holder,
             owner: ask.owner,
@@ -97,9 +99,9 @@ impl Device {
             batch: ask.batch,
             row: ask.row,
             rows_left: ask.rows,
-            seq: self.next_seq,
+            seq,
             age: NO_AGE,
-            since: self.now,
+            since: now,
             waits: false,
             next: None,
         });
@@ -348,20 +350,17 @@ impl Device {
         self.occupy(id);
         let op = &self.ops[id];
         let (kind, row, batch) = (op.kind, op.row, op.batch);
-        let blame = self.ops.blame(id);
         let span = match kind {
             OpKind::Read => {
                 let sense = self.timing.read(row);
-                blame.charge(State::Sense, sense);
+                self.ops.charge_service(id, State::Sense, sense);
                 sense
             }
             OpKind::CopyBack => {
                 let target = batch * self.ftl.layout.rows_per_batch;
                 let rows = 0..self.ftl.layout.rows_per_batch;
-                let sense = rows.clone().map(|step| self.timing.read(row + step)).sum();
-                let program = rows.map(|step| self.timing.program(target + step)).sum();
-                blame.charge(State::Sense, sense);
-                blame.charge(State::Program, program);
+                let sense: Span = rows.clone().map(|step| self.timing.read(row + step)).sum();
+                let program: Span = rows.map(|step| self.timing.program(target + step)).sum();
                 sense + program
             }
             OpKind::Erase => self.timing.erase.total(),
@@ -415,7 +414,7 @@ impl Device {
                 (State::Sense, self.timing.read(row + 1))
             }
         };
-        self.ops.blame(id).charge(kind, span);
+        self.ops.charge_service(id, kind, span);
         self.agenda.schedule(self.now + span, Event::Array(id));
     }
 

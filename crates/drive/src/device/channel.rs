@@ -103,7 +103,7 @@ impl Device {
             let (earlier, blame) = self.ops.wait_and_blame(id);
             state.ledger.charge_wait(earlier, waited, blame);
         }
-        self.ops.blame(id).charge(State::Transfer, span);
+        self.ops.charge_service(id, State::Transfer, span);
         self.agenda.schedule(self.now + span, Event::Transfer(id));
     }
 

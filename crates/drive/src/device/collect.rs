@@ -328,16 +328,9 @@ impl Device {
         let mut left = live;
         while left != 0 {
             let slot = left.trailing_zeros();
-            for plane in layout.planes_of_slots(slot, slot) {
-                planes |= 1 << plane;
-            }
+            planes |= layout.planes_of_slot(slot);
             left &= left - 1;
         }
-        let chunks = if layout.unit_bytes > layout.row_bytes() {
-            layout.block_planes
-        } else {
-            live.count_ones() * (layout.unit_bytes / self.rows.chunk_bytes) as u32
-        };
         self.ask(Ask {
             kind,
             holder,
@@ -349,7 +342,7 @@ impl Device {
             batch: at.batch,
             row,
             rows: layout.rows_per_batch,
-            transfer: self.rows.transfer[chunks as usize],
+            transfer: self.rows.units[live.count_ones() as usize],
         });
     }
 

@@ -33,16 +33,16 @@ use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, FirmwareConfi
 use buffer::Buffer;
 use channel::Channel;
 use collect::Job;
-use engine::{Agenda, Column, Instant, Streams};
+use engine::{Agenda, Column, Instant, Span, Streams};
 use event::Event;
-use ftl::{BinId, Ftl, GcConfig, Layout, Lpn};
+use ftl::{BinId, Ftl, GcConfig, Layout};
 use host::{Command, Kind, Priority};
 use link::Link;
 use metrics::{Blame, Digest, Ledger};
 use nand::{CellId, ChannelId, Geometry, GroupId, Timing, Units};
 use op::{OpId, Ops, Payloads};
 use queue::Group;
-use request::{Request, Requests, Touches};
+use request::{Request, Requests};
 
 /// A drive.
 pub struct Device {
@@ -104,10 +104,25 @@ pub struct Device {
 
 /// Durations that follow from the shape of a batch, computed once.
 struct RowTiming {
-    /// Bytes that move as a whole: a mapping unit, or a page where units are larger.
-    chunk_bytes: u64,
-    /// Channel time by number of chunks.
-    transfer: Vec<engine::Span>,
+    /// By number of chunks, which move as a whole: a mapping unit, or a page where
+    /// units are larger.
+    chunks: Vec<Span>,
+    /// By number of units, of one row of theirs.
+    units: Vec<Span>,
+}
+
+impl RowTiming {
+    fn new(layout: &Layout, timing: &Timing) -> Self {
+        let chunk = layout.unit_bytes.min(layout.page_bytes);
+        let in_row = layout.unit_bytes.min(layout.row_bytes());
+        let up_to = |count: u64, bytes: u64| {
+            (0..=count).map(|count| timing.transfer(count * bytes)).collect()
+        };
+        Self {
+            chunks: up_to(layout.row_bytes() / chunk, chunk),
+            units: up_to(u64::from(layout.units_per_batch), in_row),
+        }
+    }
 }
 
 impl Device {
@@ -138,8 +153,6 @@ impl Device {
         ftl: Ftl,
     ) -> Self {
         let layout = &ftl.layout;
-        let chunk_bytes = layout.unit_bytes.min(layout.page_bytes);
-        let chunks = layout.row_bytes() / chunk_bytes;
         let mut bins_of_group = Column::filled(Vec::new(), units.groups as usize);
         for bin in (0..layout.bins).map(BinId) {
             bins_of_group[units.place(layout.first_plane(bin)).group].push(bin);
@@ -151,10 +164,7 @@ impl Device {
             firmware: config.firmware,
             buffer_config: config.buffer.clone(),
             gc_config: config.ftl.gc.clone(),
-            rows: RowTiming {
-                chunk_bytes,
-                transfer: (0..=chunks).map(|count| timing.transfer(count * chunk_bytes)).collect(),
-            },
+            rows: RowTiming::new(layout, &timing),
             now: Instant::START,
             agenda: Agenda::new(),
             ops: Ops::default(),
@@ -250,7 +260,7 @@ impl Device {
         ready += handling;
         if command.kind.has_range() {
             // The map is looked at when the firmware has taken the command in.
-            self.ftl.prefetch(Lpn(command.units(&self.ftl.layout).0));
+            self.ftl.prefetch(self.ftl.layout.unit_at(command.offset));
         }
         if let Some(audit) = &mut self.audit {
             self.requests[id].ticket = audit.submitted(&self.ftl.layout, command);

@@ -4,7 +4,7 @@ use super::counters::OpKind;
 use super::request::RequestId;
 use engine::{Instant, Slab, Span, typed_id};
 use ftl::{Batch, BinId, BlockId};
-use metrics::{Blame, Holder, Snapshot};
+use metrics::{Blame, Holder, Snapshot, State};
 use nand::{ChannelId, GroupId};
 use std::ops::{Index, IndexMut};
 
@@ -120,8 +120,8 @@ pub struct Ops {
 
 impl Ops {
     #[inline]
-    pub fn insert(&mut self, op: Op) -> OpId {
-        let id = self.slab.insert(op);
+    pub fn insert_with(&mut self, op: impl FnOnce() -> Op) -> OpId {
+        let id = self.slab.insert_with(op);
         if self.blames.len() < self.slab.slots() {
             self.blames.push(Blame::default());
             self.snapshots.push([Span::ZERO; metrics::LEDGER_STATES]);
@@ -137,6 +137,13 @@ impl Ops {
     pub fn blame(&mut self, id: OpId) -> &mut Blame {
         &mut self.blames[id.0 as usize]
     }
+    /// Charges an operation with being served. Nobody asks collection for it.
+    #[inline]
+    pub fn charge_service(&mut self, id: OpId, state: State, span: Span) {
+        if !self.slab[id].is_collection() {
+            self.blames[id.0 as usize].charge(state, span);
+        }
+    }
     #[inline]
     pub fn blame_ref(&self, id: OpId) -> &Blame {
         &self.blames[id.0 as usize]
@@ -144,6 +151,15 @@ impl Ops {
     #[inline]
     pub fn snapshot_mut(&mut self, id: OpId) -> &mut Snapshot {
         &mut self.snapshots[id.0 as usize]
+    }
+    /// The blame of an operation, and that of another to add to it.
+    #[inline]
+    pub fn blame_and_other(&mut self, id: OpId, other: OpId) -> (&mut Blame, &Blame) {
+        let [blame, other] = self
+            .blames
+            .get_disjoint_mut([id.0 as usize, other.0 as usize])
+            .expect("two operations have blames of their own");
+        (blame, other)
     }
     /// The totals when the operation began to wait, and its blame.
     #[inline]

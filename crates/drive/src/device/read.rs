@@ -103,7 +103,7 @@ impl Device {
             batch: piece.batch,
             row: piece.row,
             rows: 1,
-            transfer: self.rows.transfer[piece.chunks as usize],
+            transfer: self.rows.chunks[piece.chunks as usize],
         })
     }
 
@@ -113,10 +113,8 @@ impl Device {
         let (block, place) = layout.block_and_place(pun);
         let (batch, slot) = layout.batch_and_slot(place);
         if layout.unit_bytes <= layout.page_bytes {
-            let planes = layout.planes_of_slots(slot, slot);
-            let row = batch;
-            return self
-                .add(pieces, Piece { block, batch, row, planes: 1 << planes.start(), chunks: 1 });
+            let (row, planes) = (batch, layout.planes_of_slot(slot));
+            return self.add(pieces, Piece { block, batch, row, planes, chunks: 1 });
         }
         // A unit of several pages: only those that the range touches.
         let start = u64::from(lpn.0) * layout.unit_bytes;

@@ -169,8 +169,6 @@ pub trait Touches {
 impl Touches for Command {
     #[inline]
     fn units(&self, layout: &Layout) -> (u32, u32) {
-        let first = self.offset / layout.unit_bytes;
-        let behind = self.end().div_ceil(layout.unit_bytes);
-        (first as u32, behind as u32)
+        (layout.unit_at(self.offset).0, layout.unit_at(self.end() + (layout.unit_bytes - 1)).0)
     }
 }

@@ -533,18 +533,20 @@ impl Device {
         }
         let pool = &self.pools[entry.pool];
         let then = self.buffer.without_space(head);
-        let mut blame = Blame::default();
+        let blame = self.ops.blame(op);
         for (index, state) in SPACE_STATES.into_iter().enumerate() {
             let span = pool.without_space[index] - then[index];
             blame.charge(state, span);
             waited -= span;
         }
         let rest = match after {
-            Some(after) => blame.add_wait_for(self.ops.blame_ref(after), waited),
+            Some(after) => {
+                let (blame, other) = self.ops.blame_and_other(op, after);
+                blame.add_wait_for(other, waited)
+            }
             None => waited,
         };
-        blame.charge(State::BufferFull, rest);
-        self.ops.blame(op).add(&blame);
+        self.ops.blame(op).charge(State::BufferFull, rest);
     }
 
     /// Asks for a program of a payload; its place is bound when it starts.
@@ -557,11 +559,6 @@ impl Device {
         owner: Owner,
     ) -> OpId {
         let layout = &self.ftl.layout;
-        let chunks = if layout.unit_bytes > layout.row_bytes() {
-            layout.block_planes
-        } else {
-            self.payloads.count(payload) * (layout.unit_bytes / self.rows.chunk_bytes) as u32
-        };
         self.ask(Ask {
             kind: OpKind::Program,
             holder,
@@ -573,7 +570,7 @@ impl Device {
             batch: 0,
             row: 0,
             rows: layout.rows_per_batch,
-            transfer: self.rows.transfer[chunks as usize],
+            transfer: self.rows.units[self.payloads.count(payload) as usize],
         })
     }
 
