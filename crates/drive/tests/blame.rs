@@ -541,27 +541,44 @@ fn a_write_without_space_waits_for_what_collection_does() {
     for (before, tag) in writes[1..4].iter().enumerate() {
         expect(bench.done(*tag), &one_by_one(before as u64));
     }
-    // What collection does is what it has asked for: its first read from 0 on.
-    let space = [
-        (State::SpaceGcRead, (425 + 125) * US),
-        (State::SpaceGcProgram, 2 * 300 * US),
-        (State::SpaceErase, 2 * 1_500 * US),
-    ];
-    let queue = [(State::UnitHostProgram, 900 * US), TRANSFER, PROGRAM];
-    expect(bench.done(writes[4]), &[&space[..], &queue].concat());
+    // The fifth has no space until then: while collection waits for the first
+    // program, because of that. Then the other three are programmed.
+    let programs = (State::UnitHostProgram, (300 + 900) * US);
+    expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &[programs, TRANSFER, PROGRAM]].concat());
+}
+
+/// Two blocks with one live page each are collected for want of space.
+const TWO_BLOCKS: [(State, u64); 3] = [
+    (State::SpaceGcRead, 2 * 125 * US),
+    (State::SpaceGcProgram, 2 * 300 * US),
+    (State::SpaceErase, 2 * 1_500 * US),
+];
+
+#[test]
+fn a_write_without_space_is_charged_with_what_collection_waits_for() {
+    let (mut bench, start) = nearly_out_of_space(&[]);
+    let writes = five_writes(&mut bench, start);
+    // Two reads of hosts come while block 0's page is read, from 300 to 425 us, and
+    // go before its move, so that all that follows ends 250 us later.
+    for number in [3, 11] {
+        bench.submit(start + 400 * US, Kind::Read, page(0, number), PAGE);
+    }
+    bench.settle();
+    let waits = [(State::UnitHostRead, 250 * US), (State::UnitHostProgram, (300 + 900) * US)];
+    expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &waits, &[TRANSFER, PROGRAM]].concat());
 }
 
 /// What a sixth write goes through that came `after` the five, after it had
-/// `space`: the four before it in the queue, and the fifth, which opens a block and
+/// `space` and (without space too) `in_space` of waiting for programs: the four before it in the queue, and the fifth, which opens a block and
 /// leaves one free. So block 2 is collected before the sixth is programmed.
 #[track_caller]
-fn expect_sixth(after: u64, space: &[(State, u64)]) {
+fn expect_sixth(after: u64, in_space: u64, space: &[(State, u64)]) {
     let (mut bench, start) = nearly_out_of_space(&[]);
     five_writes(&mut bench, start);
     let sixth = bench.submit(start + after, Kind::Write, page(0, 3), PAGE);
     bench.settle();
     let queue = [
-        (State::UnitHostProgram, 1_200 * US),
+        (State::UnitHostProgram, in_space + 1_200 * US),
         (State::UnitGcRead, 125 * US),
         (State::UnitGcProgram, 300 * US),
         (State::UnitErase, 1_500 * US),
@@ -573,12 +590,7 @@ fn expect_sixth(after: u64, space: &[(State, u64)]) {
 
 #[test]
 fn a_second_write_without_space_waits_for_collection_too() {
-    let space = [
-        (State::SpaceGcRead, (425 + 125) * US),
-        (State::SpaceGcProgram, 2 * 300 * US),
-        (State::SpaceErase, 2 * 1_500 * US),
-    ];
-    expect_sixth(0, &space);
+    expect_sixth(0, 300 * US, &TWO_BLOCKS);
 }
 
 #[test]
@@ -589,7 +601,7 @@ fn a_write_that_comes_when_space_is_short_already_waits_for_the_rest() {
         (State::SpaceGcProgram, 300 * US),
         (State::SpaceErase, (2_225 - 1_000 + 1_500) * US),
     ];
-    expect_sixth(1_000 * US, &space);
+    expect_sixth(1_000 * US, 0, &space);
 }
 
 #[test]
@@ -612,13 +624,8 @@ fn a_wait_for_room_inherits_a_wait_for_space() {
     ];
     expect(bench.done(late[1]), &waits);
     // The fifth had no space until 4150 us, and was over at 5350.
-    let space = [
-        (State::SpaceGcRead, (425 + 125) * US),
-        (State::SpaceGcProgram, 2 * 300 * US),
-        (State::SpaceErase, 2 * 1_500 * US),
-        (State::UnitHostProgram, (900 + 300) * US),
-    ];
-    expect(bench.done(late[4]), &space);
+    let programs = (State::UnitHostProgram, (300 + 900 + 300) * US);
+    expect(bench.done(late[4]), &[&TWO_BLOCKS[..], &[programs]].concat());
 }
 
 #[test]
@@ -643,7 +650,7 @@ fn a_write_without_space_waits_for_a_trim() {
 }
 
 #[test]
-fn an_erase_that_waited_for_a_reader_is_blamed_as_an_erase() {
+fn an_erase_that_waits_for_a_reader_passes_the_blame_on() {
     let (mut bench, start) = nearly_out_of_space(&[]);
     let writes = five_writes(&mut bench, start);
     // The page that is being moved, from where it was: read from 725 to 850 us,
@@ -651,14 +658,8 @@ fn an_erase_that_waited_for_a_reader_is_blamed_as_an_erase() {
     let read = bench.submit(start + 430 * US, Kind::Read, page(0, 3), PAGE);
     bench.settle();
     expect(bench.done(read), &[(State::UnitGcProgram, 295 * US), SENSE, TRANSFER]);
-    let space = [
-        (State::SpaceGcRead, (425 + 125) * US),
-        (State::SpaceGcProgram, 2 * 300 * US),
-        (State::SpaceIdle, 125 * US),
-        (State::SpaceErase, 2 * 1_500 * US),
-    ];
-    let queue = [(State::UnitHostProgram, 900 * US), TRANSFER, PROGRAM];
-    expect(bench.done(writes[4]), &[&space[..], &queue].concat());
+    let waits = [(State::UnitHostRead, 125 * US), (State::UnitHostProgram, (300 + 900) * US)];
+    expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &waits, &[TRANSFER, PROGRAM]].concat());
 }
 
 // ---- the link ---------------------------------------------------------------------------
@@ -728,6 +729,44 @@ fn an_operation_on_several_cells_waits_for_the_last() {
     bench.settle();
     expect(bench.done(read), &[SENSE, (State::ChannelHostRead, 70 * US), TRANSFER]);
     expect(bench.done(write), &[(State::UnitHostRead, 185 * US), TRANSFER, PROGRAM]);
+}
+
+#[test]
+fn a_wait_for_several_cells_names_who_still_holds_one() {
+    // A slow page is read for a host on one plane, from 0 to 1100 us. On the other
+    // the rest of a partly written page is read meanwhile, from 10 to 35 us and over
+    // the channel until 135. A program takes both planes.
+    for (slow, quick) in [(0, 1), (1, 0)] {
+        let mut bench = Bench::filled(&[
+            set("geometry.planes_per_die", 2),
+            set("ftl.allocation.pool", "plane"),
+            set("concurrency.read", "plane"),
+            set("nand.cell", "mlc"),
+            set("nand.read", "[\"25 us\", \"1000 us\"]"),
+            set("nand.program", "[\"200 us\", \"200 us\"]"),
+        ]);
+        // Fill wrote pages 0 and 1 to the first rows, 2 and 3 to the second ones.
+        bench.submit(0, Kind::Read, (2 + slow) * PAGE, PAGE);
+        let part = bench.submit(10 * US, Kind::Write, quick * PAGE, 512);
+        let whole = bench.submit(20 * US, Kind::Write, (4 + quick) * PAGE, PAGE);
+        bench.settle();
+        // The holder of the lower plane is named while both are held.
+        let by_part = if slow == 0 { 0 } else { (135 - 20) * US };
+        let by_read = (1_100 - 20) * US - by_part;
+        let waits: Vec<_> = [(State::UnitRmwRead, by_part), (State::UnitHostRead, by_read)]
+            .into_iter()
+            .filter(|(_, ns)| *ns > 0)
+            .collect();
+        expect(bench.done(whole), &[&waits[..], &[TRANSFER, PROGRAM]].concat());
+        let rest = [
+            (State::UnitHostRead, (1_100 - 135) * US),
+            (State::UnitHostProgram, 300 * US),
+            SENSE,
+            (State::Transfer, 200 * US),
+            PROGRAM,
+        ];
+        expect(bench.done(part), &rest);
+    }
 }
 
 // ---- any sequence -----------------------------------------------------------------------

@@ -227,6 +227,41 @@ fn an_idle_unit_collects_exactly_after_the_gap() {
 }
 
 #[test]
+fn a_unit_that_no_command_has_touched_collects_too() {
+    // Filled and never used: 16 of 32 pages hold data, of which ageing has
+    // overwritten some, and 4 blocks or less are free.
+    let more = [
+        set("ftl.gc.idle_gap", "10 ms"),
+        set("precondition.fill", "sequential"),
+        set("precondition.age.overwrites", "0.5"),
+    ];
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 2), &more)));
+    let ftl = bench.device.ftl();
+    let needy = (0..2).filter(|bin| ftl.free_blocks(BinId(*bin)) <= 2).count();
+    assert_eq!(needy, 2, "ageing leaves both dies with two blocks or less");
+    bench.until(10_000 * US - 1);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    bench.until(10_000 * US);
+    assert_eq!(begun(&bench)[0] + begun(&bench)[3], 2, "each die reads or erases a victim");
+}
+
+#[test]
+fn an_idle_unit_looks_again_once_data_has_died() {
+    // 16 pages fill 4 of 8 blocks and nothing gains space, in the first idle gap.
+    let more = [set("ftl.gc.idle_gap", "10 ms"), set("workload[0].region.size", "16 KiB")];
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
+    let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
+    bench.until(full + 20_000 * US);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    // A trim touches no flash. Ten milliseconds later three pages are moved.
+    bench.submit(full + 20_000 * US, Kind::Trim, page(0, 0), PAGE);
+    bench.until(full + 30_000 * US - 1);
+    assert_eq!(begun(&bench), [0, 0, 0, 0]);
+    bench.until(full + 30_000 * US);
+    assert_eq!(begun(&bench), [1, 0, 0, 0]);
+}
+
+#[test]
 fn a_command_begins_the_idle_gap_anew() {
     let mut bench = idle_since_1500_us();
     let read = bench.submit(11_499 * US, Kind::Read, page(0, 12), PAGE);

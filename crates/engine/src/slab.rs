@@ -4,6 +4,9 @@ use crate::ids::Id;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+/// Most slots a slab has: what an event has room for to name one of them.
+pub const MOST_SLOTS: usize = 1 << 27;
+
 /// Slots that are taken and given back; the last one given back is the next taken.
 #[derive(Clone, Debug)]
 pub struct Slab<K, V> {
@@ -33,6 +36,7 @@ impl<K: Id, V> Slab<K, V> {
             self.slots[slot as usize] = make();
             return K::from_index(slot as usize);
         }
+        assert!(self.slots.len() < MOST_SLOTS, "more than {MOST_SLOTS} things are under way");
         self.slots.push(make());
         K::from_index(self.slots.len() - 1)
     }

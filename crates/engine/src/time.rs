@@ -110,6 +110,13 @@ impl Sub for Instant {
         Span(self.0.wrapping_sub(earlier.0))
     }
 }
+impl Span {
+    /// What is left of it without `other`; `None` where that is longer.
+    #[inline]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+}
 impl Add for Span {
     type Output = Span;
     #[inline]

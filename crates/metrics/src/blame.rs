@@ -282,7 +282,7 @@ impl Share {
     #[inline]
     fn of(self, part: Span) -> Span {
         Span::from_ns(match self {
-            Self::Short(ratio) => part.as_ns() * ratio >> 32,
+            Self::Short(ratio) => (part.as_ns() * ratio) >> 32,
             Self::Long { most, total } => (most * u128::from(part.as_ns()) / total) as u64,
         })
     }

@@ -63,6 +63,11 @@ impl Ledger {
         self.doing = Doing::AwaitsChannel;
         self.channel = channel.snapshot(now);
     }
+    /// What waits are charged to at present, if not to nothing or to the channel.
+    #[inline]
+    pub fn state(&self) -> Option<State> {
+        if let Doing::Busy(state) = self.doing { Some(state) } else { None }
+    }
     /// True while the channel is awaited.
     #[inline]
     pub fn awaits_channel(&self) -> bool {
@@ -119,6 +124,9 @@ impl Ledger {
     /// Charges `blame` with a wait of `waited`, which began when the totals were
     /// `earlier` and ends now; time in which the resource was idle is
     /// [`State::Order`]. Settle first.
+    ///
+    /// # Panics
+    /// Where the resource was held for longer than `waited`.
     pub fn charge_wait(&self, earlier: &Snapshot, waited: Span, blame: &mut Blame) {
         let mut rest = waited;
         let mut left = self.touched;
@@ -127,7 +135,7 @@ impl Ledger {
             left &= left - 1;
             let busy = self.totals[index] - earlier[index];
             blame.charge(State::ALL[index], busy);
-            rest -= busy;
+            rest = rest.checked_sub(busy).expect("a wait is as long as what filled it");
         }
         blame.charge(State::Order, rest);
     }

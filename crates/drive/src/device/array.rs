@@ -5,10 +5,10 @@ use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
-use engine::{Instant, Span};
+use engine::Span;
 use ftl::{BinId, BlockId};
 use metrics::{Holder, State};
-use nand::{CellId, ChannelId, GroupId, PlaneId};
+use nand::{ChannelId, GroupId, PlaneId};
 
 impl Op {
     /// True for operations of garbage collection.
@@ -58,6 +58,10 @@ impl BinPlace {
             program: planes().fold(0, |cells, place| cells | place.program),
             erase: planes().fold(0, |cells, place| cells | place.erase),
         }
+    }
+    /// The units that operations of hosts occupy in the bin.
+    pub fn units_of_hosts(&self) -> impl Iterator<Item = u64> {
+        self.read.iter().copied().chain([self.program])
     }
     /// Cells that a read of some planes occupies.
     #[inline]
@@ -137,8 +141,18 @@ impl Device {
     pub(super) fn resume(&mut self, id: OpId) {
         let group = self.ops[id].group;
         self.begin_wait(id);
-        self.groups[group].push_front(&mut self.ops, id);
+        self.requeue(id);
         self.serve(group);
+    }
+
+    /// Puts an operation back in front of its class. What was soft collection when
+    /// it left may be urgent by now.
+    fn requeue(&mut self, id: OpId) {
+        let Op { group, bin, .. } = self.ops[id];
+        if self.ops[id].is_collection() {
+            self.ops[id].class = self.class_of(bin);
+        }
+        self.groups[group].push_front(&mut self.ops, id);
     }
 
     fn begin_wait(&mut self, id: OpId) {
@@ -151,12 +165,7 @@ impl Device {
         op.since = now;
         op.waits = true;
         let (group, cells, channel) = (op.group, op.cells, op.channel);
-        let per_group = self.units.cells_per_group;
-        let ledger = if per_group == 1 || cells.is_power_of_two() {
-            &mut self.cells[cell(group, per_group, cells.trailing_zeros())]
-        } else {
-            &mut self.group_ledgers[group]
-        };
+        let ledger = self.ledgers.of(group, cells);
         ledger.settle_with(now, &mut self.channels[channel].ledger);
         *self.ops.snapshot_mut(id) = *ledger.totals();
     }
@@ -172,12 +181,7 @@ impl Device {
             return;
         }
         let (group, cells, channel) = (op.group, op.cells, op.channel);
-        let per_group = self.units.cells_per_group;
-        let ledger = if per_group == 1 || cells.is_power_of_two() {
-            &mut self.cells[cell(group, per_group, cells.trailing_zeros())]
-        } else {
-            &mut self.group_ledgers[group]
-        };
+        let ledger = self.ledgers.of(group, cells);
         ledger.settle_with(self.now, &mut self.channels[channel].ledger);
         let (earlier, blame) = self.ops.wait_and_blame(id);
         ledger.charge_wait(earlier, waited, blame);
@@ -215,43 +219,9 @@ impl Device {
         if forced {
             state.held |= cells;
         }
-        self.each_ledger(
-            group,
-            cells,
-            |ledger, channel, now| {
-                // A group's ledger may await it already, for other cells.
-                if !ledger.awaits_channel() {
-                    ledger.await_channel(now, channel);
-                }
-            },
-            channel,
-        );
+        let waits_for = &mut self.channels[channel].ledger;
+        self.ledgers.await_channel(self.now, group, cells, &self.groups[group], waits_for);
         self.channels[channel].push_in(&mut self.ops, id);
-    }
-
-    /// Applies `change` to the ledgers of some cells, and to their group's.
-    #[inline]
-    fn each_ledger(
-        &mut self,
-        group: GroupId,
-        cells: u64,
-        change: impl Fn(&mut metrics::Ledger, &mut metrics::Ledger, Instant),
-        channel: nand::ChannelId,
-    ) {
-        let per_group = self.units.cells_per_group;
-        let channel = &mut self.channels[channel].ledger;
-        let mut left = cells;
-        while left != 0 {
-            change(
-                &mut self.cells[cell(group, per_group, left.trailing_zeros())],
-                channel,
-                self.now,
-            );
-            left &= left - 1;
-        }
-        if per_group > 1 {
-            change(&mut self.group_ledgers[group], channel, self.now);
-        }
     }
 
     /// The channel is free for a program that wanted it. If a read has taken its
@@ -263,12 +233,8 @@ impl Device {
         state.wanted &= !cells;
         state.held &= !cells;
         let startable = state.busy & cells == 0;
-        let stop = |ledger: &mut metrics::Ledger, channel: &mut metrics::Ledger, now| {
-            if ledger.awaits_channel() {
-                ledger.stop_awaiting(now, channel);
-            }
-        };
-        self.each_ledger(group, cells, stop, channel);
+        let awaited = &mut self.channels[channel].ledger;
+        self.ledgers.stop_awaiting(self.now, group, cells, &self.groups[group], awaited);
         if startable && self.has_place(id) {
             self.start_program(id);
             return true;
@@ -276,7 +242,7 @@ impl Device {
         if startable {
             self.park(id);
         } else {
-            self.groups[group].push_front(&mut self.ops, id);
+            self.requeue(id);
         }
         false
     }
@@ -293,13 +259,8 @@ impl Device {
             "a cell serves one operation at a time"
         );
         self.groups[group].busy |= cells;
-        let begin = move |ledger: &mut metrics::Ledger, channel: &mut metrics::Ledger, now| {
-            if ledger.awaits_channel() {
-                ledger.stop_awaiting(now, channel);
-            }
-            ledger.occupy(now, state);
-        };
-        self.each_ledger(group, cells, begin, channel);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(self.now, group, cells, state, &self.groups[group], channel);
     }
 
     /// Frees the cells of an operation that has ended.
@@ -307,41 +268,8 @@ impl Device {
         let op = &self.ops[id];
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         self.groups[group].busy &= !cells;
-        let (wanted, reserved) = (self.groups[group].wanted, self.groups[group].reserved);
-        let per_group = self.units.cells_per_group;
         let channel = &mut self.channels[channel].ledger;
-        let mut left = cells;
-        while left != 0 {
-            let index = left.trailing_zeros();
-            left &= left - 1;
-            let ledger = &mut self.cells[cell(group, per_group, index)];
-            if wanted >> index & 1 == 1 {
-                ledger.await_channel(self.now, channel);
-            } else if reserved >> index & 1 == 1 {
-                ledger.occupy(self.now, State::Reserved);
-            } else {
-                ledger.release(self.now);
-            }
-        }
-        if per_group > 1 {
-            self.settle_group_ledger(group);
-        }
-    }
-
-    /// A group's ledger charges whoever needs several cells: with any cell that
-    /// is still busy, else as a cell's would.
-    fn settle_group_ledger(&mut self, group: GroupId) {
-        let state = &self.groups[group];
-        let now = self.now;
-        let ledger = &mut self.group_ledgers[group];
-        if state.busy != 0 || ledger.awaits_channel() {
-            return;
-        }
-        if state.reserved != 0 {
-            ledger.occupy(now, State::Reserved);
-        } else {
-            ledger.release(now);
-        }
+        self.ledgers.vacate(self.now, group, cells, &self.groups[group], channel);
     }
 
     /// Starts a read, copy-back or erase on idle cells.
@@ -439,44 +367,4 @@ impl Device {
     pub(super) fn park_wait(&mut self, id: OpId) {
         self.end_wait(id);
     }
-
-    /// Cells are kept for a collection, or no longer.
-    pub(super) fn mark_reserved(&mut self, group: GroupId, cells: u64, reserved: bool) {
-        let per_group = self.units.cells_per_group;
-        let mut idle = cells & !self.groups[group].busy;
-        while idle != 0 {
-            let ledger = &mut self.cells[cell(group, per_group, idle.trailing_zeros())];
-            idle &= idle - 1;
-            if ledger.awaits_channel() {
-                continue;
-            }
-            if reserved {
-                ledger.occupy(self.now, State::Reserved);
-            } else {
-                ledger.release(self.now);
-            }
-        }
-        if per_group > 1 {
-            self.settle_group_ledger(group);
-        }
-    }
-
-    /// Settles every unit's ledger, for figures over all of them.
-    pub(super) fn settle_all(&mut self) {
-        let per_group = self.units.cells_per_group;
-        for group in self.groups.ids() {
-            let plane = self.ftl.layout.first_plane(self.bins_of_group[group][0]);
-            let channel = self.units.place(plane).channel;
-            for index in 0..per_group {
-                self.cells[cell(group, per_group, index)]
-                    .settle_with(self.now, &mut self.channels[channel].ledger);
-            }
-        }
-    }
-}
-
-/// A cell of a group.
-#[inline]
-fn cell(group: GroupId, per_group: u32, index: u32) -> CellId {
-    CellId(group.0 * per_group + index)
 }

@@ -6,8 +6,8 @@
 //! not yet being programmed; the newest is the current data and is what reads
 //! find.
 
-use super::collect::SpaceSnapshot;
 use super::request::RequestId;
+use super::space::SpaceSnapshot;
 use engine::{Instant, Slab, typed_id};
 use ftl::{Lpn, PoolId};
 use hashbrown::HashTable;
@@ -203,8 +203,7 @@ impl Buffer {
     /// Puts an entry at the end of its pool's list, but before those of later
     /// epochs, so that a flush finds what it waits for in front. Returns whether
     /// it stands before others.
-    pub fn list(&mut self, id: EntryId, now: Instant, without_space: SpaceSnapshot) -> bool {
-        self.without_space[id.0 as usize] = without_space;
+    pub fn list(&mut self, id: EntryId, now: Instant) -> bool {
         let pool = self.entries[id].pool.0 as usize;
         let epoch = self.entries[id].epoch;
         let (mut prev, mut next) = (self.lists[pool].tail, None);
@@ -228,6 +227,11 @@ impl Buffer {
         self.lists[pool].count += 1;
         self.pending += 1;
         next.is_some()
+    }
+    /// Notes an entry's pool's time without space so far. As long as no pool had any,
+    /// nothing needs to be noted: entries begin with none.
+    pub fn note_space(&mut self, id: EntryId, without_space: &SpaceSnapshot) {
+        self.without_space[id.0 as usize] = *without_space;
     }
     /// Its pool's time without space when an entry was listed.
     pub fn without_space(&self, id: EntryId) -> &SpaceSnapshot {

@@ -4,64 +4,15 @@
 //! first.
 
 use super::Device;
-use super::array::Ask;
+use super::array::{Ask, BinPlace};
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
-use engine::{Instant, Span, Ticket};
+use super::space::{Space, SpaceSnapshot};
+use engine::{Span, Ticket};
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
-use metrics::{Blame, Holder, State};
+use metrics::Holder;
 use nand::GroupId;
-
-/// What a bin's collection is doing, as cumulative time: a wait for space is
-/// charged with what the collection that ended it did meanwhile.
-#[derive(Default)]
-pub struct Space {
-    totals: SpaceSnapshot,
-    doing: usize,
-    since: Instant,
-}
-
-/// Time by [`SPACE_STATES`].
-pub type SpaceSnapshot = [Span; 4];
-
-/// Waits for space, by what collection is doing.
-pub const SPACE_STATES: [State; 4] =
-    [State::SpaceIdle, State::SpaceGcRead, State::SpaceGcProgram, State::SpaceErase];
-
-impl Space {
-    fn settle(&mut self, now: Instant) {
-        self.totals[self.doing] += now - self.since;
-        self.since = now;
-    }
-    fn set(&mut self, now: Instant, doing: usize) {
-        if doing != self.doing {
-            self.settle(now);
-            self.doing = doing;
-        }
-    }
-    pub fn snapshot(&mut self, now: Instant) -> SpaceSnapshot {
-        self.settle(now);
-        self.totals
-    }
-    /// Charges a wait that began at `earlier` and ends now.
-    pub fn charge(
-        &mut self,
-        now: Instant,
-        earlier: &SpaceSnapshot,
-        waited: Span,
-        blame: &mut Blame,
-    ) {
-        self.settle(now);
-        let mut rest = waited;
-        for (index, state) in SPACE_STATES.iter().enumerate().skip(1) {
-            let span = self.totals[index] - earlier[index];
-            blame.charge(*state, span);
-            rest -= span;
-        }
-        blame.charge(State::SpaceIdle, rest);
-    }
-}
 
 /// Garbage collection of one bin.
 #[derive(Default)]
@@ -109,8 +60,12 @@ impl Device {
         self.collect(bin);
     }
 
-    /// Bins that were short of space look for a victim again: data has died.
+    /// Bins that were short of space look for a victim again, at once or in the
+    /// next idle gap: data has died.
     pub(super) fn retry_starved(&mut self) {
+        while let Some(group) = self.thwarted.pop() {
+            self.note_idle(group);
+        }
         if !self.starved.is_empty() {
             self.starved.sort_unstable();
             self.starved.dedup();
@@ -122,7 +77,7 @@ impl Device {
         self.places[bin].group
     }
 
-    fn class_of(&self, bin: BinId) -> Class {
+    pub(super) fn class_of(&self, bin: BinId) -> Class {
         if self.groups[self.places[bin].group].reserved_by == Some(bin) {
             Class::Held
         } else if self.ftl.level(bin) == Level::Urgent || self.jobs[bin].debt > 0 {
@@ -463,7 +418,13 @@ impl Device {
         let cells = self.places[bin].erase;
         self.groups[group].reserved = cells;
         self.groups[group].reserved_by = Some(bin);
-        self.mark_reserved(group, cells, true);
+        self.mark_reserved(bin, cells);
+    }
+
+    fn mark_reserved(&mut self, bin: BinId, cells: u64) {
+        let BinPlace { group, channel, .. } = self.places[bin];
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.mark_reserved(self.now, group, cells, &self.groups[group], channel);
     }
 
     /// Gives a bin's unit back, where it is kept for the bin's collection.
@@ -474,25 +435,33 @@ impl Device {
         }
         let cells = std::mem::take(&mut self.groups[group].reserved);
         self.groups[group].reserved_by = None;
-        self.mark_reserved(group, cells, false);
+        self.mark_reserved(bin, cells);
         // Collections of other bins of the group may have waited for their turn.
         self.to_collect.extend_from_slice(&self.bins_of_group[group]);
         self.serve(group);
     }
 
-    /// The state of a bin's collection, for waits for space: what is furthest on.
+    /// Notes whether a bin's collection is under way, for waits for space.
     fn note_space(&mut self, bin: BinId) {
-        let job = &mut self.jobs[bin];
-        let doing = if job.erases > 0 {
-            3
-        } else if job.writes > 0 {
-            2
-        } else if job.reads > 0 {
-            1
-        } else {
-            0
-        };
-        job.space.set(self.now, doing);
+        let job = &self.jobs[bin];
+        let under_way = job.reads + job.writes + job.erases > 0 || !job.draining.is_empty();
+        if under_way != job.space.is_under_way() {
+            self.settle_space_of(bin);
+            self.jobs[bin].space.set_under_way(under_way);
+        }
+    }
+
+    fn settle_space_of(&mut self, bin: BinId) {
+        let place = &self.places[bin];
+        let ledger = self.ledgers.of(place.group, place.program);
+        ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);
+        self.jobs[bin].space.settle(self.now, ledger.totals());
+    }
+
+    /// What a bin's waits for space are charged to, so far.
+    pub(super) fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
+        self.settle_space_of(bin);
+        *self.jobs[bin].space.totals()
     }
 
     // ---- idleness ------------------------------------------------------------
@@ -500,10 +469,7 @@ impl Device {
     /// A group may have become idle: looks again after the idle gap.
     pub(super) fn note_idle(&mut self, group: GroupId) {
         let Some(gap) = self.gc_config.idle_gap else { return };
-        let wanted = self.groups[group].is_idle()
-            && self.groups[group].idle_check == Ticket::NONE
-            && self.bins_of_group[group].iter().any(|bin| !self.ftl.has_enough(*bin));
-        if wanted {
+        if self.wants_idle_collection(group) {
             let ticket = self.agenda.schedule(self.now + gap.span(), Event::Idle(group));
             self.groups[group].idle_check = ticket;
         }
@@ -524,5 +490,15 @@ impl Device {
                 self.collect(bin);
             }
         }
+        if self.wants_idle_collection(group) {
+            self.thwarted.push(group);
+        }
+    }
+
+    /// True where a group does nothing although its bins could do with more space.
+    fn wants_idle_collection(&self, group: GroupId) -> bool {
+        self.groups[group].is_idle()
+            && self.groups[group].idle_check == Ticket::NONE
+            && self.bins_of_group[group].iter().any(|bin| !self.ftl.has_enough(*bin))
     }
 }

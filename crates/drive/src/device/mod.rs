@@ -17,11 +17,13 @@ mod collect;
 mod counters;
 mod discard;
 mod event;
+mod ledgers;
 mod link;
 mod op;
 mod queue;
 mod read;
 mod request;
+mod space;
 mod watch;
 mod write;
 
@@ -37,9 +39,10 @@ use engine::{Agenda, Column, Instant, Span, Streams};
 use event::Event;
 use ftl::{BinId, Ftl, GcConfig, Layout};
 use host::{Command, Kind, Priority};
+use ledgers::Ledgers;
 use link::Link;
-use metrics::{Blame, Digest, Ledger};
-use nand::{CellId, ChannelId, Geometry, GroupId, Timing, Units};
+use metrics::{Blame, Digest};
+use nand::{ChannelId, Geometry, GroupId, Timing, Units};
 use op::{OpId, Ops, Payloads};
 use queue::Group;
 use request::{Request, Requests};
@@ -65,8 +68,7 @@ pub struct Device {
     ops: Ops,
     payloads: Payloads,
     groups: Column<GroupId, Group>,
-    cells: Column<CellId, Ledger>,
-    group_ledgers: Column<GroupId, Ledger>,
+    ledgers: Ledgers,
     channels: Column<ChannelId, Channel>,
     requests: Requests,
     buffer: Buffer,
@@ -86,6 +88,10 @@ pub struct Device {
     to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
     starved: Vec<BinId>,
+    /// True once a pool was without space.
+    was_starved: bool,
+    /// Groups whose idle collection found nothing that gains space.
+    thwarted: Vec<GroupId>,
     /// What the units of the write that is being let in waited for before, where
     /// writes are acknowledged from flash.
     wait_for_room: Blame,
@@ -157,7 +163,8 @@ impl Device {
         for bin in (0..layout.bins).map(BinId) {
             bins_of_group[units.place(layout.first_plane(bin)).group].push(bin);
         }
-        let cells = (units.groups * units.cells_per_group) as usize;
+        let places =
+            Column::from_fn(layout.bins as usize, |bin| array::BinPlace::new(bin, layout, &units));
         let buffer_units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
         let mut device = Self {
             bypass: config.scheduler.bypass,
@@ -170,8 +177,7 @@ impl Device {
             ops: Ops::default(),
             payloads: Payloads::new(layout.units_per_batch),
             groups: Column::from_fn(units.groups as usize, |_| Group::new(units.cells_per_group)),
-            cells: Column::from_fn(cells, |_| Ledger::default()),
-            group_ledgers: Column::from_fn(units.groups as usize, |_| Ledger::default()),
+            ledgers: Ledgers::new(&units, &places),
             channels: Column::from_fn(geometry.channels as usize, |_| Channel::default()),
             requests: Requests::default(),
             buffer: Buffer::new(buffer_units, layout.pool_count()),
@@ -187,6 +193,8 @@ impl Device {
             next_seq: 0,
             to_collect: Vec::new(),
             starved: Vec::new(),
+            was_starved: false,
+            thwarted: Vec::new(),
             wait_for_room: Blame::default(),
             admitting: false,
             listed: Vec::new(),
@@ -197,9 +205,7 @@ impl Device {
             digest: Digest::default(),
             audit: None,
             all_cells: u64::MAX >> (64 - units.cells_per_group),
-            places: Column::from_fn(layout.bins as usize, |bin| {
-                array::BinPlace::new(bin, layout, &units)
-            }),
+            places,
             bins_of_group,
             timing,
             units,
@@ -212,6 +218,8 @@ impl Device {
     /// The firmware's state changed from outside: looks at it anew.
     pub fn firmware_changed(&mut self) {
         self.place_homes();
+        // Units that no operation ever touches may have something to collect too.
+        self.groups.ids().for_each(|group| self.note_idle(group));
     }
 
     /// Turns the auditor on. From now on every read is checked against what was
@@ -457,8 +465,12 @@ impl Device {
     }
     /// How long each unit was busy so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
-        self.settle_all();
-        self.cells.as_slice().iter().map(|ledger| ledger.busy(true)).collect()
+        let mut busy = Vec::new();
+        for group in self.groups.ids() {
+            let channel = self.places[self.bins_of_group[group][0]].channel;
+            busy.extend(self.ledgers.busy(self.now, group, &mut self.channels[channel].ledger));
+        }
+        busy
     }
     /// How long each channel was busy so far, by channel.
     pub fn channel_busy(&mut self) -> Vec<engine::Span> {

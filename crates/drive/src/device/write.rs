@@ -3,11 +3,11 @@
 use super::Device;
 use super::array::Ask;
 use super::buffer::{EntryId, Stage};
-use super::collect::{SPACE_STATES, SpaceSnapshot};
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
 use super::request::{RequestId, Touches};
+use super::space::{self, SpaceSnapshot};
 use crate::config::{BufferOrder, Durability, FlushPolicy};
 use engine::{Instant, Ticket};
 use ftl::{BinChoice, BinId, Lpn, PoolId, Pun, Source, Stream};
@@ -27,8 +27,10 @@ pub struct Pool {
     partial_check: Ticket,
     /// Entries listed before this moment go out in batches that are not full.
     hurry_until: Option<Instant>,
-    /// Time that no bin of the pool had space, by what collection did meanwhile.
+    /// Time that no bin of the pool had space, by what it is charged to.
     without_space: SpaceSnapshot,
+    /// Until when that is counted; the start where there was no such time.
+    without_space_until: Instant,
     /// While that is so: the bin whose collection is blamed, and what it had done
     /// by the time that is counted so far.
     starved: Option<(BinId, SpaceSnapshot)>,
@@ -45,6 +47,7 @@ impl Pool {
             partial_check: Ticket::NONE,
             hurry_until: None,
             without_space: SpaceSnapshot::default(),
+            without_space_until: Instant::START,
             starved: None,
         }
     }
@@ -91,7 +94,7 @@ pub struct Home {
     /// Asked for and not bound to a place.
     unbound: u32,
     /// Those whose turn came when there was no place.
-    pub parked: Vec<(OpId, Instant, SpaceSnapshot)>,
+    pub parked: Vec<(OpId, SpaceSnapshot)>,
 }
 
 impl Device {
@@ -294,7 +297,10 @@ impl Device {
     fn list(&mut self, entry: EntryId) -> bool {
         let pool = self.buffer.entry(entry).pool;
         self.settle_space(pool);
-        self.buffer.list(entry, self.now, self.pools[pool].without_space)
+        if self.was_starved {
+            self.buffer.note_space(entry, &self.pools[pool].without_space);
+        }
+        self.buffer.list(entry, self.now)
     }
 
     /// Room has come free, by the end of `op` if by a program's: lets in what
@@ -473,8 +479,9 @@ impl Device {
             let bin = bins[self.pools[pool].turn];
             self.starved.extend_from_slice(bins);
             self.to_collect.extend_from_slice(bins);
-            let snapshot = self.jobs[bin].space.snapshot(self.now);
+            let snapshot = self.space_snapshot(bin);
             self.pools[pool].starved = Some((bin, snapshot));
+            self.was_starved = true;
         }
     }
 
@@ -486,13 +493,14 @@ impl Device {
     /// Counts the time without space up to now.
     #[inline]
     fn settle_space(&mut self, pool: PoolId) {
+        let Some((bin, earlier)) = self.pools[pool].starved else { return };
+        let present = self.space_snapshot(bin);
         let pool = &mut self.pools[pool];
-        let Some((bin, earlier)) = &mut pool.starved else { return };
-        let done = self.jobs[*bin].space.snapshot(self.now);
         for (state, total) in pool.without_space.iter_mut().enumerate() {
-            *total += done[state] - earlier[state];
+            *total += present[state] - earlier[state];
         }
-        *earlier = done;
+        pool.without_space_until = self.now;
+        pool.starved = Some((bin, present));
     }
 
     /// Asks for a program of a pool's first entries.
@@ -532,12 +540,10 @@ impl Device {
             return;
         }
         let pool = &self.pools[entry.pool];
-        let then = self.buffer.without_space(head);
-        let blame = self.ops.blame(op);
-        for (index, state) in SPACE_STATES.into_iter().enumerate() {
-            let span = pool.without_space[index] - then[index];
-            blame.charge(state, span);
-            waited -= span;
+        if pool.without_space_until > entry.since {
+            let then = self.buffer.without_space(head);
+            let starved = space::charge(then, &pool.without_space, self.ops.blame(op));
+            waited = waited.checked_sub(starved).expect("a wait for space is a wait");
         }
         let rest = match after {
             Some(after) => {
@@ -612,8 +618,8 @@ impl Device {
         let op = &self.ops[id];
         let bin = op.bin;
         self.park_wait(id);
-        let snapshot = self.jobs[bin].space.snapshot(self.now);
-        self.bins[bin].parked.push((id, self.now, snapshot));
+        let snapshot = self.space_snapshot(bin);
+        self.bins[bin].parked.push((id, snapshot));
         self.starved.push(bin);
         self.to_collect.push(bin);
     }
@@ -622,9 +628,13 @@ impl Device {
     pub(super) fn unpark(&mut self, bin: BinId) {
         self.update_home(bin);
         let parked = std::mem::take(&mut self.bins[bin].parked);
-        for (id, since, snapshot) in parked.into_iter().rev() {
-            let waited = self.now - since;
-            self.jobs[bin].space.charge(self.now, &snapshot, waited, self.ops.blame(id));
+        if !parked.is_empty() {
+            let present = self.space_snapshot(bin);
+            for (id, then) in &parked {
+                space::charge(then, &present, self.ops.blame(*id));
+            }
+        }
+        for (id, _) in parked.into_iter().rev() {
             self.resume(id);
         }
         self.pump(self.ftl.layout.pool_of_bin(bin));
