@@ -104,7 +104,7 @@ def test_bad_traces(name, content, messages, flashscape, tmp_path):
         (tmp_path / name).write_bytes(content)
     ended = flashscape("replay", name, "--drive=dc-tlc", *SMALL, "--quiet", "--out=out")
     refused(ended, 2, *messages)
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_stamps_that_run_backwards(flashscape, tmp_path):
@@ -135,8 +135,8 @@ def test_a_full_disk(experiment_file, tmp_path):
     )
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: out/latency.parquet: cannot be written: ")
-    assert ended.stdout == ""
-    assert list((tmp_path / "out").iterdir()) == [], "no half-written file is left"
+    assert "write amplification" in ended.stdout, "what was measured is shown all the same"
+    assert not (tmp_path / "out").exists(), "no half-written file is left"
 
 
 def test_a_place_where_nothing_can_be_written(experiment_file, flashscape, tmp_path):

@@ -1,4 +1,4 @@
-"""Ctrl-C: partial results, marked so, and exit code 130."""
+"""Signals: partial results, marked so, and exit code 130, 143 or 129."""
 
 from __future__ import annotations
 
@@ -41,21 +41,89 @@ def test_an_interrupted_preconditioning_has_no_results(config, tmp_path):
     with pytest.raises(fs.Interrupted) as caught:
         fs.run(config, out=tmp_path / "out", progress=AtOnce())
     assert caught.value.result is None
-    assert list((tmp_path / "out").iterdir()) == []
+    assert caught.value.where.startswith("while filling and ageing the drive, ")
+    assert not (tmp_path / "out").exists()
 
 
-def test_ctrl_c_on_the_command_line(experiment_file, tmp_path):
-    arguments = ["run", experiment_file, "--out", "out", "--set", "run.requests=100000000"]
-    command = [sys.executable, "-m", "flashscape", *map(str, arguments), "--set", "run.audit=false"]
+def started(arguments, tmp_path):
+    """A run that would take minutes, once it runs."""
+    more = ["--out", "out", "--set", "run.requests=100000000", "--set", "run.audit=false"]
+    command = [sys.executable, "-m", "flashscape", "run", *map(str, arguments), *more]
     running = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     while not (tmp_path / "out").exists():
         time.sleep(0.05)
     time.sleep(1.5)
-    running.send_signal(signal.SIGINT)
+    return running
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "how"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "interrupted by SIGTERM"),
+        (signal.SIGHUP, 129, "interrupted by SIGHUP"),
+    ],
+)
+def test_signals_on_the_command_line(number, status, how, experiment_file, tmp_path):
+    running = started([experiment_file], tmp_path)
+    running.send_signal(number)
     out, err = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert err == "error: interrupted; results are partial\n"
+    assert running.returncode == status
+    saving, ended = err.splitlines()
+    assert saving == "interrupted: saving partial results"
+    assert ended.startswith(f"error: {how} while running, ")
+    assert ended.endswith(" simulated; results are partial")
     assert "INTERRUPTED" in out
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["complete"] is False
+
+
+def test_an_impatient_second_ctrl_c_costs_no_results(experiment_file, tmp_path):
+    running = started([experiment_file], tmp_path)
+    running.send_signal(signal.SIGINT)
+    while running.poll() is None:
+        running.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+        if (tmp_path / "out" / "summary.json").exists():
+            break
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "results are partial" in err
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["complete"] is False
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_a_signal_while_results_are_written_waits_for_them(config, tmp_path):
+    class AtTheEnd(Silent):
+        def saving(self, complete):
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(fs.Interrupted) as caught:
+        fs.run(config, out=tmp_path / "out", progress=AtTheEnd())
+    assert caught.value.result.complete
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    assert "summary.json" in written
+    assert "tail.svg" not in written
+
+
+def test_ctrl_c_before_anything_has_begun_is_no_traceback(tmp_path):
+    """The signal comes when the first of the slow modules is looked for."""
+    code = """
+import signal, sys
+class Interrupting:
+    module = sys.argv[1]
+    def find_spec(self, name, *_):
+        if name == self.module:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["bin/flashscape"]
+from flashscape.cli import main
+main()
+"""
+    for module in ("flashscape._flashscape", "click"):
+        ended = subprocess.run(
+            [sys.executable, "-c", code, module], capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 130, module
+        assert ended.stderr == "error: interrupted before anything had begun\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import polars as pl
 import pytest
@@ -85,9 +86,19 @@ def test_tables_agree_with_the_summary(result):
 
 def test_percentiles_of_tables_are_those_of_the_summary(result):
     exact = result.summary["initiators"][0]["read"]["latency_ns"]
-    for name in ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "min", "max"):
+    for name in (
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99_9",
+        "p99_99",
+        "p99_999",
+        "p99_9999",
+        "min",
+        "max",
+    ):
         assert getattr(result.read, name) == exact[name]
-    assert result.read.percentile(95) == exact["p95"]
     assert result.read.mean == pytest.approx(exact["mean"])
     with pytest.raises(ValueError, match="no kind 'reads'"):
         result.of_kind("reads")
@@ -105,6 +116,25 @@ def test_results_survive_a_directory(result, tmp_path):
     assert str(fs.explain(again)) == str(fs.explain(result))
     with pytest.raises(fs.OutputError, match="not empty"):
         result.save(tmp_path / "out")
+
+
+def test_results_can_be_pickled(result):
+    again = pickle.loads(pickle.dumps(result))
+    assert again.summary == result.summary
+    assert again.slowest.equals(result.slowest)
+    assert again.read == result.read
+
+
+def test_a_latency_is_shown_in_a_line(result):
+    shown = repr(result.read)
+    assert shown.startswith(f"<Latency of {result.read.requests:,} requests: mean ")
+    assert len(shown) < 150
+
+
+def test_results_without_a_title_have_the_files(small, tmp_path):
+    config = {key: value for key, value in small.items() if key != "title"}
+    (tmp_path / "mixed.json").write_text(json.dumps(config | {"run": {"requests": 10}}))
+    assert fs.run(tmp_path / "mixed.json").summary["title"] == "mixed.json"
 
 
 def test_a_notebook_shows_tables_without_scripts(result):

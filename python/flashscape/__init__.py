@@ -5,6 +5,8 @@
 >>> result.read.p99_9, result.write_amplification  # doctest: +SKIP
 """
 
+# First, as the rest takes time, in which somebody may already press Ctrl-C.
+from flashscape import signals as _signals  # noqa: F401
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Preset, check, presets, schema
 from flashscape.drive import Drive

@@ -57,6 +57,9 @@ class SpaceError(FlashscapeError):
 class OutputError(FlashscapeError, OSError):
     """Results cannot be written or read: a full disk, or a directory that is in use."""
 
+    result: Result | None = None
+    """What a run had measured when it could not be written."""
+
 
 class SimulatorError(FlashscapeError):
     """flashscape contradicts itself: a bug of the simulator, not of its user."""
@@ -68,7 +71,9 @@ class SimulatorError(FlashscapeError):
 class Interrupted(KeyboardInterrupt):
     """A run was interrupted. ``result`` has what was measured until then."""
 
-    def __init__(self, result: Result | None) -> None:
-        super().__init__("interrupted")
+    def __init__(self, result: Result | None, where: str = "") -> None:
+        super().__init__(f"interrupted {where}".rstrip())
         self.result = result
         """Marked ``complete: false``; None where the run itself had not begun."""
+        self.where = where
+        """Such as ``while running, 40.0 % done``."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flashscape import units
+
 if TYPE_CHECKING:
     from flashscape.result import Result
 
@@ -24,7 +26,7 @@ PERCENTILES = {
 """The percentiles of a summary, in billionths."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Latency:
     """Latencies in nanoseconds; None where there were no requests.
 
@@ -56,6 +58,11 @@ class Latency:
             buckets=_buckets(result, kind, initiator),
         )
 
+    def __repr__(self) -> str:
+        shown = ("mean", "p50", "p99", "p99_9", "max")
+        parts = [f"{n.replace('_', '.')} {units.duration(getattr(self, n))}" for n in shown]
+        return f"<Latency of {self.requests:,} requests: {', '.join(parts)}>"
+
     def percentile(self, percent: float) -> int | None:
         """Return the latency that so many percent of the requests did not exceed."""
         if not 0 <= percent <= 100:
@@ -71,6 +78,11 @@ class Latency:
     def p90(self) -> int | None:
         """One request in 10 took longer."""
         return self._at(PERCENTILES["p90"])
+
+    @property
+    def p95(self) -> int | None:
+        """One request in 20 took longer."""
+        return self._at(PERCENTILES["p95"])
 
     @property
     def p99(self) -> int | None:

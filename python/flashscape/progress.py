@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from rich.console import Console
 from rich.progress import (
@@ -72,7 +73,15 @@ class Bar:
 
     def ended(self) -> None:
         """Take the bar away."""
-        self._progress.stop()
+        # The terminal may be what has gone.
+        with suppress(OSError):
+            self._progress.stop()
+
+    def saving(self, complete: bool) -> None:
+        """Say that the end is near to somebody who has asked for it."""
+        if not complete:
+            with suppress(OSError):
+                self._console.print("interrupted: saving partial results", highlight=False)
 
     def _begin(self, phase: str) -> None:
         if phase == self._phase:

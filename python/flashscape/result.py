@@ -9,16 +9,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import output
+from flashscape._flashscape import __version__
 from flashscape.errors import OutputError
 from flashscape.latency import KINDS, Latency
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
     import polars as pl
 
     from flashscape._flashscape import Table
+
+_KEYS = (
+    "title",
+    "complete",
+    "simulated_ns",
+    "counted_ns",
+    "host_cpu_seconds",
+    "digest",
+    "mean_outstanding",
+    "flash",
+    "write_amplification",
+    "wear",
+    "utilisation",
+    "steady_state",
+    "precondition",
+    "notes",
+    "config",
+)
+"""What reports rely on in a summary."""
 
 
 class Result:
@@ -28,7 +48,9 @@ class Result:
     of the summary and all columns are described in docs/results.md.
     """
 
-    def __init__(self, summary: dict[str, Any], tables: Mapping[str, Table | Path]) -> None:
+    def __init__(
+        self, summary: dict[str, Any], tables: Mapping[str, Table | Path | pl.DataFrame]
+    ) -> None:
         self.summary = summary
         """The contents of ``summary.json``."""
         self._tables = tables
@@ -37,6 +59,13 @@ class Result:
     def load(cls, path: str | PathLike[str]) -> Result:
         """Read results that a run has written; raise OutputError."""
         folder = Path(path)
+        if folder.name == output.SUMMARY:
+            folder = folder.parent
+        if folder.is_file():
+            raise OutputError(
+                f"{folder}: is a file, and results are a directory; "
+                f"name one that `flashscape run --out DIR` has written"
+            )
         file = folder / output.SUMMARY
         try:
             summary = json.loads(file.read_text(encoding="utf-8"))
@@ -49,7 +78,18 @@ class Result:
             raise OutputError(f"{file}: is damaged: {error}") from error
         if not isinstance(summary, dict) or "initiators" not in summary:
             raise OutputError(f"{file}: is not a summary of flashscape")
-        return cls(summary, {name: folder / f"{name}.parquet" for name in output.TABLES})
+        result = cls(summary, {name: folder / f"{name}.parquet" for name in output.TABLES})
+        if lacking := [key for key in _KEYS if key not in summary]:
+            raise result.other_version(file, ", ".join(lacking))
+        return result
+
+    def other_version(self, file: Path, lacking: str) -> OutputError:
+        """What to say where the summary lacks something that this version writes."""
+        made_by = self.summary.get("flashscape", "unknown")
+        return OutputError(
+            f"{file}: was written by another version of flashscape ({made_by}; this is "
+            f"{__version__}) and lacks {lacking}; run the experiment again"
+        )
 
     def frame(self, name: str) -> pl.DataFrame:
         """Return a table by its name; raise OutputError where its file is missing."""
@@ -138,23 +178,32 @@ class Result:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to a directory; raise OutputError where it is in use."""
-        self.write_to(output.Directory.claim(path, force=force))
+        with output.Directory.claim(path, force=force) as directory:
+            self.write_to(directory)
+            self.draw_to(directory)
 
     def write_to(self, directory: output.Directory) -> None:
-        """Write everything: the summary last, so that it stands for a whole set."""
+        """Write tables and summary, all or none; the summary last."""
+        directory.store(self._files())
+
+    def draw_to(self, directory: output.Directory) -> None:
+        """Add the picture, which takes longest and which results can do without."""
+        from flashscape import picture
+
+        if picture.is_available() and self.groups():
+            directory.add(output.PICTURE, picture.svg(self))
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
         for name in output.TABLES:
             buffer = io.BytesIO()
             self.frame(name).write_parquet(buffer)
-            directory.write(f"{name}.parquet", buffer.getvalue())
-        if (picture := self._picture()) is not None:
-            directory.write(output.PICTURE, picture)
+            yield f"{name}.parquet", buffer.getvalue()
         text = json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
-        directory.write(output.SUMMARY, text.encode())
+        yield output.SUMMARY, text.encode()
 
-    def _picture(self) -> bytes | None:
-        from flashscape import picture
-
-        return picture.svg(self) if picture.is_available() and self.groups() else None
+    def __getstate__(self) -> dict[str, Any]:
+        """Tables go along as frames: the simulator's cannot be copied, and files may be gone."""
+        return {"summary": self.summary, "_tables": {n: self.frame(n) for n in output.TABLES}}
 
     def _repr_html_(self) -> str:
         from flashscape.report import html

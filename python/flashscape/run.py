@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flashscape import signals, units
 from flashscape._flashscape import Session
-from flashscape.errors import Interrupted
+from flashscape.errors import Interrupted, OutputError
 from flashscape.experiment import Experiment
 from flashscape.output import Directory
 from flashscape.result import Result
@@ -33,7 +36,10 @@ class Observer(Protocol):
         """The run has come so far; ``share`` is None where no end is known."""
 
     def ended(self) -> None:
-        """Nothing more will be told."""
+        """The run is over; nothing more will be told of it."""
+
+    def saving(self, complete: bool) -> None:
+        """Results are being put together, of the whole run or of a part of it."""
 
 
 class Silent:
@@ -50,6 +56,26 @@ class Silent:
 
     def ended(self) -> None:
         """Say nothing."""
+
+    def saving(self, complete: bool) -> None:
+        """Say nothing."""
+
+
+class _Whereabouts:
+    """Passes on how a run goes, and remembers how far it has come."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self.now = "while reading the traces"
+
+    def preconditioning(self, share: float) -> None:
+        self.now = f"while filling and ageing the drive, {units.percent(share)} done"
+        self._observer.preconditioning(share)
+
+    def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
+        done = "" if share is None else f"{units.percent(share)} done, "
+        self.now = f"while running, {done}{units.duration(simulated_ns)} simulated"
+        self._observer.running(simulated_ns, requests, share)
 
 
 def run(
@@ -69,24 +95,58 @@ def run(
     Interrupted, which carries (and has saved) what was measured until then.
     """
     experiment = Experiment.of(experiment)
-    directory = None if out is None else Directory.claim(out, force=force)
     observer = _observer(progress)
+    with nullcontext() if out is None else Directory.claim(out, force=force) as directory:
+        return _run(experiment, directory, observer)
+
+
+def _run(experiment: Experiment, directory: Directory | None, observer: Observer) -> Result:
+    whereabouts = _Whereabouts(observer)
     started = time.thread_time()
-    session = Session(experiment.plan)
-    for announcement in session.surveys():
-        if announcement is not None:
-            observer.surveyed(announcement)
+    session = _surveyed(experiment, observer, whereabouts)
     try:
-        complete = _simulate(session, observer)
+        complete = _simulate(session, whereabouts)
     finally:
         observer.ended()
-    summary = session.summary(time.thread_time() - started, complete)
-    result = Result(json.loads(summary), {table.name: table for table in session.tables()})
-    if directory is not None:
-        result.write_to(directory)
+    result = None
+    try:
+        # A second Ctrl-C, out of impatience, must not cost what the first one kept.
+        with signals.deferred():
+            observer.saving(complete)
+            result = _measured(session, experiment, time.thread_time() - started, complete)
+            if directory is not None:
+                result.write_to(directory)
+        if directory is not None:
+            result.draw_to(directory)
+    except OutputError as error:
+        error.result = result
+        raise
+    except KeyboardInterrupt:
+        where = "while saving results" if complete else whereabouts.now
+        raise Interrupted(result, where) from None
     if not complete:
-        raise Interrupted(result)
+        raise Interrupted(result, whereabouts.now)
     return result
+
+
+def _surveyed(experiment: Experiment, observer: Observer, whereabouts: _Whereabouts) -> Session:
+    try:
+        session = Session(experiment.plan)
+        for announcement in session.surveys():
+            if announcement is not None:
+                observer.surveyed(announcement)
+    except KeyboardInterrupt:
+        raise Interrupted(None, whereabouts.now) from None
+    return session
+
+
+def _measured(
+    session: Session, experiment: Experiment, cpu_seconds: float, complete: bool
+) -> Result:
+    summary = json.loads(session.summary(cpu_seconds, complete))
+    # Results without a name are told apart by their files'.
+    summary["title"] = summary["title"] or Path(experiment.title).name
+    return Result(summary, {table.name: table for table in session.tables()})
 
 
 def _observer(progress: bool | Observer) -> Observer:
@@ -97,19 +157,19 @@ def _observer(progress: bool | Observer) -> Observer:
     return progress or Silent()
 
 
-def _simulate(session: Session, observer: Observer) -> bool:
+def _simulate(session: Session, whereabouts: _Whereabouts) -> bool:
     """Go to the end; False where the user ended it before."""
     try:
-        session.precondition(observer.preconditioning)
+        session.precondition(whereabouts.preconditioning)
     except KeyboardInterrupt:
-        raise Interrupted(None) from None
+        raise Interrupted(None, whereabouts.now) from None
     try:
         events = 1 << 14
         while True:
             begun = time.perf_counter()
             if not session.advance(events):
                 return True
-            observer.running(*session.progress())
+            whereabouts.running(*session.progress())
             took = time.perf_counter() - begun
             events = max(1 << 10, int(events * min(2.0, _SLICE_SECONDS / max(took, 1e-9))))
     except KeyboardInterrupt:

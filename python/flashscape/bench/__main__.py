@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from flashscape import signals
 from flashscape.bench import report, suite
 from flashscape.bench.figures import GROUPS
 from flashscape.cli.main import failed
@@ -81,6 +82,7 @@ def command(
 
 def main() -> None:
     """Run the command and exit."""
+    signals.guard()
     try:
         command(prog_name="python -m flashscape.bench", standalone_mode=False)
     except click.ClickException as error:

@@ -1,17 +1,23 @@
 """The way in and the way out: every error becomes one message and an exit code.
 
-0: done. 1: the run failed. 2: bad usage, configuration or trace. 130: interrupted.
+0: done. 1: the run failed. 2: bad usage, configuration or trace. 128 and a signal's
+number: ended by it, 130 by Ctrl-C.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import os
+import signal
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO, cast
 
 import click
 
+from flashscape import signals
 from flashscape._flashscape import __version__
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted, TraceError
 
@@ -64,29 +70,62 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
-    sys.exit(_status(arguments))
+    signals.guard()
+    try:
+        status = _status(arguments)
+    except KeyboardInterrupt as error:
+        status = _interrupted(error)
+    sys.exit(status)
 
 
 def _status(arguments: list[str] | None) -> int:
+    if sys.stdout is None:
+        # Whoever closed it may want nothing but files: what is printed fails, no sooner.
+        sys.stdout = cast("TextIO", _Closed())
     try:
         status = cli(arguments, prog_name="flashscape", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return 2
+    except click.Abort as error:
+        return _interrupted(error)
     except BrokenPipeError:
-        # Whoever read our output has enough; Python must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         return 0
     except Exception as error:
         return failed(error)
     return int(status or 0)
 
 
+class _Closed(io.TextIOBase):
+    """A standard output that was closed before we began."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "is closed")
+
+
+def _abandon_output() -> None:
+    """Nobody can read our output; Python must not complain of what is left at exit."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _interrupted(error: BaseException) -> int:
-    is_partial = isinstance(error, Interrupted) and error.result is not None
-    _say("interrupted; results are partial" if is_partial else "interrupted; there are no results")
-    return 130
+    number = signals.first()
+    how = "interrupted" if number == signal.SIGINT else f"interrupted by {number.name}"
+    result = None
+    if isinstance(error, Interrupted):
+        how, result = f"{how} {error.where}", error.result
+    # Where the terminal has gone there is nobody to tell.
+    with contextlib.suppress(OSError):
+        if result is None:
+            _say(f"{how}; there are no results")
+        elif result.complete:
+            _say(f"{how}; they are complete, but for the picture")
+        else:
+            _say(f"{how}; results are partial")
+    return 128 + number
 
 
 def failed(error: Exception) -> int:
@@ -100,8 +139,12 @@ def failed(error: Exception) -> int:
         _say(str(error))
     elif isinstance(error, MemoryError):
         _say("out of memory; choose a smaller drive or a larger mapping unit")
+    elif isinstance(error, OSError) and error.filename is None:
+        # All files are opened by name.
+        _abandon_output()
+        _say(f"standard output: cannot be written: {error.strerror or error}")
     elif isinstance(error, OSError):
-        _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        _say(f"{error.filename}: {error.strerror or error}")
     else:
         _say(
             f"this is a bug of flashscape, please report it: {type(error).__name__}: {error} "

@@ -33,6 +33,15 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
+class _Named(click.Path):
+    """A path that is not empty: a shell's unset variable must not mean the current directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("a name is missing", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def results(command: Command) -> Command:
     """``--out``, ``--force``, ``--json`` and ``--quiet``."""
     for option in (
@@ -41,7 +50,7 @@ def results(command: Command) -> Command:
         click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
         click.option(
             "--out",
-            type=click.Path(path_type=Path, file_okay=True),
+            type=_Named(path_type=Path),
             metavar="DIR",
             help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
         ),

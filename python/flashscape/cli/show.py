@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from flashscape.errors import Interrupted
+from flashscape.errors import Interrupted, OutputError
 from flashscape.run import run
 
 if TYPE_CHECKING:
@@ -24,24 +26,37 @@ def run_and_show(
     try:
         result = run(experiment, out=out, force=force, progress=not quiet)
     except Interrupted as interrupted:
-        if interrupted.result is not None:
-            _print(interrupted.result, out, as_json=as_json, quiet=quiet)
+        # A terminal that has gone takes no summary; the results are written.
+        with contextlib.suppress(OSError):
+            _print(interrupted.result, as_json=as_json, quiet=quiet)
         raise
-    _print(result, out, as_json=as_json, quiet=quiet)
+    except OutputError as error:
+        _print(error.result, as_json=as_json, quiet=quiet)
+        raise
+    _print(result, as_json=as_json, quiet=quiet)
+    if not (as_json or quiet):
+        _say_where(out)
 
 
-def _print(result: Result, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
+    if result is None:
+        return
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
-        return
-    if quiet:
-        return
-    from flashscape.report import text
+    elif not quiet:
+        from flashscape.report import text
 
-    console = text.console()
-    console.print(text.summary(result))
-    console.print()
+        text.console().print(text.summary(result))
+
+
+def _say_where(out: Path | None) -> None:
+    from flashscape import picture
+
     if out is None:
-        console.print("Nothing was kept. With --out DIR: tables, a picture, and `explain`.")
-    else:
-        console.print(f"Results are in {out}. Where the tail comes from: flashscape explain {out}")
+        click.echo("\nNothing was kept. With --out DIR: tables, a picture, and `explain`.")
+        return
+    click.echo()
+    if not picture.is_available():
+        click.echo('no picture: matplotlib is not installed (pip install "flashscape[plot]")')
+    explain = f"flashscape explain {shlex.quote(str(out))}"
+    click.echo(f"Results are in {out}. Where the tail comes from: {explain}")

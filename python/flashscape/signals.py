@@ -1,0 +1,86 @@
+"""Signals that end a run: an interruption each, so that what was measured is kept.
+
+A closed terminal or a job's time limit is no reason to lose hours of simulation.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Not every system has all of them.
+_ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+_first: signal.Signals | None = None
+"""Which came first: it decides the exit code."""
+
+
+def _guard_imports() -> None:
+    """End quietly on a signal while modules are loaded, where this process is the command.
+
+    Importing takes a good part of a short run, and nothing is lost yet.
+    """
+    # Python calls a package `-m` while it looks for the module in it to run.
+    if Path(getattr(sys, "argv", [""])[0]).name in ("flashscape", "flashscape.exe", "-m"):
+        _handle(_quit)
+
+
+def guard() -> None:
+    """Let every ending signal raise KeyboardInterrupt; those that are ignored stay so."""
+    _handle(_interrupt)
+
+
+def first() -> signal.Signals:
+    """The signal that ended this process; Ctrl-C where none is known."""
+    return _first or signal.SIGINT
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Put signals off until the end of the block; only what Python handles, in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers: dict[int, Any] = {}
+    for number in _ENDING:
+        if callable(handler := signal.getsignal(number)):
+            handlers[number] = handler
+            signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        handlers[came[0]](came[0], None)
+
+
+def _handle(handler: Callable[[int, object], None]) -> None:
+    for number in _ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _quit):
+            signal.signal(number, handler)
+
+
+def _quit(number: int, _frame: object) -> None:
+    os.write(2, b"error: interrupted before anything had begun\n")
+    os._exit(128 + number)
+
+
+def _interrupt(number: int, _frame: object) -> None:
+    global _first
+    _first = _first or signal.Signals(number)
+    raise KeyboardInterrupt
+
+
+_guard_imports()

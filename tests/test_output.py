@@ -1,0 +1,111 @@
+"""Where output cannot go, and results that are not ours: nothing is mixed, nothing half written."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flashscape as fs
+from test_bad_input import refused
+
+
+def test_a_full_disk_leaves_earlier_results_whole(experiment_file, flashscape, tmp_path):
+    assert flashscape("run", experiment_file, "--out", "out", "--quiet").status == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
+
+    def limit():
+        # Enough for the first table, not for all.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    ended = subprocess.run(
+        [*command, "--force", "--set=seed=2"], cwd=tmp_path, preexec_fn=limit, check=False
+    )
+    assert ended.returncode == 1
+    assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_disk_that_is_full_already_is_found_before_the_run(experiment_file, tmp_path):
+    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    ended = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: out: cannot be written to: ")
+    assert ended.stdout == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
+def test_an_output_that_takes_nothing(experiment_file, tmp_path):
+    base = f"{sys.executable} -m flashscape"
+    for command in (f"check {experiment_file} > /dev/full", f"check {experiment_file} >&-"):
+        ended = subprocess.run(
+            f"{base} {command}", shell=True, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 1
+        assert ended.stderr.startswith("error: standard output: cannot be written: ")
+        assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_directory_without_a_name(experiment_file, flashscape):
+    ended = flashscape("run", experiment_file, "--out", "")
+    assert (ended.status, ended.out) == (2, "")
+    assert "'--out': a name is missing" in ended.err
+
+
+def test_results_of_another_version(experiment_file, flashscape, tmp_path):
+    flashscape("run", experiment_file, "--out", "out", "--quiet")
+    file = tmp_path / "out" / "summary.json"
+    summary = json.loads(file.read_text())
+    del summary["steady_state"]
+    file.write_text(json.dumps(summary | {"flashscape": "0.0.7"}))
+    refused(flashscape("explain", "out"), 1, "another version", "0.0.7", "lacks steady_state")
+    summary["steady_state"] = {"latency": {}}
+    file.write_text(json.dumps(summary))
+    refused(flashscape("explain", "out"), 1, "another version", "reached")
+
+
+def test_a_file_where_results_belong(experiment_file, flashscape):
+    refused(flashscape("explain", experiment_file), 1, "is a file, and results are a directory")
+
+
+def test_overwriting_leaves_nothing_of_the_earlier_run(config, tmp_path):
+    """Not even the picture, which a run without requests does not draw."""
+    fs.run(config, out=tmp_path / "out")
+    (tmp_path / "out" / "own.txt").write_text("kept")
+    (tmp_path / "out" / ".unfinished-1").mkdir()
+    config["run"] = {"requests": 10, "warm_up": {"requests": 1_000_000}}
+    fs.run(config, out=tmp_path / "out", force=True)
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert "own.txt" in names
+    assert "summary.json" in names
+    assert "tail.svg" not in names
+    assert ".unfinished-1" not in names
+
+
+def test_a_table_that_cannot_be_replaced_leaves_no_mixture(config, tmp_path):
+    fs.run(config, out=tmp_path / "out")
+    (tmp_path / "out" / "wear.parquet").unlink()
+    (tmp_path / "out" / "wear.parquet").mkdir()
+    with pytest.raises(fs.OutputError) as caught:
+        fs.run(config, out=tmp_path / "out", force=True)
+    assert caught.value.result.complete
+    assert not (tmp_path / "out" / "summary.json").exists()
+
+
+def test_directories_made_for_nothing_go_away(config, tmp_path):
+    config["workload"][0]["trace"] = {"file": "absent.csv"}
+    del config["workload"][0]["reads"], config["workload"][0]["queue_depth"]
+    config["run"] = {}
+    with pytest.raises(fs.TraceError):
+        fs.run(config, out=tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
