@@ -53,9 +53,9 @@ def test_replay_announces_what_it_has_understood(flashscape, tmp_path):
     assert "time in us" in ended.err
     explained = flashscape("explain", "out")
     assert explained.status == 0
-    assert "trace: write requests" in explained.out
+    assert "trace write\n" in explained.out
     assert "Write amplification is" in explained.out
-    assert "Shares of the time" in explained.out
+    assert "time spent on" in explained.out
 
 
 def test_replay_options_reach_the_configuration(flashscape):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import json
 import pickle
+import re
+import sys
 
 import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape import _flashscape
+from flashscape import _flashscape, units
 from flashscape.causes import OTHER, cause_of
+from flashscape.report import rows, text
 
 PERCENTILES = {"p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"}
 LATENCY = {"mean", "min", "max"} | PERCENTILES
@@ -67,7 +72,106 @@ def test_the_slowest_of_each_kind_are_kept(small):
 
 def test_a_request_that_was_the_only_one_is_no_tail(small):
     explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 20})))
-    assert not [sentence for sentence in explained.sentences if "slowest read" in sentence]
+    assert "slowest (" not in str(explained)
+
+
+def test_the_slowest_are_those_beyond_p99_9_where_there_are_enough(small):
+    explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 40000})))
+    for group in explained.groups:
+        assert group.slowest == group.figures["requests"] // 1000
+        assert f"The {group.slowest} slowest (beyond p99.9) took " in str(explained)
+        mean = group.figures["latency_ns"]["mean"]
+        assert sum(group.mean_ns.values()) == pytest.approx(mean)
+        assert sum(group.tail_ns.values()) >= group.figures["latency_ns"]["p99_9"] * 0.999
+
+
+def test_slowest_that_are_farther_out_than_p99_9_say_so(small):
+    changes = {"run.requests": 40000, "record.slowest": 3}
+    explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace(changes)))
+    assert "would need record.slowest = 2" in str(explained)
+    assert "The 3 slowest (beyond p99.98" in str(explained)
+
+
+@pytest.mark.parametrize(
+    ("share", "name"),
+    [(0.1, "p90"), (0.0998e-2, "p99.9"), (100 / 1.9e6, "p99.995"), (0.0226, "p97.7")],
+)
+def test_a_share_is_a_percentile(share, name):
+    assert units.beyond(share) == name
+
+
+def test_many_initiators_are_cut_to_the_worst(small):
+    names = [f"guest-{number}" for number in range(16)]
+    [host] = small["workload"]
+    small = small | {"workload": [host | {"name": name} for name in names]}
+    result = fs.run(small | {"run": {"requests": 4000}})
+    explained = fs.explain(result)
+    assert [group.kind for group in explained.shown] == ["read", "read", "write", "write"]
+    for group in explained.shown[:2]:
+        tails = [
+            figures["latency_ns"]["p99_9"] for _, kind, figures in result.groups() if kind == "read"
+        ]
+        assert group.figures["latency_ns"]["p99_9"] >= sorted(tails)[-2]
+    assert "Read requests of 14 more initiators took " in str(explained)
+    assert len(fs.explain(result, everything=True).shown) == 32
+
+
+@pytest.fixture(scope="module")
+def crowd(small):
+    """Many initiators, one with a name that is longer than a narrow terminal."""
+    [host] = small["workload"]
+    names = ["a-name-that-is-longer-than-some-terminals-have-columns", *map(str, range(15))]
+    crowd = [host | {"name": name} for name in names]
+    return fs.run(small | {"workload": crowd, "run": {"requests": 4000}})
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_labels_are_never_cut(crowd, result, width, is_terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    for shown in (result, crowd):
+        explained = fs.explain(shown, everything=True)
+        whole = text.summary(shown)
+        for renderable in (whole, text.explanation(explained, shown)):
+            file = io.StringIO()
+            file.isatty = lambda: is_terminal
+            monkeypatch.setattr(sys, "stdout", file)
+            console = text.console()
+            console.print(renderable)
+            printed = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
+            assert "…" not in printed
+            flat = "".join(printed.split())
+            for name, _, figures in shown.groups():
+                assert name in flat
+                for span in ("mean", "max") if renderable is whole else ():
+                    assert units.duration(figures["latency_ns"][span]).replace(" ", "") in flat
+            if is_terminal:
+                assert max(map(len, printed.splitlines())) <= width
+            else:
+                assert "p99.99" in printed or "slowest" in printed
+                assert printed == _piped(renderable, monkeypatch), "it does not depend on COLUMNS"
+
+
+def _piped(renderable, monkeypatch):
+    file = io.StringIO()
+    monkeypatch.setenv("COLUMNS", "33")
+    monkeypatch.setattr(sys, "stdout", file)
+    text.console().print(renderable)
+    return file.getvalue()
+
+
+def test_an_interval_that_says_nothing_is_not_shown(result):
+    steady = {"reached": True, "from_ns": 0, "reason": None}
+    for half_width, reached, shown in ((0.5, True, True), (2.0, True, False), (0.5, False, False)):
+        summary = copy.deepcopy(result.summary)
+        summary["steady_state"]["latency"] = steady | {"reached": reached}
+        latency = summary["initiators"][0]["read"]["latency_ns"]
+        summary["initiators"][0]["write"]["latency_ns"].pop("mean_ci95", None)
+        latency["mean_ci95"] = half_width * latency["mean"]
+        table = rows.latencies(fs.Result(summary, {}))
+        assert ("± 50.0 %" in table.rows[0][2]) == shown
+        assert ("95 %" in table.title) == reached
 
 
 def test_nothing_written_is_not_called_unsteady(small):

@@ -20,7 +20,7 @@ class Cause(NamedTuple):
     name: str
     """As a column head."""
     phrase: str
-    """As it stands in ``61 % of that time is …``."""
+    """As it stands in ``3.2 ms went to …``."""
     colour: str
     """In pictures."""
     states: tuple[str, ...]
@@ -32,7 +32,7 @@ class Cause(NamedTuple):
 CAUSES = (
     Cause(
         "own service",
-        "the request's own service (link, firmware, buffer, flash, decoding)",
+        "own service",
         "#b8c4ce",
         ("link", "firmware", "buffer", "sense", "program", "transfer", "decode"),
         is_own=True,
@@ -93,6 +93,11 @@ CAUSES = (
         ("withheld_queue_depth",),
     ),
     Cause("link", "waiting for the link to the host", "#525252", ("wait_link",)),
+)
+
+OWN_SERVICE = (
+    "Own service is time in which something worked for the request itself: link, firmware, "
+    "buffer, flash or decoding."
 )
 
 OTHER = Cause("other", "something else", "#dddddd", ("*",))

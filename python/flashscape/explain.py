@@ -6,13 +6,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
-from flashscape.causes import Cause, by_cause
+from flashscape.causes import OWN_SERVICE, Cause, by_cause
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flashscape.result import Result
 
 NAMED_SHARE = 0.1
 """Causes below this share of the time are not named in sentences."""
+
+_WORST = 2
+"""Initiators whose requests of a kind are explained where there are many."""
+
+_FOUNDED = 10
+"""Samples that a percentile needs behind it, lest it be about one odd request."""
+
+_QUICK_NS = 100_000
+"""What never takes as long, and less than a hundredth of the worst, is no tail."""
 
 
 @dataclass(frozen=True)
@@ -23,79 +35,207 @@ class Group:
     kind: str
     figures: dict[str, Any]
     """As in the summary."""
-    mean: dict[Cause, float]
-    """Share of each cause in the time of all requests."""
-    tail: dict[Cause, float]
-    """Share of each cause in the time of the slowest; empty where none was kept."""
+    mean_ns: dict[Cause, float]
+    """Time of a request by cause, in the mean of all."""
+    tail_ns: dict[Cause, float]
+    """The same of the slowest; empty where none was kept."""
     slowest: int
-    """How many slowest requests of this group were kept."""
+    """How many slowest requests of this group that are."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``pgbench read``."""
+        return f"{self.initiator} {self.kind.replace('_', '-')}"
+
+    @property
+    def mean(self) -> dict[Cause, float]:
+        """Share of each cause in the time of all requests."""
+        return _shares(self.mean_ns)
+
+    @property
+    def tail(self) -> dict[Cause, float]:
+        """Share of each cause in the time of the slowest; empty where none was kept."""
+        return _shares(self.tail_ns)
 
     @property
     def waits(self) -> bool:
         """False where all of the time is the requests' own service."""
-        return not all(cause.is_own for cause in self.mean)
+        return not all(cause.is_own for cause in self.mean_ns)
+
+    @property
+    def has_tail(self) -> bool:
+        """False where the slowest that were kept are all there are."""
+        return bool(self.tail_ns) and self.slowest < self.figures["requests"]
 
     @property
     def main_cause(self) -> Cause | None:
         """The cause with the largest share of the slowest requests' time."""
-        return max(self.tail, key=lambda cause: self.tail[cause], default=None)
+        return max(self.tail_ns, key=lambda cause: self.tail_ns[cause], default=None)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is to be said of them."""
+        latency = self.figures["latency_ns"]
+        far = _farthest_percentile(latency)
+        sentences = [
+            f"{self.figures['requests']:,} {self.kind.replace('_', '-')} requests took "
+            f"{units.duration(latency['mean'])} in the mean, {units.duration(latency[far])} at "
+            f"{far.replace('_', '.')} and {units.duration(latency['max'])} at worst. "
+            f"Of the mean, {_listed(self.mean_ns)}."
+        ]
+        if self.has_tail:
+            beyond = units.beyond(self.slowest / self.figures["requests"])
+            each = units.duration(sum(self.tail_ns.values()))
+            those = f"The {self.slowest:,} slowest (beyond {beyond}) took {each} in the mean"
+            if self.slowest == 1:
+                those = f"The slowest (beyond {beyond}) took {each}"
+            sentences.append(f"{those}: {_listed(self.tail_ns)}.")
+        return sentences
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Where the tail of a run comes from."""
 
     groups: list[Group]
-    sentences: list[str]
-    """In plain words, the most important first."""
+    """Everything that was asked, in the order of the results."""
+    shown: list[Group]
+    """Those that are worth explaining."""
+    others: list[str]
+    """Sentences about the rest of them."""
+    remarks: list[str]
+    """What holds for the whole run."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """All in plain words."""
+        told = [f"{g.initiator}: {' '.join(g.sentences)}" for g in self.shown]
+        return [*told, *self.others, *self.remarks]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
+    __repr__ = __str__
 
-def explain(result: Result) -> Explanation:
-    """Say where the tail of a run comes from."""
+
+def explain(result: Result, *, everything: bool = False) -> Explanation:
+    """Say where the tail of a run comes from.
+
+    Where many initiators ask for the same kind, only the worst are explained,
+    unless ``everything`` is.
+    """
     slow = _slowest_blame(result)
-    groups = [
-        Group(
-            initiator=name,
-            kind=kind,
-            figures=figures,
-            mean=_shares(by_cause(figures["blame_ns"])),
-            tail=_shares(by_cause(slow[name, kind][1])) if (name, kind) in slow else {},
-            slowest=slow[name, kind][0] if (name, kind) in slow else 0,
+    groups = []
+    for name, kind, figures in result.groups():
+        count, times = slow.get((name, kind), (0, {}))
+        groups.append(
+            Group(
+                initiator=name,
+                kind=kind,
+                figures=figures,
+                mean_ns=_each(by_cause(figures["blame_ns"]), figures["requests"]),
+                tail_ns=_each(by_cause(times), count),
+                slowest=count,
+            )
         )
-        for name, kind, figures in result.groups()
-    ]
-    sentences = [
+    quick = _quick(groups)
+    waiting = [group for group in groups if group not in quick]
+    shown = waiting if everything else _worst(waiting)
+    left = [group for group in waiting if group not in shown]
+    remarks = [
+        *result.summary["notes"],
         *_completeness(result),
-        *(sentence for group in groups for sentence in _tail(group)),
+        *_so_what(shown, result),
+        *_out_of_reach(shown),
         *_write_amplification(result),
         *_steadiness(result),
         *_emptiness(groups),
     ]
-    return Explanation(groups, sentences)
+    return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
 
 
 def _slowest_blame(result: Result) -> dict[tuple[str, str], tuple[int, dict[str, int]]]:
-    """Of the slowest requests by initiator and kind: how many, and the time in each state."""
+    """Of the tail by initiator and kind: how many requests, and the time in each state."""
     import polars as pl
 
     described = ("initiator", "kind", "offset_bytes", "length_bytes", "arrived_ns", "latency_ns")
-    frame = result.slowest.drop(described[2:], strict=False)
-    sums = frame.group_by("initiator", "kind").agg(pl.len().alias("count"), pl.all().sum())
-    return {
-        (row.pop("initiator"), row.pop("kind")): (
-            row.pop("count"),
-            {column.removesuffix("_ns"): ns for column, ns in row.items()},
-        )
-        for row in sums.iter_rows(named=True)
-    }
+    blame = {}
+    for name, kind, figures in result.groups():
+        own = (pl.col("initiator") == name) & (pl.col("kind") == kind)
+        kept = result.slowest.filter(own).drop(described, strict=False)
+        tail = kept.head(_tail_size(figures["requests"], len(kept)))
+        if len(tail):
+            sums = tail.sum().row(0, named=True)
+            times = {column.removesuffix("_ns"): ns for column, ns in sums.items()}
+            blame[name, kind] = (len(tail), times)
+    return blame
 
 
-def _shares(times: dict[Cause, int]) -> dict[Cause, float]:
+def _tail_size(requests: int, kept: int) -> int:
+    """How many to call the slowest: those beyond p99.9 where they are enough and were all kept."""
+    sizes = (requests // among for among in (1_000, 100, 10))
+    return next((size for size in sizes if _FOUNDED <= size <= kept), kept)
+
+
+def _each(times: dict[Cause, int], requests: int) -> dict[Cause, float]:
+    return {cause: ns / requests for cause, ns in times.items()}
+
+
+def _shares(times: dict[Cause, float]) -> dict[Cause, float]:
     total = sum(times.values())
     return {cause: ns / total for cause, ns in times.items()}
+
+
+def _quick(groups: list[Group]) -> list[Group]:
+    """Those whose slowest request is nothing to speak of."""
+    longest = max((group.figures["latency_ns"]["max"] for group in groups), default=0)
+    limit = min(_QUICK_NS, longest / 100)
+    return [g for g in groups if not g.waits or g.figures["latency_ns"]["max"] < limit]
+
+
+def _worst(groups: list[Group]) -> list[Group]:
+    """Of each kind the initiators with the longest tail, all where they are few."""
+    if len(groups) <= 2 * _WORST:
+        return groups
+    shown = []
+    for kind in KINDS:
+        own = [group for group in groups if group.kind == kind]
+        own.sort(key=lambda group: -group.figures["latency_ns"]["p99_9"])
+        shown += own[:_WORST]
+    return shown
+
+
+def _more(groups: list[Group]) -> list[str]:
+    sentences = []
+    for kind in KINDS:
+        latencies = [group.figures["latency_ns"] for group in groups if group.kind == kind]
+        if not latencies:
+            continue
+        whose = "1 more initiator" if len(latencies) == 1 else f"{len(latencies)} more initiators"
+        low, high = (units.duration(f(one["p99_9"] for one in latencies)) for f in (min, max))
+        sentences.append(
+            f"{kind.replace('_', '-').capitalize()} requests of {whose} took {low} to {high} at "
+            "p99.9 (`flashscape explain --all`)."
+        )
+    return sentences
+
+
+def _quick_ones(groups: list[Group]) -> list[str]:
+    """One sentence for each kind that hardly ever waits."""
+    sentences = []
+    for kind in KINDS:
+        own = [group for group in groups if group.kind == kind]
+        if not own:
+            continue
+        requests = sum(group.figures["requests"] for group in own)
+        longest = units.duration(max(group.figures["latency_ns"]["max"] for group in own))
+        waiting = "hardly waited" if any(group.waits for group in own) else "waited for nothing"
+        those = f"{requests:,} {kind.replace('_', '-')} requests"
+        if requests == 1:
+            those = f"1 {kind.replace('_', '-')} request"
+        whose = own[0].initiator if len(own) == 1 else f"{len(own)} initiators"
+        sentences.append(f"{whose}: {those} {waiting}; the slowest took {longest}.")
+    return sentences
 
 
 def _completeness(result: Result) -> list[str]:
@@ -104,39 +244,66 @@ def _completeness(result: Result) -> list[str]:
     return ["The run was interrupted: these figures describe its beginning only."]
 
 
-def _tail(group: Group) -> list[str]:
-    latency = group.figures["latency_ns"]
-    name = f"{group.initiator}: {group.kind.replace('_', '-')} requests"
-    if not group.waits:
-        most = units.duration(latency["max"])
-        return [f"{name} wait for nothing; the slowest took {most}."]
-    far = _farthest_percentile(latency)
-    sentences = [
-        f"{name} take {units.duration(latency['mean'])} in the mean, "
-        f"{units.duration(latency[far])} at {far.replace('_', '.')} "
-        f"and {units.duration(latency['max'])} at worst. "
-        f"In the mean, {_listed(group.mean)}."
-    ]
-    if group.tail and group.slowest < group.figures["requests"]:
-        those = f"the {group.slowest:,} slowest {group.kind.replace('_', '-')} requests"
-        if group.slowest == 1:
-            those = f"the slowest {group.kind.replace('_', '-')} request"
-        sentences.append(f"{group.initiator}: of the time of {those}, {_listed(group.tail)}.")
-    return sentences
-
-
 def _farthest_percentile(latency: dict[str, Any]) -> str:
     """The farthest percentile with at least ten samples behind it."""
     beyond = latency["samples_beyond"]
-    founded = [name for name, samples in beyond.items() if samples >= 10]
+    founded = [name for name, samples in beyond.items() if samples >= _FOUNDED]
     return founded[-1] if founded else "p50"
 
 
-def _listed(shares: dict[Cause, float]) -> str:
-    ranked = sorted(shares.items(), key=lambda item: -item[1])
-    named = [item for item in ranked if item[1] >= NAMED_SHARE] or ranked[:1]
-    parts = [f"{units.percent(share)} is {cause.phrase}" for cause, share in named]
+def _listed(times: dict[Cause, float]) -> str:
+    total = sum(times.values())
+    ranked = sorted(times.items(), key=lambda item: -item[1])
+    named = [item for item in ranked if item[1] >= NAMED_SHARE * total] or ranked[:1]
+    parts = [f"{units.duration(ns)} ({units.percent(ns / total)})" for _, ns in named]
+    parts = [f"{part} to {cause.phrase}" for part, (cause, _) in zip(parts, named, strict=True)]
+    parts[0] = parts[0].replace(") to", ") went to", 1)
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _so_what(groups: list[Group], result: Result) -> list[str]:
+    """What the causes named mean on this drive."""
+    named = {
+        cause.name
+        for group in groups
+        for shares in (group.mean, group.tail if group.has_tail else {})
+        for cause, share in shares.items()
+        if share >= NAMED_SHARE
+    }
+    sentences = []
+    nand = result.summary["config"]["drive"]["nand"]
+    if "erases" in named:
+        sentences.append(
+            f"An erase lasts {units.duration(_erase_ns(nand['erase']))}, and nothing suspends it: "
+            "what comes for that flash waits until its end."
+        )
+    if named & {"GC programs", "host programs"}:
+        programs = [units.nanoseconds(text) for text in nand["program"]]
+        low, high = units.duration(min(programs)), units.duration(max(programs))
+        lasts = low if low == high else f"{low} to {high}"
+        sentences.append(f"A program lasts {lasts}, and nothing suspends it either.")
+    if "own service" in named:
+        sentences.append(OWN_SERVICE)
+    return sentences
+
+
+def _erase_ns(erase: dict[str, Any] | str) -> float:
+    if isinstance(erase, str):
+        return units.nanoseconds(erase)
+    phases = (text for text in erase.values() if isinstance(text, str))
+    return float(erase.get("steps", 1)) * sum(map(units.nanoseconds, phases))
+
+
+def _out_of_reach(groups: Iterable[Group]) -> list[str]:
+    """How to learn of p99.9 where the slowest that were kept lie farther out."""
+    beyond = ((group, -(-group.figures["requests"] // 1000)) for group in groups if group.has_tail)
+    wanted = max((size for group, size in beyond if size > max(group.slowest, 1)), default=0)
+    if not wanted:
+        return []
+    return [
+        "The slowest that were kept are farther out than p99.9; what all beyond p99.9 waited for "
+        f"would need record.slowest = {min(wanted, 1_000_000)}."
+    ]
 
 
 def _write_amplification(result: Result) -> list[str]:
@@ -152,10 +319,20 @@ def _write_amplification(result: Result) -> list[str]:
         )
         if amplification[source] >= 0.005
     ]
+    why = f" ({why})" if (why := why_not_one(amplification["host"])) else ""
     return [
         f"Write amplification is {amplification['total']:.2f}: for each byte that hosts wrote, "
-        f"the flash programmed {' + '.join(parts) or 'nothing'}."
+        f"the flash programmed {' + '.join(parts) or 'nothing'}{why}."
     ]
+
+
+def why_not_one(host: float) -> str:
+    """Why a byte that hosts wrote was not programmed once; empty where it was."""
+    if host < 0.98:
+        return "host is below 1: overwritten while in the buffer, or still there"
+    if host > 1.02:
+        return "host is above 1: writes that cover mapping units in part program them whole"
+    return ""
 
 
 def _steadiness(result: Result) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -12,6 +14,18 @@ def duration(ns: float | None) -> str:
     if ns is None:
         return "–"
     return _scaled(ns, _TIMES, "ns")
+
+
+def nanoseconds(text: str) -> float:
+    """A duration as configurations write it: ``3.5 ms``."""
+    number, unit = text.split()
+    return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}[unit]
+
+
+def beyond(share: float) -> str:
+    """The percentile that a share of all, above 0 and below 1, lies beyond: ``p99.995``."""
+    digits = max(1, -math.floor(math.log10(share * 100)))
+    return "p" + f"{100 - share * 100:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def size(count: float) -> str:

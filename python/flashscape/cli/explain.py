@@ -12,13 +12,16 @@ from flashscape.result import Result
 
 @click.command("explain")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-def command(directory: Path) -> None:
+@click.option(
+    "--all", "everything", is_flag=True, help="Explain every initiator, not the worst of many."
+)
+def command(directory: Path, everything: bool) -> None:
     """Say where the tail of the run comes from whose results are in DIR."""
     result = Result.load(directory)
     try:
-        explained = explain(result)
+        explained = explain(result, everything=everything)
     except (KeyError, TypeError) as error:
         raise result.other_version(directory, str(error)) from error
     from flashscape.report import text
 
-    text.console().print(text.explanation(explained))
+    text.console().print(text.explanation(explained, result))

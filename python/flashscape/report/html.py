@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def summary(result: Result) -> str:
     """Return the tables of a summary as HTML."""
     tables = "".join(map(_table, rows.everything(result)))
-    return f"<div><p><b>{escape(rows.headline(result))}</b></p>{tables}</div>"
+    notes = "".join(f"<p>note: {escape(note)}</p>" for note in result.summary["notes"])
+    return f"<div><p><b>{escape(rows.headline(result))}</b></p>{notes}{tables}</div>"
 
 
 def _table(table: rows.Rows) -> str:

@@ -5,24 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import units
-from flashscape.causes import by_cause
+from flashscape.causes import CAUSES, OTHER, by_cause
+from flashscape.explain import why_not_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashscape.causes import Cause
+    from flashscape.explain import Group
     from flashscape.result import Result
 
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
+_BRIEFLY = ("p50", "p99", "p99_9")
 _CAUSES_SHOWN = 3
 
 
 class Rows(NamedTuple):
-    """A table of texts; the first ``names`` columns are words, the others figures."""
+    """A table of texts; the first ``names`` columns are words, the others figures.
+
+    Where all columns are words, the last is prose, which may take several lines.
+    """
 
     title: str
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     names: int
+    brief: Rows | None = None
+    """Less of it, for where there is little room."""
 
 
 def requests(result: Result) -> Rows:
@@ -39,25 +48,36 @@ def requests(result: Result) -> Rows:
         )
         for name, kind, figures in result.groups()
     ]
-    return Rows(
-        "Requests", ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped"), rows, 2
-    )
+    head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
+    brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
+    return Rows("Requests", head, rows, 2, brief)
 
 
 def latencies(result: Result) -> Rows:
     """Latency by initiator and kind; beside far percentiles, the samples behind them."""
-    head = ("initiator", "kind", "mean", *(name.replace("_", ".") for name in _SHOWN), "max")
-    rows = [
-        (
-            name,
-            kind.replace("_", "-"),
-            _mean(figures["latency_ns"]),
-            *(_percentile(figures["latency_ns"], percentile) for percentile in _SHOWN),
-            units.duration(figures["latency_ns"]["max"]),
-        )
-        for name, kind, figures in result.groups()
-    ]
-    return Rows("Latency (in brackets: samples at or beyond it)", head, rows, 2)
+    is_steady = result.summary["steady_state"]["latency"]["reached"]
+    confidence = (
+        "± 95 % confidence of the mean"
+        if is_steady
+        else "without ±, as it is not known to be steady"
+    )
+    title = f"Latency ({confidence}; in brackets: samples at or beyond it)"
+    rows, briefly = [], []
+    for name, kind, figures in result.groups():
+        latency = figures["latency_ns"]
+        labels = (name, kind.replace("_", "-"))
+        mean, longest = units.duration(latency["mean"]), units.duration(latency["max"])
+        exact = mean + (_confidence(latency) if is_steady else "")
+        rows.append((*labels, exact, *(_percentile(latency, p) for p in _SHOWN), longest))
+        spans = (units.duration(latency[p]) for p in _BRIEFLY)
+        briefly.append((*labels, mean, *spans, longest))
+    brief = Rows("Latency", _latency_head(_BRIEFLY), briefly, 2)
+    return Rows(title, _latency_head(_SHOWN), rows, 2, brief)
+
+
+def _latency_head(percentiles: tuple[str, ...]) -> tuple[str, ...]:
+    names = (name.replace("_", ".") for name in percentiles)
+    return ("initiator", "kind", "mean", *names, "max")
 
 
 def causes(result: Result) -> Rows:
@@ -72,17 +92,37 @@ def causes(result: Result) -> Rows:
 def drive(result: Result) -> Rows:
     """What the run cost the drive."""
     summary = result.summary
-    amplification = summary["write_amplification"]
     wear = summary["wear"]
     rows = [
-        ("write amplification", _amplification(amplification)),
+        ("precondition", _precondition(summary["precondition"])),
+        ("write amplification", _amplification(summary["write_amplification"])),
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
         ("requests under way", f"{summary['mean_outstanding']:.2f} in the mean"),
-        ("steady state", "; ".join(_steady(*item) for item in result.steadiness())),
+        *((f"steady {name.replace('_', ' ')}", _steady(v)) for name, v in result.steadiness()),
     ]
     return Rows("Drive", ("figure", "value"), rows, 2)
+
+
+def shares(group: Group) -> Rows:
+    """What a kind of request spent its time on: all of them, and the slowest."""
+    rows = [
+        (cause.name, *_spent(group.mean_ns, cause), *_spent(group.tail_ns, cause))
+        for cause in (*CAUSES, OTHER)
+        if max(group.mean.get(cause, 0), group.tail.get(cause, 0)) > 0.0005
+    ]
+    slowest = "slowest" if group.slowest == 1 else f"{group.slowest:,} slowest"
+    head = ("time spent on", "all", "share", slowest, "share")
+    if not group.has_tail:
+        return Rows("", head[:3], [row[:3] for row in rows], 1)
+    return Rows("", head, rows, 1)
+
+
+def _spent(times: dict[Cause, float], cause: Cause) -> tuple[str, str]:
+    if cause not in times:
+        return "–", "–"
+    return units.duration(times[cause]), units.percent(times[cause] / sum(times.values()))
 
 
 def everything(result: Result) -> list[Rows]:
@@ -101,11 +141,12 @@ def headline(result: Result) -> str:
     )
 
 
-def _mean(latency: dict[str, Any]) -> str:
-    text = units.duration(latency["mean"])
-    if (half_width := latency.get("mean_ci95")) is not None:
-        text += f" ± {units.percent(half_width / latency['mean'])}"
-    return text
+def _confidence(latency: dict[str, Any]) -> str:
+    """The interval around a mean; none where it is wider than the mean, which says nothing."""
+    half_width = latency.get("mean_ci95")
+    if half_width is None or half_width > latency["mean"]:
+        return ""
+    return f" ± {units.percent(half_width / latency['mean'])}"
 
 
 def _percentile(latency: dict[str, Any], name: str) -> str:
@@ -121,12 +162,27 @@ def _top(blame: dict[str, int]) -> str:
     return ", ".join(f"{cause.name} {units.percent(ns / total)}" for cause, ns in ranked)
 
 
+def _precondition(done: dict[str, Any]) -> str:
+    if not done["filled_units"]:
+        return "none: the drive was empty"
+    parts = [f"filled ({done['filled_units']:,} units)"]
+    if done["aged_units"]:
+        times = done["aged_units"] / done["filled_units"]
+        parts.append(f"overwritten {times:.3g} times")
+    if (amplification := done["write_amplification"]) is not None:
+        parts.append(f"write amplification {amplification:.2f} at its end")
+    if (is_steady := done["steady"]) is not None:
+        parts.append("steady" if is_steady else "NOT STEADY")
+    return ", ".join(parts)
+
+
 def _amplification(amplification: dict[str, float | None]) -> str:
     total = amplification["total"]
     if total is None:
         return "nothing was written"
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in ("host", "gc", "padding")]
-    return f"{total:.2f} ({', '.join(parts)})"
+    why = why_not_one(amplification["host"] or 0)
+    return f"{total:.2f} = {' + '.join(parts)}{f'; {why}' if why else ''}"
 
 
 def _wear(wear: dict[str, Any]) -> str:
@@ -142,10 +198,9 @@ def _utilisation(spread: dict[str, float]) -> str:
     return f"{units.percent(spread['mean'])} in the mean ({low} to {high})"
 
 
-def _steady(figure: str, verdict: dict[str, Any]) -> str:
-    called = figure.replace("_", " ")
+def _steady(verdict: dict[str, Any]) -> str:
     if not verdict["reached"]:
-        return f"{called} not reached"
+        return f"not known: {verdict['reason']}"
     if verdict["from_ns"]:
-        return f"{called} from {units.duration(verdict['from_ns'])} on"
-    return f"{called} over the whole run"
+        return f"from {units.duration(verdict['from_ns'])} on"
+    return "over the whole run"

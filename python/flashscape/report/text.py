@@ -1,86 +1,159 @@
-"""Tables for a terminal."""
+"""Tables for a terminal. What names a row is never cut: where it is narrow, columns go."""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group
+from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from flashscape import units
-from flashscape.causes import CAUSES, OTHER
 from flashscape.report import rows
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
 
     from flashscape.catalogue import Preset
     from flashscape.explain import Explanation
     from flashscape.result import Result
 
-_NARROWEST = 110
-"""Columns where the output goes to a file or pipe, which has no width."""
+_PAGE = 110
+"""Columns of prose where the output goes to a file or pipe, whatever the terminal beside it has."""
+
+_UNBOUNDED = 10_000
+"""Columns of tables there: a table that a script reads is not cut."""
+
+_PROSE = 28
+"""Columns that prose in a table needs at least."""
+
+_GAP = 2
+
+_TIED = "\N{NO-BREAK SPACE}"
 
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console whose tables are not cut where there is no terminal."""
-    plain = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    plain = Console(stderr=stderr, highlight=False)
     if plain.is_terminal:
         return plain
-    return Console(stderr=stderr, highlight=False, width=max(plain.width, _NARROWEST))
+    return Console(stderr=stderr, highlight=False, width=_UNBOUNDED)
 
 
 def summary(result: Result) -> RenderableType:
     """The summary of a run."""
     return Group(
-        Text(rows.headline(result), style="bold"),
-        *(Group("", table(content)) for content in rows.everything(result)),
-        *(Text(f"note: {note}", style="yellow") for note in result.summary["notes"]),
+        _Prose(rows.headline(result), "bold"),
+        *_notes(result.summary["notes"]),
+        *(Group("", Sheet(content)) for content in rows.everything(result)),
     )
 
 
-def explanation(explained: Explanation) -> RenderableType:
-    """Where the tail comes from: sentences, then shares by cause of those that wait."""
-    sentences = [Text(f"• {s}") for s in explained.sentences]
-    columns = [
-        (group, label, shares)
-        for group in explained.groups
-        for label, shares in (("mean", group.mean), ("slowest", group.tail))
-        if shares and group.waits
-    ]
-    if not columns:
-        return Group(*sentences)
-    head = ("cause", *(f"{g.initiator} {g.kind}\n{label}" for g, label, _ in columns))
-    body = [
-        (cause.name, *(units.percent(shares.get(cause, 0.0)) for _, _, shares in columns))
-        for cause in (*CAUSES, OTHER)
-        if any(shares.get(cause, 0.0) > 0.0005 for _, _, shares in columns)
-    ]
-    shares = rows.Rows("Shares of the time, by what it was spent on", head, body, 1)
-    return Group(*sentences, "", table(shares))
+def explanation(explained: Explanation, result: Result) -> RenderableType:
+    """Where the tail comes from: for each kind sentences and a table, then what holds for all."""
+    notes = result.summary["notes"]
+    parts: list[RenderableType] = [_Prose(rows.headline(result), "bold"), *_notes(notes)]
+    for group in explained.shown:
+        parts += ["", Text(group.name, style="bold")]
+        parts += map(_Prose, group.sentences)
+        parts += ["", Sheet(rows.shares(group))]
+    rest = [s for s in (*explained.others, *explained.remarks) if s not in notes]
+    return Group(*parts, "", *(_Prose(f"• {sentence}") for sentence in rest))
 
 
 def presets(known: dict[str, Preset]) -> RenderableType:
     """The presets in a list."""
     body = [(preset.name, preset.about) for preset in known.values()]
-    return table(rows.Rows("", ("preset", "what it is"), body, 2))
+    return Sheet(rows.Rows("", ("preset", "what it is"), body, 2))
 
 
-def table(content: rows.Rows) -> Table:
-    """A table of figures."""
-    drawn = Table(
-        box=box.SIMPLE_HEAD,
-        title=content.title or None,
-        title_justify="left",
-        title_style="bold",
-        pad_edge=False,
-        show_edge=False,
-    )
+def table(content: rows.Rows) -> RenderableType:
+    """A table of figures, one of several."""
+    return Group(Sheet(content), "")
+
+
+def _notes(notes: list[str]) -> list[RenderableType]:
+    return [_Prose(f"note: {note}", "yellow") for note in notes]
+
+
+class _Prose:
+    """Sentences, as wide as can be read."""
+
+    def __init__(self, text: str, style: str = "") -> None:
+        # A figure and its unit stay on one line.
+        self._text = re.sub(r"(?<=\d) (?=(?:%|ns|µs|ms|s)(?:\W|$))", _TIED, text)
+        self._style = style
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        for line in textwrap.wrap(self._text, _room(console, options), break_long_words=False):
+            yield Text(line.replace(_TIED, " "), style=self._style, overflow="fold")
+
+
+class Sheet:
+    """A table that takes the form for which there is room."""
+
+    def __init__(self, content: rows.Rows) -> None:
+        self._content = content
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        room = _room(console, options)
+        form: rows.Rows | None = self._content
+        if console.is_terminal:
+            while form is not None and _least_width(form) > room:
+                form = form.brief
+        if form is None:
+            yield _blocks(self._content)
+            return
+        if form.title:
+            yield Text(form.title, style="bold")
+        yield Constrain(_table(form), max(room, _least_width(form)))
+
+
+def _room(console: Console, options: ConsoleOptions) -> int:
+    return options.max_width if console.is_terminal else _PAGE
+
+
+def _least_width(content: rows.Rows) -> int:
+    """Columns below which something would be cut."""
+    columns = zip(content.head, *content.rows, strict=True)
+    widths = [max(map(cell_len, column)) for column in columns]
+    if _has_prose(content):
+        widths[-1] = min(widths[-1], _PROSE)
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _has_prose(content: rows.Rows) -> bool:
+    return content.names == len(content.head)
+
+
+def _table(content: rows.Rows) -> Table:
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, _GAP - 1, 0, 0))
+    last = len(content.head) - 1
     for index, name in enumerate(content.head):
+        wraps = index == last and _has_prose(content)
         is_name = index < content.names
-        drawn.add_column(name, justify="left" if is_name else "right", no_wrap=not is_name)
+        drawn.add_column(name, justify="left" if is_name else "right", no_wrap=not wraps)
     for row in content.rows:
         drawn.add_row(*map(Text, row))
     return drawn
+
+
+def _blocks(content: rows.Rows) -> RenderableType:
+    """Each row on lines of its own."""
+    labels = content.names - _has_prose(content)
+    parts: list[RenderableType] = [Text(content.title, style="bold")] if content.title else []
+    for row in content.rows:
+        parts.append(Text(" ".join(row[:labels])))
+        figures = zip(content.head[labels:], row[labels:], strict=True)
+        parts += [Text(f"  {name}: {value}") for name, value in figures]
+    return Group(*parts)
