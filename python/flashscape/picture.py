@@ -1,31 +1,63 @@
 """``tail.svg``: the latency tail, its course in time, and what the slowest of each kind waited for.
 
-Needs matplotlib (``pip install 'flashscape[plot]'``), which is imported only here.
+Reads come before writes, in colours of their own, and what would not fit is left
+out, so that the pictures of two runs can be laid side by side. Needs matplotlib
+(``pip install 'flashscape[plot]'``), which is imported only here.
 """
 
 from __future__ import annotations
 
 import io
+import logging
 import math
+import textwrap
+import warnings
+from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import units
 from flashscape.causes import CAUSES, OTHER, by_cause
+from flashscape.explain import explain
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
+    from flashscape.explain import Group
     from flashscape.result import Result
 
-_COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#666666")
+_COLOURS = {
+    "read": ("#1b6ca8", "#6baed6", "#08306b"),
+    "write": ("#d95f02", "#fdae6b", "#7f2704"),
+    "trim": ("#1b9e77", "#66c2a5", "#00441b"),
+    "flush": ("#7570b3", "#bcbddc", "#3f007d"),
+    "write_zeroes": ("#e7298a", "#f4a6cd", "#67001f"),
+}
+"""Of each kind: the worst initiator's, and those after it."""
+
 _INK = "#2b2b2b"
-_SLOWEST_SHOWN = 48
-_KINDS_SHOWN = 3
+_CURVES = 6
+_PANELS = 3
+_BARS = 48
+_POINTS = 300
+"""Points of a curve: more than can be told apart, and few enough for a small file."""
+
+_VISIBLE = 0.005
+"""Part of a panel's height below which nobody sees a colour."""
+
+_SAME_SCALE = 10
+"""How many times higher one panel may be than another that is on its scale."""
+
+_LATEST_WRITES = 0.05
+"""Part of all written bytes that write amplification in the course of the run looks back on."""
+
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -40,6 +72,9 @@ _STYLE: Any = {
     "ytick.color": _INK,
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
+    "legend.fontsize": 8,
+    # Names are what users call things: a dollar sign is one.
+    "text.parse_math": False,
     "svg.hashsalt": "flashscape",
 }
 
@@ -51,161 +86,312 @@ def is_available() -> bool:
 
 def svg(result: Result) -> bytes:
     """Draw a result that has requests."""
-    import matplotlib as mpl
-
     buffer = io.BytesIO()
-    with mpl.rc_context(_STYLE):
-        # Without a date, so that equal runs draw equal files.
-        draw(result).savefig(buffer, format="svg", metadata={"Date": None})
+    with _quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(_STYLE):
+            # Without a date, so that equal runs draw equal files.
+            draw(result).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
 
 def draw(result: Result) -> Figure:
     """Draw a result that has requests, as a figure of matplotlib."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_STYLE):
+        return _draw(result)
+
+
+def _draw(result: Result) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")
     grid = figure.add_gridspec(3, 1, height_ratios=(1.15, 1.0, 1.15))
     figure.suptitle(_title(result), x=0.01, ha="left", fontsize=10, color="#555555")
-    _tail(figure.add_subplot(grid[0]), result)
+    groups = _worth_drawing(result)
+    _tail(figure.add_subplot(grid[0]), result, groups)
     _course(figure.add_subplot(grid[1]), result)
-    _slowest(figure, grid[2], result)
+    _slowest(figure, grid[2], result, groups)
     return figure
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
 def _title(result: Result) -> str:
-    summary = result.summary
+    lines = textwrap.wrap(str(result.summary["title"] or "flashscape"), 130)
+    if len(lines) > 2:
+        lines = [lines[0], f"{lines[1][:120]} …"]
     partial = "" if result.complete else " – interrupted, partial results"
-    return f"{summary['title'] or 'flashscape'}{partial}"
+    return "\n".join(lines) + partial
 
 
-def _tail(axes: Axes, result: Result) -> None:
+def _short(name: str, length: int) -> str:
+    """A name with its middle left out: what tells names apart is at their ends."""
+    if len(name) <= length:
+        return name
+    half = (length - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
+def _worth_drawing(result: Result) -> list[Group]:
+    """What there is a curve for: reads first, of each kind the longest tail first."""
+    explained = explain(result)
+    # What takes no time has no place on a logarithmic axis; what never waits has no tail.
+    groups = [group for group in explained.groups if group.figures["latency_ns"]["max"]]
+    groups = [group for group in groups if group.waits] or groups
+    if len(groups) > _CURVES:
+        groups = [g for g in explained.shown if g.figures["latency_ns"]["max"]] or groups
+    groups.sort(key=lambda g: (KINDS.index(g.kind), -g.figures["latency_ns"]["p99_9"]))
+    return groups[:_CURVES]
+
+
+def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
     """Share of requests that took longer, on logarithmic axes: the tail to the right."""
     import polars as pl
 
-    for (name, kind, figures), colour in zip(_timed(result), _COLOURS * 9, strict=False):
-        own = (pl.col("initiator") == name) & (pl.col("kind") == kind)
+    axes.set_title("Latency tail")
+    axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
+    drawn: dict[str, int] = {}
+    lines, labels = [], []
+    for group in groups:
+        own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
         buckets = result.latency.filter(own).sort("high_ns")
-        total = figures["requests"]
+        total = group.figures["requests"]
         beyond = (total - buckets["requests"].cum_sum()) / total
-        longest = figures["latency_ns"]["max"]
-        latency = [figures["latency_ns"]["min"], *buckets["high_ns"].clip(upper_bound=longest)]
+        longest = group.figures["latency_ns"]["max"]
+        latency = [max(1, group.figures["latency_ns"]["min"])]
+        latency += buckets["high_ns"].clip(lower_bound=1, upper_bound=longest).to_list()
         # The last bucket has nothing beyond it, which a logarithm cannot show.
         shares = [1.0, *beyond.to_list()[:-1], 1 / total]
-        label = f"{name} {kind.replace('_', '-')} ({total:,})"
-        axes.step(latency, shares, where="post", color=colour, label=label, linewidth=1.6)
-    axes.set(xscale="log", yscale="log", title="Latency tail", xlabel="latency")
-    axes.set_ylabel("share of requests that took longer")
-    _durations(axes.xaxis)
-    levels = [10.0**-exponent for exponent in range(7)]
-    floor = min(axes.get_ylim()[0], 0.5)
-    axes.set_yticks([level for level in levels if level >= floor])
-    axes.set_yticklabels([_level(level) for level in levels if level >= floor])
+        rank = drawn.get(group.kind, 0)
+        drawn[group.kind] = rank + 1
+        colour = _COLOURS[group.kind][rank % 3]
+        points = _thinned(latency, shares)
+        lines += axes.step(*points, where="post", color=colour, linewidth=1.6)
+        labels.append(f"{_short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
+    _log_durations(axes.xaxis)
+    levels = [10.0**-exponent for exponent in range(9)]
+    floor = min(axes.get_ylim()[0], 0.05)
+    axes.set_ylim(floor, 1.4)
+    shown = [level for level in levels if level >= floor]
+    axes.set_yticks(shown, [_level(level) for level in shown])
+    axes.yaxis.minorticks_off()
     axes.grid(which="major")
-    _legend_beside_title(axes)
+    # Lines come from the upper left, so this corner is mostly free.
+    legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
+    legend.set_in_layout(False)
+    if len({group.initiator for group in groups}) < len(result.summary["initiators"]):
+        axes.set_title("Latency tail, the worst initiators of each kind")
 
 
-def _durations(axis: Axis) -> None:
-    """Label an axis of nanoseconds with units that suit."""
-    axis.set_major_formatter(lambda ns, _: units.duration(ns))
+def _thinned(
+    latency: Sequence[float], shares: Sequence[float]
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Leave out steps that are too small to be seen."""
+    wide = max(math.log(latency[-1] / latency[0]), 1e-9) / _POINTS
+    high = max(-math.log(min(shares)), 1e-9) / _POINTS
+    kept = [0]
+    for at in range(1, len(latency) - 1):
+        moved = math.log(latency[at] / latency[kept[-1]]) > wide
+        if moved or math.log(shares[kept[-1]] / shares[at]) > high:
+            kept.append(at)
+    kept.append(len(latency) - 1)
+    return [latency[at] for at in kept], [shares[at] for at in kept]
 
 
-def _legend_beside_title(axes: Axes) -> None:
-    """Put the legend where no line can run through it."""
-    handles, _ = axes.get_legend_handles_labels()
-    axes.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 0.985),
-        ncols=max(1, len(handles)),
-        fontsize=8,
-        borderaxespad=0.2,
-        columnspacing=1.2,
-        handlelength=1.4,
-    )
-
-
-def _timed(result: Result) -> list[tuple[str, str, dict[str, Any]]]:
-    """What has a latency worth drawing: flushes that take no time have none."""
-    return [group for group in result.groups() if group[2]["latency_ns"]["max"]]
+def _words(kind: str) -> str:
+    return kind.replace("_", "-")
 
 
 def _level(share: float) -> str:
-    names = {1.0: "all", 0.1: "10 % (p90)", 0.01: "1 % (p99)", 1e-3: "p99.9", 1e-4: "p99.99"}
-    return names.get(share, f"p{100 - share * 100:.4f}".rstrip("0"))
+    return f"p{100 - share * 100:.6f}".rstrip("0").rstrip(".") if share < 1 else "p0"
+
+
+def _duration(ns: float, _: object = None) -> str:
+    number, unit = units.duration(round(ns, 3)).split()
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {unit}" if ns else "0"
+
+
+def _log_durations(axis: Axis) -> None:
+    """Label a logarithmic axis of nanoseconds, however narrow: four ticks at least."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    if high / low < 1.5:
+        low, high = low / 1.25, high * 1.25
+        axis.axes.set(**{"xlim" if axis is axis.axes.xaxis else "ylim": (low, high)})
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 3), (1, 2, 5)):
+        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= 4:
+            break
+    else:
+        ticks = [t for t in MaxNLocator(5).tick_values(low, high) if low <= t <= high and t > 0]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(_duration)
+    axis.set_minor_locator(NullLocator())
+
+
+class _Window(NamedTuple):
+    """Several intervals of the series as one."""
+
+    end_ns: int
+    requests: int
+    sum_ns: int
+    longest_ns: int
+
+
+def _windows(result: Result, kind: str) -> list[_Window]:
+    """The series of a kind in as many windows as can be told apart."""
+    series = result.series
+    width = -(-len(series) // _POINTS)
+    ends, requests, sums, longest = (
+        series[name].to_list()
+        for name in ("end_ns", f"{kind}s", f"{kind}_latency_sum_ns", f"{kind}_latency_max_ns")
+    )
+    windows = []
+    for begin in range(0, len(series), width):
+        cut = slice(begin, begin + width)
+        windows.append(
+            _Window(ends[cut][-1], sum(requests[cut]), sum(sums[cut]), max(longest[cut]))
+        )
+    return windows
 
 
 def _course(axes: Axes, result: Result) -> None:
-    """Mean and longest latency in each interval, and what the firmware added beside."""
-    series = result.series
-    at = (series["end_ns"] / 1e9).to_list()
-    for kind, colour in (("read", _COLOURS[0]), ("write", _COLOURS[1])):
-        requests = series[f"{kind}s"]
-        if not requests.sum():
+    """Mean and longest latency in each window, and write amplification beside."""
+    axes.set_title("In the course of the run")
+    axes.set(yscale="log", xlabel="simulated time", ylabel="latency")
+    lines, labels = [], []
+    for kind in ("read", "write"):
+        asked = [window for window in _windows(result, kind) if window.longest_ns]
+        if not asked:
             continue
-        asked = (requests > 0).to_list()
-        mean = (series[f"{kind}_latency_sum_ns"] / requests).to_list()
-        longest = series[f"{kind}_latency_max_ns"].to_list()
-        axes.plot(at, _where(asked, mean), color=colour, linewidth=1.4, label=f"{kind}, mean")
-        axes.plot(
-            at,
-            _where(asked, longest),
-            color=colour,
-            linestyle="none",
-            marker=".",
-            markersize=3.5,
-            alpha=0.55,
-            label=f"{kind}, longest",
-        )
-    axes.set(yscale="log", title="In the course of the run")
-    axes.set_xlabel("simulated time (s)")
-    axes.set_ylabel("latency")
-    _durations(axes.yaxis)
-    axes.grid(which="major")
-    _programs(axes, result, at)
-    _legend_beside_title(axes)
-
-
-def _programs(axes: Axes, result: Result, at: list[float]) -> None:
-    series = result.series
-    host = series["host_units_programmed"]
-    programmed = host + series["gc_units_programmed"] + series["padding_units_programmed"]
-    if not host.sum():
+        colour = _COLOURS[kind][0]
+        ends = [window.end_ns for window in asked]
+        means = [window.sum_ns / window.requests for window in asked]
+        longest = [window.longest_ns for window in asked]
+        dots: Any = {"linestyle": "none", "marker": ".", "markersize": 3.5, "alpha": 0.55}
+        lines += axes.plot(ends, means, color=colour, linewidth=1.4)
+        lines += axes.plot(ends, longest, color=colour, **dots)
+        labels += [f"{kind}, mean", f"{kind}, longest"]
+    if not lines:
+        axes.set_title("In the course of the run: neither reads nor writes")
+        axes.set_axis_off()
         return
+    axes.set_xlim(0, result.series["end_ns"][-1])
+    axes.xaxis.set_major_formatter(_duration)
+    _log_durations(axes.yaxis)
+    axes.grid(which="major")
+    _stretches(axes, result)
+    lines += _amplification_beside(axes, result)
+    if len(lines) > len(labels):
+        whole = result.write_amplification
+        in_all = "" if whole is None else f" ({whole:.2f} in all)"
+        labels.append(f"write amplification{in_all}")
+    place: Any = {"loc": "lower right", "bbox_to_anchor": (1.0, 0.985), "borderaxespad": 0.2}
+    legend = axes.legend(lines, labels, ncols=5, columnspacing=1.2, handlelength=1.8, **place)
+    legend.set_in_layout(False)
+
+
+def _stretches(axes: Axes, result: Result) -> None:
+    """Mark the warm-up, and where latency begins to be steady."""
+    summary = result.summary
+    over: Any = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}
+    place: Any = {"transform": axes.get_xaxis_transform(), "fontsize": 8, "color": "#777777"}
+    place |= {"clip_on": True, "bbox": over}
+    if (warm_up := summary["simulated_ns"] - summary["counted_ns"]) > 0:
+        axes.axvspan(0, warm_up, color="#f1f1f1", zorder=0)
+        axes.text(0, 0.97, " warm-up, not counted", va="top", **place)
+    steady = summary["steady_state"]["latency"]
+    if steady["reached"] and steady["from_ns"]:
+        axes.axvline(steady["from_ns"], color="#777777", linewidth=1.0, linestyle=":")
+        axes.text(steady["from_ns"], 0.03, " latency steady from here", **place)
+
+
+def amplification(result: Result) -> tuple[list[int], list[float]]:
+    """Write amplification in the course of the run: moments in nanoseconds, and values.
+
+    Bytes programmed over bytes written, as in the summary, over the latest part
+    of the writes: where hosts pause there is no ratio of the moment.
+    """
+    series = result.series
+    unit = units.size_of(result.summary["config"]["drive"]["ftl"]["unit"])
+    programmed = series.select(
+        f"{who}_units_programmed" for who in ("host", "gc", "padding")
+    ).sum_horizontal()
+    ends = series["end_ns"].to_list()
+    written = [0, *series["write_bytes"].cum_sum().to_list()]
+    flash = [0, *(programmed.cum_sum() * unit).to_list()]
+    needed = max(1, math.ceil(written[-1] * _LATEST_WRITES))
+    moments, values = [], []
+    begin = 0
+    for at in range(1, len(written)):
+        if written[at] < needed:
+            continue
+        while written[at] - written[begin + 1] >= needed:
+            begin += 1
+        moments.append(ends[at - 1])
+        values.append((flash[at] - flash[begin]) / (written[at] - written[begin]))
+    return moments, values
+
+
+def _amplification_beside(axes: Axes, result: Result) -> list[Any]:
+    moments, values = amplification(result)
+    if not values:
+        return []
     beside = axes.twinx()
     beside.spines["right"].set_visible(True)
-    # Cumulative: intervals without host writes have no ratio of their own.
-    ratio = [
-        p / h if h else math.nan for p, h in zip(programmed.cum_sum(), host.cum_sum(), strict=True)
-    ]
-    beside.plot(at, ratio, color="#7a7a7a", linewidth=1.2, linestyle=(0, (4, 2)))
-    beside.set_ylabel("all programs / host programs so far (dashed)", color="#6a6a6a")
+    step = -(-len(values) // _POINTS)
+    # The last one is where the run has come to.
+    drawn = sorted({*range(0, len(values), step), len(values) - 1})
+    lines = beside.plot(
+        [moments[at] for at in drawn],
+        [values[at] for at in drawn],
+        color="#7a7a7a",
+        linewidth=1.2,
+        linestyle=(0, (4, 2)),
+    )
+    part = units.percent(_LATEST_WRITES).replace(".0", "")
+    beside.set_ylabel(f"write amplification\n(of the latest {part} of writes)", color="#6a6a6a")
     beside.set_ylim(bottom=0.0)
+    return lines
 
 
-def _where(kept: list[bool], values: list[float | None]) -> list[float]:
-    pairs = zip(kept, values, strict=True)
-    return [value if keep and value is not None else math.nan for keep, value in pairs]
-
-
-def _slowest(figure: Figure, place: SubplotSpec, result: Result) -> None:
+def _slowest(figure: Figure, place: SubplotSpec, result: Result, groups: list[Group]) -> None:
     """The slowest requests of the slowest kinds, each a bar of what its time went to."""
     import polars as pl
 
-    slowest = result.slowest.filter(pl.col("latency_ns") > 0)
-    waits = [name for name in slowest.columns if name.startswith(("wait_", "withheld_"))]
-    waited = slowest.filter(pl.sum_horizontal(waits) > 0)
-    # As they come: the kind with the slowest request first.
-    chosen = slowest if waited.is_empty() else waited
-    kinds = chosen.select("initiator", "kind").unique(maintain_order=True).rows()[:_KINDS_SHOWN]
-    if not kinds:
+    chosen = _panels(groups)
+    if not chosen:
         return
-    panels = place.subgridspec(1, len(kinds)).subplots(squeeze=False)[0]
+    heights = [group.figures["latency_ns"]["max"] for group in chosen]
+    is_same = max(heights) <= _SAME_SCALE * min(heights)
+    panels = place.subgridspec(1, len(chosen)).subplots(squeeze=False, sharey=is_same)[0]
     legend: dict[str, Any] = {}
-    for axes, (name, kind) in zip(panels, kinds, strict=True):
-        own = slowest.filter(pl.col("initiator") == name, pl.col("kind") == kind)
-        shown = own.head(_SLOWEST_SHOWN // len(kinds))
-        _bars(axes, shown, legend)
-        axes.set_title(f"The {len(shown)} slowest: {name} {kind.replace('_', '-')}")
+    for axes, group in zip(panels, chosen, strict=True):
+        own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
+        shown = result.slowest.filter(own, pl.col("latency_ns") > 0).head(_BARS // len(chosen))
+        _bars(axes, shown, legend, max(heights) if is_same else group.figures["latency_ns"]["max"])
+        name = f"{_short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
+        scale = "" if is_same else "\n(each on a scale of its own)" if axes is panels[0] else "\n"
+        axes.set_title(f"{len(shown)} slowest: {name}{scale}")
     panels[0].set_ylabel("latency")
     order = [cause.name for cause in (*CAUSES, OTHER) if cause.name in legend]
     figure.legend(
@@ -213,14 +399,24 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Result) -> None:
         order,
         loc="outside lower center",
         ncols=min(6, len(order)),
-        fontsize=8,
         columnspacing=1.2,
         handlelength=1.4,
     )
 
 
-def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any]) -> None:
-    """A bar for each request; new causes are added to the legend."""
+def _panels(groups: list[Group]) -> list[Group]:
+    """The worst of each kind that waits, or of what there is; reads first."""
+    kept = [group for group in groups if group.tail_ns]
+    kept = [group for group in kept if group.waits] or kept
+    worst = [
+        next(g for g in kept if g.kind == kind) for kind in dict.fromkeys(g.kind for g in kept)
+    ]
+    chosen = worst[:_PANELS] if len(kept) > _PANELS else kept
+    return sorted(chosen, key=lambda group: KINDS.index(group.kind))
+
+
+def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any], height: float) -> None:
+    """A bar for each request; new causes that can be seen are added to the legend."""
     described = {"initiator", "kind", "offset_bytes", "length_bytes", "arrived_ns", "latency_ns"}
     states = [name for name in shown.columns if name not in described]
     bars = [
@@ -231,11 +427,12 @@ def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any]) -> None:
     for cause in (cause for cause in (*CAUSES, OTHER) if any(cause in bar for bar in bars)):
         heights = [bar.get(cause, 0) for bar in bars]
         drawn = axes.bar(range(len(bars)), heights, bottom=bottoms, color=cause.colour, width=0.82)
-        legend.setdefault(cause.name, drawn)
+        if max(heights) >= _VISIBLE * height:
+            legend.setdefault(cause.name, drawn)
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
     axes.set_xticks([])
     axes.set_xlabel("request, slowest first")
-    _durations(axes.yaxis)
+    axes.yaxis.set_major_formatter(_duration)
     axes.grid(axis="y")
     axes.set_axisbelow(True)
     axes.margins(x=0.01)

@@ -22,6 +22,13 @@ def nanoseconds(text: str) -> float:
     return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}[unit]
 
 
+def size_of(text: str) -> int:
+    """A size as configurations write it: ``4 KiB``."""
+    number, unit = text.split()
+    prefix, base = unit.removesuffix("B").removesuffix("i"), 1024 if "i" in unit else 1000
+    return round(float(number) * float(base) ** "_KMGT".index(prefix.upper() or "_"))
+
+
 def beyond(share: float) -> str:
     """The percentile that a share of all, above 0 and below 1, lies beyond: ``p99.995``."""
     digits = max(1, -math.floor(math.log10(share * 100)))
