@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -141,6 +144,46 @@ def test_check_prints_what_follows(experiment_file, flashscape):
         assert shown in ended.out
     figures = json.loads(flashscape("check", experiment_file, "--json").out)
     assert figures["capacity"]["exported_bytes"] == 150 * 2**20
+
+
+def test_notes_come_first_in_run_and_explain(experiment_file, flashscape, tmp_path):
+    ended = flashscape("run", experiment_file, "--out", "out")
+    file = tmp_path / "out" / "summary.json"
+    summary = json.loads(file.read_text())
+    file.write_text(json.dumps(summary | {"notes": ["a thing that is often not meant"]}))
+    shown = flashscape("explain", "out").out
+    assert 0 < shown.index("note: a thing") < shown.index("took ")
+    assert shown.count("a thing that is often not meant") == 1
+    assert "precondition" in ended.out
+    assert re.search(r"filled \(.* units\), overwritten 1 times, write amplification \d", ended.out)
+
+
+def test_without_matplotlib_a_run_says_that_there_is_no_picture(experiment_file, tmp_path):
+    code = "import sys; sys.modules['matplotlib'] = None; from flashscape.cli import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "run", str(experiment_file), "--out", "out"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert (
+        'no picture: matplotlib is not installed (pip install "flashscape[plot]")' in ended.stdout
+    )
+    assert not (tmp_path / "out" / "tail.svg").exists()
+
+
+def test_explain_cuts_many_initiators_unless_told(experiment_file, flashscape):
+    text = experiment_file.read_text().split("[[workload]]")
+    crowd = "".join(
+        f'[[workload]]\nname = "guest-{n}"\nreads = "50 %"\nqueue_depth = 8\n' for n in range(9)
+    )
+    experiment_file.write_text(f"{text[0]}{crowd}[run]\nrequests = 3000\n")
+    assert flashscape("run", experiment_file, "--out", "out", "--quiet").status == 0
+    few, all_ = flashscape("explain", "out").out, flashscape("explain", "out", "--all").out
+    assert few.count("time spent on") == 4
+    assert "of 7 more initiators took" in few
+    assert all_.count("time spent on") == 18
 
 
 def test_presets_are_listed_and_shown(flashscape):

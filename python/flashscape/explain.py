@@ -245,9 +245,10 @@ def _completeness(result: Result) -> list[str]:
 
 
 def _farthest_percentile(latency: dict[str, Any]) -> str:
-    """The farthest percentile with at least ten samples behind it."""
+    """The farthest percentile, up to p99.9, with enough samples behind it."""
     beyond = latency["samples_beyond"]
-    founded = [name for name, samples in beyond.items() if samples >= _FOUNDED]
+    names = ("p50", "p90", "p95", "p99", "p99_9")
+    founded = [name for name in names if beyond[name] >= _FOUNDED]
     return founded[-1] if founded else "p50"
 
 
@@ -281,7 +282,7 @@ def _so_what(groups: list[Group], result: Result) -> list[str]:
         programs = [units.nanoseconds(text) for text in nand["program"]]
         low, high = units.duration(min(programs)), units.duration(max(programs))
         lasts = low if low == high else f"{low} to {high}"
-        sentences.append(f"A program lasts {lasts}, and nothing suspends it either.")
+        sentences.append(f"A program lasts {lasts}, and nothing suspends it.")
     if "own service" in named:
         sentences.append(OWN_SERVICE)
     return sentences
@@ -296,8 +297,8 @@ def _erase_ns(erase: dict[str, Any] | str) -> float:
 
 def _out_of_reach(groups: Iterable[Group]) -> list[str]:
     """How to learn of p99.9 where the slowest that were kept lie farther out."""
-    beyond = ((group, -(-group.figures["requests"] // 1000)) for group in groups if group.has_tail)
-    wanted = max((size for group, size in beyond if size > max(group.slowest, 1)), default=0)
+    beyond = ((group.slowest, group.figures["requests"] // 1000) for group in groups)
+    wanted = max((size for kept, size in beyond if 0 < kept < size), default=0)
     if not wanted:
         return []
     return [

@@ -318,7 +318,7 @@ def _stretches(axes: Axes, result: Result) -> None:
     place |= {"clip_on": True, "bbox": over}
     if (warm_up := summary["simulated_ns"] - summary["counted_ns"]) > 0:
         axes.axvspan(0, warm_up, color="#f1f1f1", zorder=0)
-        axes.text(0, 0.97, " warm-up, not counted", va="top", **place)
+        axes.text(0, 0.12, " warm-up, not counted", **place)
     steady = summary["steady_state"]["latency"]
     if steady["reached"] and steady["from_ns"]:
         axes.axvline(steady["from_ns"], color="#777777", linewidth=1.0, linestyle=":")

@@ -46,7 +46,7 @@ pub(crate) fn detect(path: &Path) -> Result<Detection, TraceError> {
         [] => Err(nothing_fits(path, attempts)),
         [only] => Ok(Detection {
             format: only.format,
-            reason: format!("the first {} rows read as nothing else", only.rows),
+            reason: format!("by its first {} rows, which are of no other format", only.rows),
         }),
         _ => choose(path, &fitting),
     }
