@@ -24,7 +24,11 @@ _SLICE_SECONDS = 0.1
 
 
 class Observer(Protocol):
-    """Who is told how a run goes."""
+    """Who is told how a run goes.
+
+    One that has a method ``saving(complete: bool)`` is also told when results are
+    put together, of the whole run or of a part of it.
+    """
 
     def surveyed(self, announcement: str) -> None:
         """A trace was read; ``announcement`` says what was understood."""
@@ -37,9 +41,6 @@ class Observer(Protocol):
 
     def ended(self) -> None:
         """The run is over; nothing more will be told of it."""
-
-    def saving(self, complete: bool) -> None:
-        """Results are being put together, of the whole run or of a part of it."""
 
 
 class Silent:
@@ -55,9 +56,6 @@ class Silent:
         """Say nothing."""
 
     def ended(self) -> None:
-        """Say nothing."""
-
-    def saving(self, complete: bool) -> None:
         """Say nothing."""
 
 
@@ -112,7 +110,8 @@ def _run(experiment: Experiment, directory: Directory | None, observer: Observer
     try:
         # A second Ctrl-C, out of impatience, must not cost what the first one kept.
         with signals.deferred():
-            observer.saving(complete)
+            if (saving := getattr(observer, "saving", None)) is not None:
+                saving(complete)
             result = _measured(session, experiment, time.thread_time() - started, complete)
             if directory is not None:
                 result.write_to(directory)
