@@ -113,6 +113,8 @@ pub struct Measured {
     begin: Option<Mark>,
     end: Option<Mark>,
     in_flight_ns: u128,
+    /// Whether the warm-up was over before the end.
+    is_warm: bool,
 }
 
 /// Rows of the time series before intervals are joined.
@@ -155,19 +157,18 @@ impl Measured {
             begin: None,
             end: None,
             in_flight_ns: 0,
+            is_warm: false,
         };
         measured.begin_if_warm(Instant::START, device);
         measured
     }
 
-    fn begin_if_warm(&mut self, at: Instant, device: &mut Device) {
-        if self.begin.is_none()
-            && at >= self.warm_up_time
-            && self.completions >= self.warm_up_requests
-        {
-            let mut mark = Mark::of(device);
-            mark.at = at.max(self.warm_up_time);
-            self.begin = Some(mark);
+    /// Begins counting where the warm-up is over by `due`, before what is due then:
+    /// at its end, to which the device is taken, because its ledgers are settled there.
+    fn begin_if_warm(&mut self, due: Instant, device: &mut Device) {
+        if due >= self.warm_up_time && self.completions >= self.warm_up_requests {
+            device.wait(self.warm_up_time.max(device.now()));
+            self.begin = Some(Mark::of(device));
         }
     }
 
@@ -190,19 +191,26 @@ impl Measured {
 
     #[cold]
     fn close_intervals(&mut self, due: Instant, device: &mut Device) {
-        while due >= self.interval_end {
-            self.append(self.interval_end, device);
-            self.interval_end += self.interval_span;
-        }
+        self.append(self.interval_end, device);
+        let quiet = (due - self.interval_end).as_ns() / self.interval_span.as_ns();
+        self.series.append_quiet(quiet, self.interval_span, &self.row(device));
+        self.interval_end += self.interval_span * (quiet + 1);
     }
 
     fn append(&mut self, end: Instant, device: &Device) {
+        let row = self.row(device);
+        self.tally_before = device.ftl().tally;
+        self.interval = Interval::default();
+        self.series.append(end, &row);
+    }
+
+    /// What the present interval has counted.
+    fn row(&self, device: &Device) -> [Number; 13] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
-        self.tally_before = tally;
-        let interval = std::mem::take(&mut self.interval);
+        let interval = &self.interval;
         let free = device.ftl().free_blocks_in_all();
-        let row: [Number; 13] = [
+        [
             interval.requests[0].into(),
             interval.requests[1].into(),
             interval.bytes[0].into(),
@@ -216,8 +224,7 @@ impl Measured {
             flash.units[2].into(),
             flash.erases.into(),
             u64::from(free).into(),
-        ];
-        self.series.append(end, &row);
+        ]
     }
 
     /// Counts a completed request.
@@ -265,6 +272,7 @@ impl Measured {
             self.append(now, device);
         }
         self.end = Some(Mark::of(device));
+        self.is_warm = self.begin.is_some();
         if self.begin.is_none() {
             self.begin = self.end.clone();
         }
@@ -290,6 +298,14 @@ impl Measured {
     /// The time series.
     pub fn series(&self) -> &Series {
         &self.series
+    }
+    /// Whether counting began before the end.
+    pub fn is_warm(&self) -> bool {
+        self.is_warm
+    }
+    /// When counting began.
+    pub fn begun_at(&self) -> Instant {
+        self.marks().0.at
     }
     /// Simulated time that was counted. Call [`Measured::finish`] before this and
     /// what follows.

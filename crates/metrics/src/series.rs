@@ -6,7 +6,7 @@
 //! property of the column. Every row says when it ended, so rates stay exact
 //! however often rows were merged.
 
-use engine::Instant;
+use engine::{Instant, Span};
 
 /// How a column joins two neighbouring rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,6 +124,38 @@ impl Series {
         self.intervals_in_last = 1;
     }
 
+    /// Appends `count` intervals of `length` each in which nothing happened: as
+    /// [`Series::append`] of `row` for each, whose columns that add up are zero,
+    /// but in time that grows with the rows and not with the intervals.
+    ///
+    /// # Panics
+    /// As [`Series::append`]; also where a column that adds up is not zero.
+    pub fn append_quiet(&mut self, mut count: u64, length: Span, row: &[Number]) {
+        let adds = |(field, _): &(Field, Values)| field.merge == Merge::Sum;
+        let is_zero = |number: &Number| matches!(number, Number::U64(0) | Number::F64(0.0));
+        assert!(
+            self.columns.iter().zip(row).all(|(column, number)| !adds(column) || is_zero(number)),
+            "nothing happens in a quiet interval"
+        );
+        let mut end = self.ends.last().copied().unwrap_or(self.begin);
+        while count > 0 {
+            // Either what completes the last row, or (as widening comes first) a row.
+            let is_full = self.intervals_in_last == self.intervals_per_row;
+            if is_full && self.ends.len() == self.rows_max {
+                self.merge_pairs();
+            }
+            let missing = match is_full {
+                true => self.intervals_per_row,
+                false => self.intervals_per_row - self.intervals_in_last,
+            };
+            let taken = missing.min(count);
+            end += length * taken;
+            self.append(end, row);
+            self.intervals_in_last += taken - 1;
+            count -= taken;
+        }
+    }
+
     fn merge_into_last(&mut self, end: Instant, row: &[Number]) {
         let last = self.ends.len() - 1;
         self.ends[last] = end;
@@ -148,6 +180,8 @@ impl Series {
             values.truncate(pairs);
         }
         self.intervals_per_row *= 2;
+        // A pair of complete rows is a complete row.
+        self.intervals_in_last = self.intervals_per_row;
     }
 
     /// How many rows there are.
@@ -272,6 +306,43 @@ mod tests {
                 .collect();
             prop_assert_eq!(series.ends(), ends);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn quiet_intervals_are_as_if_they_came_one_by_one(
+            half in 1usize..6,
+            steps in prop::collection::vec((0u64..40, 0u64..90), 0..6),
+        ) {
+            let (mut together, mut alone) = (series(2 * half), series(2 * half));
+            let length = Span::from_ns(10);
+            let mut end = Instant::from_ns(100);
+            for (busy, quiet) in steps {
+                for n in 0..busy {
+                    end += length;
+                    together.append(end, &row(n));
+                    alone.append(end, &row(n));
+                }
+                let nothing = [0u64.into(), 0.5.into(), 0u64.into()];
+                together.append_quiet(quiet, length, &nothing);
+                for _ in 0..quiet {
+                    end += length;
+                    alone.append(end, &nothing);
+                }
+            }
+            prop_assert_eq!(together.ends(), alone.ends());
+            prop_assert!(together.columns().eq(alone.columns()));
+            prop_assert_eq!(together.intervals_per_row(), alone.intervals_per_row());
+        }
+    }
+
+    #[test]
+    fn years_without_a_request_take_no_time() {
+        let mut series = series(4096);
+        // 2^57 intervals of a nanosecond: 2^12 rows of 2^45 each.
+        series.append_quiet(1 << 57, Span::from_ns(1), &[0u64.into(), 1.0.into(), 0u64.into()]);
+        assert_eq!((series.len(), series.intervals_per_row()), (4096, 1 << 45));
+        assert_eq!(series.ends().last(), Some(&Instant::from_ns(100 + (1 << 57))));
     }
 
     #[test]

@@ -293,6 +293,13 @@ impl Device {
         self.now = self.now.max(until);
     }
 
+    /// Lets time pass up to `until` where nothing is due before; what is due then
+    /// is left for later.
+    pub fn wait(&mut self, until: Instant) {
+        debug_assert!(self.agenda.next_due().is_none_or(|due| due >= until), "events come first");
+        self.now = self.now.max(until);
+    }
+
     /// Handles events up to and including `until`, the first of which is due by
     /// then, but no more once a command has completed.
     #[inline]
