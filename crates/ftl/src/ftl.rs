@@ -4,6 +4,7 @@
 
 use crate::blocks::{BARRED, Batch, Bin, BlockState, Blocks, Open, Source, Stream, Tally};
 use crate::config::{FtlConfig, StreamSharing};
+use crate::factory::FactoryBlocks;
 use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
 use crate::map::Map;
@@ -55,32 +56,20 @@ impl Ftl {
             bad_numbers: streams.stream("bad-blocks.grown"),
             layout,
         };
-        ftl.format(config.bad_blocks.factory.fraction(), streams.stream("bad-blocks.factory"));
+        let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
+        ftl.format(factory);
         ftl
     }
 
-    /// Retires the factory's bad blocks and frees the others. The planes of a bin
-    /// replace bad blocks from their own good ones, so a bin loses as many blocks
-    /// as its worst plane.
-    fn format(&mut self, bad_share: f64, mut numbers: engine::Stream) {
+    /// Retires the factory's bad blocks and frees the others.
+    fn format(&mut self, mut factory: FactoryBlocks) {
         let per_bin = self.layout.blocks_per_bin();
         for bin in self.bins.ids() {
-            let mut worst: Vec<u32> = Vec::new();
-            for _ in 0..self.layout.block_planes {
-                let bad: Vec<u32> = if bad_share > 0.0 {
-                    (0..per_bin).filter(|_| numbers.chance(bad_share)).collect()
-                } else {
-                    Vec::new()
-                };
-                if bad.len() > worst.len() {
-                    worst = bad;
-                }
-            }
             let first = self.layout.first_block(bin).0;
-            let mut worst = worst.into_iter().peekable();
+            let mut bad = factory.of_next_bin().into_iter().peekable();
             for place in 0..per_bin {
                 let block = BlockId(first + place);
-                if worst.next_if_eq(&place).is_some() {
+                if bad.next_if_eq(&place).is_some() {
                     self.retire(bin, block);
                 } else {
                     self.bins[bin].release(block, 0);

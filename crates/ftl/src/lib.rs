@@ -15,6 +15,7 @@
 
 mod blocks;
 mod config;
+mod factory;
 mod ftl;
 pub mod gc;
 mod layout;
@@ -26,6 +27,7 @@ pub use config::{
     AllocationConfig, BadBlocksConfig, BinChoice, FreeBlockOrder, FtlConfig, OverProvisioning,
     PoolLevel, StreamSharing,
 };
+pub use factory::FactoryBlocks;
 pub use ftl::{Ftl, Full, RESERVE};
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};

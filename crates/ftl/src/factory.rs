@@ -1,0 +1,44 @@
+//! The blocks that leave the factory bad. They follow from the seed, so that what
+//! they leave can be known before the drive is assembled.
+
+use crate::config::BadBlocksConfig;
+use crate::layout::Layout;
+use engine::{Stream, Streams};
+
+/// The bad blocks of a new drive, drawn bin by bin.
+#[derive(Clone, Debug)]
+pub struct FactoryBlocks {
+    bad_share: f64,
+    planes: u32,
+    blocks: u32,
+    numbers: Stream,
+}
+
+impl FactoryBlocks {
+    /// Those of the drive with this layout and these random streams.
+    pub fn new(layout: &Layout, config: &BadBlocksConfig, streams: Streams) -> Self {
+        Self {
+            bad_share: config.factory.fraction(),
+            planes: layout.block_planes,
+            blocks: layout.blocks_per_bin(),
+            numbers: streams.stream("bad-blocks.factory"),
+        }
+    }
+
+    /// The places of the next bin's bad blocks, rising. The planes of a bin replace
+    /// bad blocks from their own good ones, so a bin loses as many blocks as its
+    /// worst plane.
+    pub fn of_next_bin(&mut self) -> Vec<u32> {
+        let mut worst: Vec<u32> = Vec::new();
+        if self.bad_share > 0.0 {
+            for _ in 0..self.planes {
+                let chance = |_: &u32| self.numbers.chance(self.bad_share);
+                let bad: Vec<u32> = (0..self.blocks).filter(chance).collect();
+                if bad.len() > worst.len() {
+                    worst = bad;
+                }
+            }
+        }
+        worst
+    }
+}
