@@ -72,6 +72,7 @@ def test_every_kind_is_served(drive):
         (("read", 2**64 - 1, 4096), "ends beyond the drive of"),
         (("flush", 0, 4096), "a flush has no offset"),
         (("read", 0, 4096, 5), "at_ns=5 is in the past: the drive has reached 100 ns"),
+        (("read", 0, 4096, 2**63), f"at_ns={2**63} is beyond the"),
         (("read", 0, 4096, None, "urgent"), 'no priority "urgent"'),
     ],
 )
@@ -80,6 +81,16 @@ def test_nonsense_is_refused(drive, arguments, message):
     with pytest.raises(ValueError, match=message):
         drive.submit(*arguments)
     assert drive.outstanding == 0
+
+
+def test_time_beyond_all_time_is_refused(drive):
+    drive.submit("read", 0, 4096)
+    for until_ns in (2**57 + 1, 2**64 - 1):
+        with pytest.raises(ValueError, match=f"until_ns={until_ns} is beyond the"):
+            drive.advance(until_ns)
+    assert len(drive.advance(2**57)) == 1
+    with pytest.raises(ValueError, match="is beyond"):
+        drive.submit("read", 0, 4096, at_ns=2**57 + 1)
 
 
 def test_drives_in_threads_do_not_disturb_each_other(config):

@@ -2,17 +2,20 @@
 //! missing, all at once; and what follows from settings that can.
 
 mod derived;
+mod durations;
 mod memory;
 mod space;
 
-pub use memory::{Memory, memory};
+pub use memory::{Memory, PLACE_BYTES, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 
-use crate::config::{BufferConfig, BufferOrder, DriveConfig, Durability, FlushPolicy};
-use crate::experiment::Experiment;
+use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
+use crate::experiment::{Experiment, RunConfig};
 use crate::precondition::filled_units;
-use ftl::Layout;
+use ftl::{Layout, PoolLevel};
+use host::config::ThinkConfig;
+use host::{Kind, Priority, WorkloadConfig};
 use nand::{Geometry, Timing, Units};
-use settings::Problems;
+use settings::{Problems, Share};
 use std::collections::BTreeSet;
 
 /// What follows from a configuration that can be.
@@ -26,6 +29,8 @@ pub struct Checked {
     pub timing: Timing,
     /// Free blocks, as each bin's thresholds count them: urgent, soft, stop.
     pub thresholds: [u32; 3],
+    /// Spare that collection can use, as a share of the data.
+    pub spare_for_collection: f64,
     /// Bytes of memory that a run takes.
     pub memory: Memory,
     /// What is allowed but often not meant.
@@ -42,14 +47,19 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
     let geometry = Geometry::from(&drive.geometry);
     let layout = check_flash(drive, &geometry, &mut problems);
     check_buffer(drive, layout.as_ref(), &mut problems);
+    check_without_effect(experiment, &mut problems);
     check_record(experiment, &mut problems);
+    let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
     check_workloads(experiment, &layout, &mut problems);
-    let thresholds = space::check(experiment, &layout, &mut problems);
-    let memory = memory(&layout, &geometry, drive.buffer.units(&layout), experiment.run.audit);
-    if let Some(fault) = memory.fault() {
-        problems.push("drive.geometry", fault);
+    if times_are_sound {
+        durations::check_rates(experiment, &layout, &geometry, &mut problems);
     }
+    let memory = memory(experiment, &layout, &geometry);
+    if let Some((path, fault)) = memory.fault() {
+        problems.push(path, fault);
+    }
+    let space = space::check(experiment, &layout, &mut problems);
     let checked = Checked {
         timing: match problems.is_empty() {
             true => Timing::new(&drive.nand, &geometry),
@@ -58,7 +68,8 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
         notes: notes(experiment, &layout),
         layout,
         geometry,
-        thresholds,
+        thresholds: space.thresholds,
+        spare_for_collection: space.spare_for_collection,
         memory,
     };
     Ok(checked)
@@ -130,6 +141,9 @@ fn check_flash(
     Some(layout)
 }
 
+/// Entries of a buffer that an event can tell apart.
+const BUFFER_UNITS_MOST: u32 = 1 << 27;
+
 fn check_buffer(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Problems) {
     if let FlushPolicy::Watermark { high, low } = drive.buffer.flush {
         let path = "drive.buffer.flush";
@@ -148,6 +162,15 @@ fn check_buffer(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Pro
             format!("{} hold {units} units, and one program command writes {}; at least {} bytes are needed", drive.buffer.size, layout.units_per_batch, u64::from(layout.units_per_batch) * layout.unit_bytes),
         );
     }
+    if units > BUFFER_UNITS_MOST {
+        problems.push(
+            "drive.buffer.size",
+            format!(
+                "{} hold {units} mapping units; at most {BUFFER_UNITS_MOST} are supported",
+                drive.buffer.size
+            ),
+        );
+    }
     if drive.buffer.durability == Durability::None {
         check_written_through(&drive.buffer, problems);
     }
@@ -161,12 +184,98 @@ fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
             "a drive without early acknowledgement (durability \"none\") writes at once; use \"eager\"",
         );
     }
+    if buffer.programs_per_bin.is_some() {
+        problems.push(
+            "drive.buffer.programs_per_bin",
+            "a drive without early acknowledgement (durability \"none\") asks for every program at once; leave it out",
+        );
+    }
     if buffer.order == BufferOrder::Lru {
         problems.push(
             "drive.buffer.order",
             "nothing is overwritten in the buffer of a drive without early acknowledgement (durability \"none\"); use \"fifo\"",
         );
     }
+}
+
+/// Settings that mean nothing beside another.
+fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
+    let drive = &experiment.drive;
+    let allocation = &drive.ftl.allocation;
+    if allocation.pool == PoolLevel::Drive && allocation.stripe.is_some() {
+        problems.push(
+            "drive.ftl.allocation.stripe",
+            "one pool for the whole drive (pool \"drive\") has nothing to stripe over; leave it out, or choose smaller pools",
+        );
+    }
+    if drive.link.rate.is_none() && drive.link.duplex.is_some() {
+        problems.push(
+            "drive.link.duplex",
+            "a link without a rate takes no time in either direction; give drive.link.rate, or leave duplex out",
+        );
+    }
+    if drive.scheduler.bypass == Bypass::None {
+        let reads = |workload: &&WorkloadConfig| host_kinds(workload)[Kind::Read.index()];
+        let mut ranks = experiment.workload.iter().filter(reads).map(|workload| workload.priority);
+        if let Some(first) = ranks.next()
+            && ranks.any(|rank| rank != first)
+        {
+            let ranked = |workload: &WorkloadConfig| workload.priority != Priority::Normal;
+            let index = experiment.workload.iter().position(ranked).unwrap_or(0);
+            problems.push(
+                format!("workload[{index}].priority"),
+                "reads are served in the order in which they come (scheduler.bypass \"none\"), whatever their priority; give all that read the same, or choose bypass \"batch\" or \"drain\"",
+            );
+        }
+    }
+}
+
+/// Which kinds of request a workload may have, by [`Kind::index`].
+fn host_kinds(workload: &WorkloadConfig) -> [bool; Kind::ALL.len()] {
+    let is_given = |share: Option<Share>| share.is_some_and(|share| share.fraction() > 0.0);
+    let of_kind = |kind| match (&workload.mix, workload.reads, kind) {
+        _ if workload.trace.is_some() => true,
+        (Some(mix), _, Kind::Read) => is_given(mix.read),
+        (Some(mix), _, Kind::Write) => is_given(mix.write),
+        (Some(mix), _, Kind::Trim) => is_given(mix.trim),
+        (Some(mix), _, Kind::Flush) => is_given(mix.flush),
+        (Some(mix), _, Kind::WriteZeroes) => is_given(mix.write_zeroes),
+        (None, reads, Kind::Read) => is_given(reads),
+        (None, reads, Kind::Write) => reads.is_some_and(|reads| reads.fraction() < 1.0),
+        (None, ..) => false,
+    };
+    let mut kinds = [false; Kind::ALL.len()];
+    Kind::ALL.into_iter().for_each(|kind| kinds[kind.index()] = of_kind(kind));
+    kinds
+}
+
+/// Whether a number of requests or bytes ends a workload, whatever time it is.
+pub fn is_bounded(workload: &WorkloadConfig, run: &RunConfig) -> bool {
+    let stop = workload.stop.clone().unwrap_or_default();
+    // Flushes ask for no bytes.
+    let asks = Kind::ALL.iter().any(|kind| kind.has_range() && host_kinds(workload)[kind.index()]);
+    workload.trace.is_some()
+        || run.requests.or(stop.requests).is_some()
+        || asks && run.bytes.or(stop.bytes).is_some()
+}
+
+/// Whether time stands still for a closed loop: its commands cost none.
+fn takes_no_time(workload: &WorkloadConfig, drive: &DriveConfig) -> bool {
+    let thinks = match &workload.think_time {
+        None => false,
+        Some(ThinkConfig::Fixed(time)) => !time.span().is_zero(),
+        Some(ThinkConfig::Exponential(time)) => !time.mean.span().is_zero(),
+    };
+    let is_free = |kind: &Kind| match kind {
+        Kind::Trim => true,
+        Kind::Flush => drive.buffer.durability != Durability::Volatile,
+        Kind::Read | Kind::Write | Kind::WriteZeroes => false,
+    };
+    let costs = |kind: &Kind| !is_free(kind) || !drive.firmware.overhead(*kind).is_zero();
+    let kinds = host_kinds(workload);
+    let any_costs = Kind::ALL.iter().any(|kind| kinds[kind.index()] && costs(kind));
+    let is_open = workload.arrivals.is_some() || workload.trace.is_some();
+    !is_open && !thinks && !any_costs && kinds.contains(&true)
 }
 
 fn check_record(experiment: &Experiment, problems: &mut Problems) {
@@ -182,7 +291,34 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
             format!("the warm-up ({warm_up}) is not shorter than the run ({time})"),
         );
     }
+    let run = &experiment.run;
+    let nothing = "must be more than 0; leave it out for no limit";
+    for (is_nothing, path) in [
+        (run.time.is_some_and(|time| time.span().is_zero()), "run.time"),
+        (run.requests == Some(0), "run.requests"),
+        (run.bytes.is_some_and(|size| size.bytes() == 0), "run.bytes"),
+    ] {
+        if is_nothing {
+            problems.push(path, nothing);
+        }
+    }
+    if let (Some(warm_up), Some(requests)) =
+        (run.warm_up.as_ref().and_then(|warm_up| warm_up.requests), run.requests)
+        && requests > 0
+        && warm_up >= requests
+    {
+        problems.push(
+            "run.warm_up.requests",
+            format!("the warm-up ({warm_up} requests) is not shorter than the run ({requests}): nothing would be counted"),
+        );
+    }
     let preconditioning = &experiment.precondition;
+    if preconditioning.share.is_some_and(|share| share.fraction() == 0.0)
+        && preconditioning.fill != crate::experiment::Fill::Empty
+    {
+        problems
+            .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
+    }
     if preconditioning.fill == crate::experiment::Fill::Empty
         && (preconditioning.age.is_some() || preconditioning.share.is_some())
     {
@@ -218,7 +354,26 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
                 path,
                 "never ends; give it a stop, or the run a time or a number of requests",
             );
+        } else if !is_bounded(workload, &experiment.run) {
+            let is_timed = experiment.run.time.is_some()
+                || workload.stop.as_ref().is_some_and(|stop| stop.time.is_some());
+            if !is_timed {
+                problems.push(path, "never ends: flushes ask for no bytes, so no limit in bytes is reached; give it stop.requests or stop.time");
+            } else if takes_no_time(workload, &experiment.drive) {
+                problems.push(path, "never ends: its commands take no simulated time here (drive.firmware), so no limit in time is reached; give it stop.requests or a think_time");
+            }
         }
+    }
+    let places = |workload: &WorkloadConfig| memory::places(workload, experiment.run.requests);
+    let all: u64 = experiment.workload.iter().map(places).sum();
+    let deepest = (0..experiment.workload.len()).rev();
+    if all > PLACES_MOST
+        && let Some(index) = deepest.max_by_key(|index| places(&experiment.workload[*index]))
+    {
+        problems.push(
+            format!("workload[{index}].queue_depth"),
+            format!("{all} requests under way in all; at most {PLACES_MOST} are supported"),
+        );
     }
     if let Some(age) = &experiment.precondition.age {
         // What fills nothing is refused where it is said.

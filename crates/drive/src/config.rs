@@ -76,15 +76,22 @@ pub struct BufferConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_after: Option<Time>,
     /// Programs that wait or run in a bin at a time; later data stays in the
-    /// buffer, where it may still be overwritten. Not used with durability `none`.
+    /// buffer, where it may still be overwritten. Default: 2, one that runs and one
+    /// that is ready. Not with durability `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
-    pub programs_per_bin: u32,
+    pub programs_per_bin: Option<u32>,
     /// Whether reads are served from the buffer. If not, a read waits until the
     /// data is on flash and reads it there.
     pub read_hits: bool,
 }
 
 impl BufferConfig {
+    /// Programs that wait or run in a bin at a time.
+    #[inline]
+    pub fn programs_per_bin(&self) -> u32 {
+        self.programs_per_bin.unwrap_or(2)
+    }
     /// Mapping units that the buffer holds.
     pub fn units(&self, layout: &Layout) -> u32 {
         u32::try_from(self.size.bytes() / layout.unit_bytes).unwrap_or(u32::MAX)
@@ -137,15 +144,17 @@ pub struct LinkConfig {
     /// Data rate in each direction, net of the protocol. Without it: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Whether both directions work at once.
-    pub duplex: Duplex,
+    /// Whether both directions work at once. Default: `full`. Needs a `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplex: Option<Duplex>,
 }
 
 /// Whether both directions of a link work at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
     /// Both at once (PCIe).
+    #[default]
     Full,
     /// One at a time (a parallel or SATA link).
     Half,

@@ -6,6 +6,7 @@ pub mod check;
 pub mod config;
 pub mod device;
 pub mod experiment;
+pub mod horizon;
 pub mod load;
 pub mod measure;
 pub mod precondition;

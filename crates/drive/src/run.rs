@@ -1,13 +1,15 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
+use crate::check::{self, PLACE_BYTES, PLACES_MOST, WAITING_BYTES, available};
 use crate::device::{Completion, Device};
 use crate::experiment::Experiment;
+use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
 use crate::precondition::{NoSpace, Preconditioned, precondition};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
-use host::{HostError, Issue, Request, Source};
+use host::{HostError, Issue, Request, Source, WorkloadConfig};
 use std::collections::VecDeque;
 
 /// Why a run ended early.
@@ -29,10 +31,22 @@ pub enum RunError {
         /// What is missing.
         why: String,
     },
+    /// A workload asks for more than can be simulated.
+    #[error("workload \"{workload}\": {problem}")]
+    Workload {
+        /// Its name.
+        workload: String,
+        /// What it asks for, and what to do about it.
+        problem: String,
+    },
     /// The auditor found a fault of the simulator.
     #[error("audit: {0}")]
     Audit(String),
 }
+
+/// Completions of an initiator at one moment after which it is taken to go on
+/// there without end, unless a number of requests or bytes will end it.
+const AT_ONE_MOMENT: u64 = 1 << 20;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +82,58 @@ struct Initiator {
     waiting: VecDeque<(Instant, Request)>,
     /// Nothing more comes.
     stopped: bool,
+    /// Closed loop: places that are to be filled at the beginning.
+    places: u64,
+    /// Whether a trace, or a number of requests or bytes, ends it whatever time it is.
+    is_bounded: bool,
+    /// The moment of its last completion, and how many there were at that moment.
+    standing: (Instant, u64),
+    backlog: Backlog,
+}
+
+/// How many requests of an open loop were waiting or under way, as arrivals found it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    /// Requests that have arrived.
+    pub arrived: u64,
+    /// How many of them had not completed when the last one arrived.
+    pub at_last: u64,
+    /// The same when between a quarter and a half of them had arrived.
+    pub at_half: u64,
+    at_power_of_two: u64,
+}
+
+impl Backlog {
+    #[inline]
+    fn arrive(&mut self, under_way: u64) {
+        self.arrived += 1;
+        self.at_last = under_way;
+        if self.arrived.is_power_of_two() {
+            self.at_half = self.at_power_of_two;
+            self.at_power_of_two = under_way;
+        }
+    }
+}
+
+impl Initiator {
+    fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
+        let depth = source.queue_depth().unwrap_or(u32::MAX);
+        let places = match source.is_open_loop() {
+            true => 1,
+            false => check::first_draws(workload, depth, experiment.run.requests),
+        };
+        Self {
+            depth,
+            places,
+            is_bounded: check::is_bounded(workload, &experiment.run),
+            source,
+            outstanding: 0,
+            waiting: VecDeque::new(),
+            stopped: false,
+            standing: (Instant::START, 0),
+            backlog: Backlog::default(),
+        }
+    }
 }
 
 /// A run in progress.
@@ -86,7 +152,15 @@ pub struct Run {
     preconditioned: Preconditioned,
     /// Requests that the traces and limits of all workloads add up to, where known.
     expected: Option<u64>,
+    /// The initiator whose first requests are drawn next; all have begun where there
+    /// is none.
+    to_begin: usize,
     begun: bool,
+    link: LinkLoad,
+    /// Requests of open loops that wait in the host.
+    waiting: u64,
+    /// Bytes that requests under way or waiting may take.
+    backlog_bytes: u64,
 }
 
 impl Run {
@@ -117,13 +191,7 @@ impl Run {
         for (workload, survey) in experiment.workload.iter().zip(surveys) {
             for expanded in workload.expand(survey.as_ref()) {
                 let source = Source::build_surveyed(&expanded, survey.as_ref(), capacity, streams)?;
-                initiators.push(Initiator {
-                    depth: source.queue_depth().unwrap_or(u32::MAX),
-                    source,
-                    outstanding: 0,
-                    waiting: VecDeque::new(),
-                    stopped: false,
-                });
+                initiators.push(Initiator::new(source, workload, experiment));
             }
         }
         let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
@@ -141,48 +209,69 @@ impl Run {
             completions: Vec::new(),
             preconditioned,
             expected: expected_requests(experiment, surveys),
+            to_begin: 0,
             begun: false,
+            link: LinkLoad::new(&experiment.drive.link),
+            waiting: 0,
+            // Half of it: the drive, its map and its results are there already or come.
+            backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 2),
         };
-        run.begin()?;
-        run.begun = true;
+        // So that small runs have begun when they are made.
+        run.begin(1 << 16)?;
         Ok(Some(run))
     }
 
-    fn begin(&mut self) -> Result<(), RunError> {
-        for index in 0..self.initiators.len() {
-            let initiator = &self.initiators[index];
-            let places = if initiator.source.is_open_loop() { 1 } else { initiator.depth };
-            let start = Instant::START + initiator.source.start();
-            for _ in 0..places {
-                self.draw(index, start)?;
+    /// Draws up to `most` of the first requests of all places.
+    fn begin(&mut self, mut most: u64) -> Result<(), RunError> {
+        while let Some(initiator) = self.initiators.get_mut(self.to_begin) {
+            if initiator.stopped || initiator.places == 0 {
+                self.to_begin += 1;
+                continue;
             }
+            if most == 0 {
+                return Ok(());
+            }
+            most -= 1;
+            initiator.places -= 1;
+            let start = Instant::START + initiator.source.start();
+            self.draw(self.to_begin, start)?;
         }
+        self.begun = true;
         Ok(())
     }
 
-    /// Goes on for about `events` events of the device; returns whether there is
+    /// Goes on for about `events` events of the device, or as many arrivals; returns whether there is
     /// more to do.
     ///
     /// # Errors
     /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
+        if !self.begun {
+            self.begin(events)?;
+            return Ok(true);
+        }
         let last = self.device.events() + events;
-        while self.device.events() < last {
+        let mut arrivals = 0;
+        while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
             match (self.device.next_due(), own) {
                 (Some(due), own)
                     if own.is_none_or(|own| due <= own)
                         && (own.is_some() || self.device.outstanding() > 0) =>
                 {
+                    if due > LATEST {
+                        return Err(self.too_late(None));
+                    }
                     self.measured.note_time(due, &mut self.device);
-                    let boundary = self.measured.next_boundary();
+                    let boundary = self.measured.next_boundary().min(LATEST);
                     let until = own.map_or(boundary, |own| own.min(boundary));
                     self.device.step_while_quiet(until);
                 }
                 (_, Some(due)) => {
                     self.measured.note_time(due, &mut self.device);
                     self.arrive()?;
+                    arrivals += 1;
                 }
                 _ => return self.end().map(|()| false),
             }
@@ -218,6 +307,11 @@ impl Run {
     fn count_issued(&mut self, request: Request) {
         self.issued += 1;
         self.issued_bytes += request.command.bytes;
+        if self.issued >= self.stop_requests || self.issued_bytes >= self.stop_bytes {
+            // What is still to come would not be issued: the run need not wait for it.
+            self.agenda = Agenda::new();
+            self.initiators.iter_mut().for_each(|initiator| initiator.stopped = true);
+        }
     }
 
     /// Draws an initiator's next request, which is issued at once or waits for its
@@ -242,9 +336,11 @@ impl Run {
             initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
         if late || !self.may_issue(at) {
             self.initiators[index].stopped = true;
+        } else if at > LATEST {
+            return Err(self.too_late(Some(index)));
         } else if at == self.device.now() && !is_open && self.begun {
             self.count_issued(request);
-            self.submit(index, at, at, request);
+            self.submit(index, at, at, request)?;
         } else {
             let coming = self.coming.insert((index as u32, request));
             self.agenda.schedule(at.max(self.device.now()), coming);
@@ -266,20 +362,91 @@ impl Run {
         }
         self.count_issued(request);
         let initiator = &mut self.initiators[index];
-        if is_open && initiator.outstanding >= initiator.depth {
-            initiator.waiting.push_back((now, request));
-        } else {
-            self.submit(index, now, now, request);
+        if !is_open {
+            return self.submit(index, now, now, request);
         }
-        if is_open { self.draw(index, now) } else { Ok(()) }
+        let waiting = initiator.waiting.len() as u64;
+        initiator.backlog.arrive(u64::from(initiator.outstanding) + waiting);
+        if initiator.outstanding >= initiator.depth {
+            initiator.waiting.push_back((now, request));
+            self.waiting += 1;
+        } else {
+            self.submit(index, now, now, request)?;
+        }
+        let outstanding = u64::from(self.device.outstanding());
+        let bytes = outstanding * PLACE_BYTES + self.waiting * WAITING_BYTES;
+        if outstanding > PLACES_MOST || bytes > self.backlog_bytes {
+            return Err(self.overloaded(index));
+        }
+        self.draw(index, now)
     }
 
     #[inline]
-    fn submit(&mut self, index: usize, now: Instant, arrived: Instant, request: Request) {
+    fn submit(
+        &mut self,
+        index: usize,
+        now: Instant,
+        arrived: Instant,
+        request: Request,
+    ) -> Result<(), RunError> {
+        if !self.link.add(request.command.bytes) {
+            return Err(self.fault(
+                index,
+                "its requests would keep the link busy for years; raise drive.link.rate, or lower \
+                 queue_depth or the rate of arrivals"
+                    .into(),
+            ));
+        }
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
         let priority = initiator.source.priority();
         self.device.submit(now, arrived, request.command, priority, index as u32);
+        Ok(())
+    }
+
+    // ---- what cannot be simulated ---------------------------------------------
+
+    fn fault(&self, index: usize, problem: String) -> RunError {
+        RunError::Workload { workload: self.initiators[index].source.name().into(), problem }
+    }
+
+    /// A request of an initiator, or else something that the drive does, would come
+    /// after all time.
+    #[cold]
+    fn too_late(&self, index: Option<usize>) -> RunError {
+        let busy = |initiator: &Initiator| initiator.outstanding > 0;
+        let index = index.or_else(|| self.initiators.iter().position(busy)).unwrap_or(0);
+        let now = self.device.now();
+        let problem = format!(
+            "it goes on after {now:?}, beyond the {LATEST:?} (4.5 years) that can be simulated; limit \
+             it with stop or the run with run.time, or shorten its start, pauses, time scale or \
+             repetitions"
+        );
+        self.fault(index, problem)
+    }
+
+    #[cold]
+    fn overloaded(&self, index: usize) -> RunError {
+        let arrived = self.initiators[index].backlog.arrived;
+        let under_way = u64::from(self.device.outstanding()) + self.waiting;
+        let problem = format!(
+            "overload: at {:?} {under_way} requests are waiting or under way, more than memory is \
+             for ({arrived} of this workload have arrived); the drive serves less than is asked of \
+             it, so lower the rate of arrivals (or raise trace.time_scale), or end the run earlier",
+            self.device.now()
+        );
+        self.fault(index, problem)
+    }
+
+    #[cold]
+    fn stands_still(&self, index: usize) -> RunError {
+        let (at, completions) = self.initiators[index].standing;
+        let problem = format!(
+            "{completions} of its requests have completed at {at:?} and take no time, so no limit in \
+             time is ever reached; give it a number of requests (stop.requests), a think_time, or its \
+             commands a duration (drive.firmware)"
+        );
+        self.fault(index, problem)
     }
 
     #[inline]
@@ -293,6 +460,7 @@ impl Run {
                 self.measured.record(completion, self.device.blame(completion.id));
             }
             for completion in completions.drain(..) {
+                self.link.remove(completion.command.bytes);
                 self.completed(completion.tag as usize, completion.finished)?;
             }
             self.completions = completions;
@@ -306,15 +474,28 @@ impl Run {
         initiator.outstanding -= 1;
         if initiator.source.is_open_loop() {
             if let Some((arrived, request)) = initiator.waiting.pop_front() {
-                self.submit(index, now, arrived, request);
+                self.waiting -= 1;
+                self.submit(index, now, arrived, request)?;
             }
             return Ok(());
+        }
+        if !initiator.is_bounded {
+            let (at, completions) = initiator.standing;
+            initiator.standing = if at == now { (at, completions + 1) } else { (now, 1) };
+            if completions >= AT_ONE_MOMENT && at == now {
+                return Err(self.stands_still(index));
+            }
         }
         self.draw(index, now)
     }
 
     // ---- looking in ----------------------------------------------------------
 
+    /// Bounds the memory that requests of open loops may take while they wait or are
+    /// under way. Without it: half of what the system could give when the run was made.
+    pub fn limit_backlog(&mut self, bytes: u64) {
+        self.backlog_bytes = bytes;
+    }
     /// How the run stands.
     pub fn progress(&self) -> Progress {
         let by_requests = self.issued as f64 / self.stop_requests as f64;
@@ -347,6 +528,12 @@ impl Run {
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
+    /// Each open loop's name and backlog.
+    pub fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
+        let open = |initiator: &&Initiator| initiator.source.is_open_loop();
+        let told = |initiator: &'_ Initiator| initiator.backlog;
+        self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
+    }
     /// Ends measuring at the present moment.
     pub fn finish(&mut self) {
         self.measured.finish(&mut self.device);
@@ -367,11 +554,12 @@ fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Opt
         let rows = survey
             .as_ref()
             .zip(workload.trace.as_ref())
-            .map(|(survey, trace)| survey.rows * trace.repeat.unwrap_or(1));
+            .map(|(survey, trace)| survey.rows.saturating_mul(trace.repeat.unwrap_or(1)));
         match (limit, rows) {
             (Some(limit), Some(rows)) => Some(limit.min(rows)),
             (limit, rows) => limit.or(rows),
         }
     };
-    experiment.workload.iter().zip(surveys).map(expected).sum()
+    let mut each = experiment.workload.iter().zip(surveys).map(expected);
+    each.try_fold(0u64, |sum, expected| Some(sum.saturating_add(expected?)))
 }

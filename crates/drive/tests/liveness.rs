@@ -105,6 +105,37 @@ fn a_full_drive_under_random_overwrites_goes_on_at_the_least_spare() {
 }
 
 #[test]
+fn a_drive_with_bad_blocks_goes_on_at_the_least_spare_that_is_accepted() {
+    // Eight bins of four planes. How many blocks the worst of them has left follows
+    // from the seed, and the least spare from that.
+    let text = "[precondition]\nfill = \"random\"\n[[workload]]\nname = \"host\"\n\
+                reads = \"0 %\"\nqueue_depth = 32\n[run]\nrequests = 4000\n";
+    let mut accepted = Vec::new();
+    for seed in 1..=8 {
+        let least = (20..40).rev().find_map(|data_blocks| {
+            let overrides = [
+                set("seed", seed),
+                set("geometry.dies_per_package", 8),
+                set("geometry.planes_per_die", 4),
+                set("ftl.block_planes", 4),
+                set("geometry.blocks_per_plane", 40),
+                set("geometry.pages_per_block", 8),
+                set("ftl.bad_blocks.factory", "4 %"),
+                set("ftl.over_provisioning.exported", format!("{} KiB", 4 * 8 * 32 * data_blocks)),
+                set("buffer.durability", "capacitor"),
+            ];
+            Some((data_blocks, common::try_experiment(text, &overrides).ok()?))
+        });
+        let (data_blocks, experiment) = least.expect("half of the drive is enough");
+        assert_eq!(common::counted(&run(&experiment)), 4_000);
+        accepted.push(data_blocks);
+    }
+    println!("blocks of data a bin, of 40: {accepted:?}");
+    accepted.dedup();
+    assert!(accepted.len() > 1, "it depends on the seed");
+}
+
+#[test]
 fn what_is_answered_at_once_keeps_its_own_blame() {
     // Without firmware time a flush is over the moment it is submitted, and its
     // place in the drive is free for the next command. Two writes end with one

@@ -81,7 +81,7 @@ fn check_synthetic(config: &WorkloadConfig, region: Region, faults: &mut Faults)
         faults.sectors(align.bytes(), "align");
     }
     if let Some(addresses) = &config.addresses {
-        check_addresses(addresses, align(config), faults);
+        check_addresses(addresses, align(config), region, faults);
     }
     let is_open = config.arrivals.is_some();
     let thinks = is_open && config.think_time.is_some();
@@ -152,7 +152,7 @@ fn check_exponential(config: &ExponentialSize, faults: &mut Faults) {
     faults.when(config.max.is_some_and(is_odd), "size.max", &problem);
 }
 
-fn check_addresses(config: &AddressConfig, align: u64, faults: &mut Faults) {
+fn check_addresses(config: &AddressConfig, align: u64, region: Region, faults: &mut Faults) {
     match *config {
         AddressConfig::Sequential {} | AddressConfig::Uniform {} | AddressConfig::Jesd219 {} => {}
         AddressConfig::Strided { stride } => {
@@ -160,6 +160,12 @@ fn check_addresses(config: &AddressConfig, align: u64, faults: &mut Faults) {
             let align = Size::from_bytes(align);
             let problem = format!("must be a multiple of align ({align}) and more than 0 B");
             faults.when(is_odd, "addresses.stride", &problem);
+            let stays = region.bytes > 0 && stride.bytes() >= region.bytes;
+            let region = Size::from_bytes(region.bytes);
+            let problem = format!(
+                "is not less than the region ({region}): all requests would begin at one place"
+            );
+            faults.when(stays && !is_odd, "addresses.stride", &problem);
         }
         AddressConfig::Zipf { theta, .. } => {
             let is_wrong = !(0.0..=THETA_MAX).contains(&theta);

@@ -3,6 +3,7 @@
 use crate::errors::{self, SimulatorError, SpaceError};
 use crate::guard::{self, Guarded};
 use crate::plan::Plan;
+use drive::horizon::{LATEST, LinkLoad};
 use drive::{Device, precondition::precondition};
 use engine::{Instant, Streams};
 use host::{Command, Kind, Priority};
@@ -20,6 +21,7 @@ pub struct Drive {
 struct State {
     device: Device,
     next_id: u64,
+    link: LinkLoad,
     /// Completions that `advance` has not given out yet.
     done: Vec<Completion>,
     /// Kept for its memory.
@@ -78,6 +80,7 @@ impl Drive {
     #[new]
     fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
         let plan = plan.inner.clone();
+        let plan_link = plan.experiment.drive.link;
         let made = guard::detached(py, || {
             let (experiment, streams) = (&plan.experiment, Streams::new(plan.experiment.seed));
             let mut device = Device::new(&experiment.drive, experiment.seed);
@@ -92,7 +95,8 @@ impl Drive {
         })?;
         let device = made.map_err(errors::run)?;
         let capacity_bytes = device.ftl().layout.exported_bytes();
-        let state = State { device, next_id: 0, done: Vec::new(), taken: Vec::new() };
+        let link = LinkLoad::new(&plan_link);
+        let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
         Ok(Self { capacity_bytes, state: Guarded::new(state) })
     }
 
@@ -122,7 +126,8 @@ impl Drive {
     /// Lets time pass up to and including `until_ns`; returns what has completed
     /// since the last call, in order.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
-        let advanced = self.state.with(py, |state| state.advance(Instant::from_ns(until_ns)))?;
+        let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
+        let advanced = self.state.with(py, |state| state.advance(until))?;
         advanced.map_err(SpaceError::new_err)
     }
 
@@ -189,7 +194,7 @@ impl State {
         priority: Priority,
     ) -> Result<u64, String> {
         let now = self.device.now();
-        let at = at_ns.map_or(now, Instant::from_ns);
+        let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"))?;
         if at < now {
             let (at, now) = (at.as_ns(), now.as_ns());
             return Err(format!("at_ns={at} is in the past: the drive has reached {now} ns"));
@@ -197,6 +202,10 @@ impl State {
         while self.device.next_due().is_some_and(|due| due <= at) {
             self.device.step();
             self.harvest();
+        }
+        if !self.link.add(command.bytes) {
+            self.link.remove(command.bytes);
+            return Err("the requests under way would keep the link busy for years".into());
         }
         let id = self.next_id;
         self.next_id += 1;
@@ -222,6 +231,7 @@ impl State {
             return;
         }
         self.device.take_done(&mut self.taken);
+        self.taken.iter().for_each(|done| self.link.remove(done.command.bytes));
         let blame = |id| self.device.blame(id).iter().map(|(s, span)| (s.name(), span.as_ns()));
         self.done.extend(self.taken.drain(..).map(|done| Completion {
             id: full_id(self.next_id, done.tag),
@@ -234,6 +244,15 @@ impl State {
             blame: Blame(blame(done.id).collect()),
         }));
     }
+}
+
+/// A moment that the drive can be taken to.
+fn moment(ns: u64, name: &str) -> Result<Instant, String> {
+    let moment = Instant::from_ns(ns);
+    let latest = LATEST.as_ns();
+    (moment <= LATEST).then_some(moment).ok_or_else(|| {
+        format!("{name}={ns} is beyond the {latest} ns (4.5 years) that can be simulated")
+    })
 }
 
 /// The id whose low half is `tag`: the latest one given, as fewer than 2^32 are

@@ -45,6 +45,11 @@ pub fn run(error: RunError) -> PyErr {
     match error {
         RunError::Host(error) => host(error),
         RunError::NoSpace(_) | RunError::Stuck { .. } => SpaceError::new_err(error.to_string()),
+        RunError::Workload { workload, problem } => {
+            let mut problems = Problems::new(format!("workload {workload:?}"));
+            problems.push("", problem);
+            config(&problems)
+        }
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }
 }

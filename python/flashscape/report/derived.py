@@ -39,6 +39,10 @@ def _capacity(capacity: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("over-provisioning: spare / exported", units.percent(capacity["spare_over_exported"])),
         ("over-provisioning: reserved / physical", units.percent(capacity["reserved_of_physical"])),
+        (
+            "over-provisioning: spare for collection / data",
+            units.percent(capacity["spare_for_collection"]),
+        ),
         ("mapping unit", f"{capacity['mapping_unit_bytes']:,} B"),
         ("mapping units", f"{capacity['logical_units']:,}"),
     ]

@@ -18,6 +18,7 @@ impl Checked {
                 "physical_bytes": physical,
                 "spare_over_exported": physical as f64 / exported as f64 - 1.0,
                 "reserved_of_physical": 1.0 - exported as f64 / physical as f64,
+                "spare_for_collection": self.spare_for_collection,
                 "mapping_unit_bytes": layout.unit_bytes,
                 "logical_units": layout.logical_units,
             },
@@ -36,7 +37,7 @@ impl Checked {
             "suspension_points_ns": self.steps(),
             "memory_bytes": {
                 "map": self.memory.map_bytes,
-                "other": self.memory.other_bytes,
+                "other": self.memory.other_bytes(),
                 "audit": self.memory.audit_bytes,
                 "total": self.memory.total(),
                 "available": self.memory.available_bytes,

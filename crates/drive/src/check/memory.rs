@@ -1,15 +1,36 @@
 //! How much memory a run takes, and whether there is so much.
 
+use crate::experiment::Experiment;
 use ftl::Layout;
+use host::WorkloadConfig;
+use host::config::ThinkConfig;
 use nand::Geometry;
+
+/// Bytes that a request under way takes: the request, an operation or two with their
+/// blame, and its place on the agenda.
+pub const PLACE_BYTES: u64 = 1024;
+/// Bytes that a request waiting in the host takes, with room to grow.
+pub const WAITING_BYTES: u64 = 128;
+/// Requests under way that an event can tell apart, with room for what they cause.
+pub const PLACES_MOST: u64 = 1 << 26;
+/// Bytes that one of the slowest requests takes with its blame.
+const SLOWEST_BYTES: u64 = 640;
 
 /// Bytes that a run takes, and that there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// For the map, the reverse map and live bits.
     pub map_bytes: u64,
-    /// For blocks, units, queues and histograms.
-    pub other_bytes: u64,
+    /// For blocks, units and histograms.
+    pub flash_bytes: u64,
+    /// For the write buffer.
+    pub buffer_bytes: u64,
+    /// For requests under way, and which workload may have the most of them.
+    pub queue_bytes: u64,
+    /// Which workload may have the most requests under way.
+    pub deepest: usize,
+    /// For the slowest requests.
+    pub slowest_bytes: u64,
     /// For the auditor.
     pub audit_bytes: u64,
     /// Free on this machine, where that can be known.
@@ -19,39 +40,95 @@ pub struct Memory {
 impl Memory {
     /// All of it.
     pub fn total(&self) -> u64 {
-        self.map_bytes + self.other_bytes + self.audit_bytes
+        self.map_bytes + self.other_bytes() + self.audit_bytes
     }
-    /// What is wrong where there is too little.
-    pub fn fault(&self) -> Option<String> {
+    /// All but the map and the auditor.
+    pub fn other_bytes(&self) -> u64 {
+        self.flash_bytes + self.buffer_bytes + self.queue_bytes + self.slowest_bytes
+    }
+    /// What is wrong where there is too little, with the path of what takes the most.
+    pub fn fault(&self) -> Option<(String, String)> {
         let available = self.available_bytes?;
+        if self.total() <= available {
+            return None;
+        }
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-        (self.total() > available).then(|| {
-            format!(
-                "the drive takes {:.1} GiB of memory and {:.1} GiB are available; choose a smaller drive or a larger mapping unit{}",
-                gib(self.total()),
-                gib(available),
-                if self.audit_bytes > 0 { ", or run without audit" } else { "" },
-            )
-        })
+        let geometry = "choose a smaller drive or a larger mapping unit";
+        let parts = [
+            (self.map_bytes + self.flash_bytes, "drive.geometry".to_owned(), geometry),
+            (self.buffer_bytes, "drive.buffer.size".into(), "choose a smaller buffer"),
+            (
+                self.queue_bytes,
+                format!("workload[{}].queue_depth", self.deepest),
+                "choose a smaller queue depth",
+            ),
+            (self.slowest_bytes, "record.slowest".into(), "keep fewer of the slowest requests"),
+            (self.audit_bytes, "run.audit".into(), "run without audit"),
+        ];
+        let (bytes, path, remedy) = parts.into_iter().max_by_key(|(bytes, ..)| *bytes)?;
+        let fault = format!(
+            "the run takes {:.1} GiB of memory, {:.1} GiB of them for this, and {:.1} GiB are available; {remedy}",
+            gib(self.total()),
+            gib(bytes),
+            gib(available),
+        );
+        Some((path, fault))
     }
 }
 
-/// The memory that a run on a drive of this layout takes.
-pub fn memory(layout: &Layout, geometry: &Geometry, buffer_units: u32, audit: bool) -> Memory {
+/// The memory that an experiment takes.
+pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Memory {
     let (logical, physical) = (u64::from(layout.logical_units), u64::from(layout.physical_units()));
+    let places = |workload: &WorkloadConfig| places(workload, experiment.run.requests);
+    let kept =
+        u64::from(experiment.record.slowest).min(experiment.run.requests.unwrap_or(u64::MAX));
+    let kinds: u64 = experiment.workload.iter().map(kinds).sum();
+    let by_depth = |index: &usize| places(&experiment.workload[*index]);
     Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8,
-        other_bytes: u64::from(layout.blocks()) * 48
+        flash_bytes: u64::from(layout.blocks()) * 48
             + u64::from(geometry.planes()) * 1024
-            + u64::from(buffer_units) * 384
             + (32 << 20),
-        audit_bytes: if audit { 8 * physical + 16 * logical } else { 0 },
+        buffer_bytes: u64::from(experiment.drive.buffer.units(layout)) * 384,
+        queue_bytes: experiment.workload.iter().map(places).sum::<u64>() * PLACE_BYTES,
+        deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),
+        slowest_bytes: kept * kinds * SLOWEST_BYTES,
+        audit_bytes: if experiment.run.audit { 8 * physical + 16 * logical } else { 0 },
         available_bytes: available(),
     }
 }
 
+/// Requests of a closed loop under way at most. (An open loop has as many as come;
+/// the run ends where they become too many.)
+pub fn places(workload: &WorkloadConfig, run_requests: Option<u64>) -> u64 {
+    let is_open = match &workload.trace {
+        Some(trace) => trace.mode == host::config::TraceMode::Open,
+        None => workload.arrivals.is_some(),
+    };
+    if is_open {
+        return 0;
+    }
+    let stop = workload.stop.as_ref().and_then(|stop| stop.requests).unwrap_or(u64::MAX);
+    first_draws(workload, workload.queue_depth.unwrap_or(1), run_requests).min(stop)
+}
+
+/// Places of a closed loop of this depth that are filled at the beginning: no more
+/// than requests that are ever issued, unless it depends on chance which come first.
+pub fn first_draws(workload: &WorkloadConfig, depth: u32, run_requests: Option<u64>) -> u64 {
+    let by_chance = matches!(workload.think_time, Some(ThinkConfig::Exponential(_)));
+    let depth = u64::from(depth);
+    if by_chance { depth } else { depth.min(run_requests.unwrap_or(u64::MAX)) }
+}
+
+/// How many kinds of request a workload has.
+fn kinds(workload: &WorkloadConfig) -> u64 {
+    let Some(mix) = &workload.mix else { return if workload.trace.is_some() { 5 } else { 2 } };
+    let shares = [mix.read, mix.write, mix.trim, mix.flush, mix.write_zeroes];
+    shares.iter().flatten().filter(|share| share.fraction() > 0.0).count() as u64
+}
+
 /// Bytes that the system says it can give without swapping.
-fn available() -> Option<u64> {
+pub fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

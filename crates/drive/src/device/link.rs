@@ -20,7 +20,7 @@ impl Link {
     pub fn new(config: &LinkConfig) -> Self {
         Self {
             rate: config.rate,
-            duplex: config.duplex,
+            duplex: config.duplex.unwrap_or_default(),
             free: [Instant::START; 2],
             last: (0, Span::ZERO),
         }

@@ -422,7 +422,7 @@ impl Device {
         let through = self.buffer_config.durability == Durability::None;
         let home = &mut self.bins[bin];
         let roomy = self.ftl.room(bin, Stream::Host) > home.unbound;
-        let available = roomy && (through || home.queued < self.buffer_config.programs_per_bin);
+        let available = roomy && (through || home.queued < self.buffer_config.programs_per_bin());
         if roomy == home.roomy && available == home.available {
             return;
         }

@@ -63,10 +63,8 @@ size = "1 MiB"
 latency = "0 us"
 flush = { policy = "eager" }
 order = "fifo"
-programs_per_bin = 2
 read_hits = true
 [drive.link]
-duplex = "full"
 [drive.firmware]
 read = "0 us"
 write = "0 us"

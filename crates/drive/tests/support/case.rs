@@ -54,13 +54,13 @@ pub fn experiment(dice: &[u32]) -> String {
     let mut part = || parts.next().expect("there are dice for every part");
     let mut text = String::new();
     let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
-    let is_through = buffer(&mut text, &mut part(), &shape);
-    surroundings(&mut text, &mut part(), is_through);
+    buffer(&mut text, &mut part(), &shape);
+    let ranks = surroundings(&mut text, &mut part());
     precondition(&mut text, &mut part(), &shape);
     let mut run = part();
     let initiators = run.between(1, 3);
     for index in 0..initiators {
-        workload(&mut text, &mut part(), &shape, index);
+        workload(&mut text, &mut part(), &shape, index, ranks);
     }
     writeln!(text, "[run]\nrequests = {}\naudit = true", run.between(20, 1500)).unwrap();
     if run.once_in(4) {
@@ -136,7 +136,7 @@ fn flash_and_firmware(
     let streams = firmware.of(&["separate", "shared"]);
     let free_block = firmware.of(&["least-worn", "fifo"]);
     let stripe = match firmware.below(4) {
-        3 => format!("stripe = \"{} B\", ", unit * firmware.between(1, 9)),
+        3 if pool != "drive" => format!("stripe = \"{} B\", ", unit * firmware.between(1, 9)),
         _ => String::new(),
     };
     let factory = firmware.of(&[0, 0, 0, 1, 3]);
@@ -241,8 +241,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
     in_blocks
 }
 
-/// Writes the buffer's settings; returns whether writes go through it.
-fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> bool {
+fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let durability = dice.of(&["volatile", "none", "capacitor"]);
     let batch = shape.batch_units * shape.unit;
     let size = batch * dice.between(1, 8) + shape.unit * dice.below(3);
@@ -261,24 +260,27 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> bool {
         text,
         "[drive.buffer]\ndurability = \"{durability}\"\nsize = \"{size} B\"\n\
          latency = \"{latency} us\"\nflush = {flush}\norder = \"{order}\"\n\
-         programs_per_bin = {programs}\nread_hits = {read_hits}"
+         read_hits = {read_hits}"
     )
     .unwrap();
+    if durability != "none" {
+        writeln!(text, "programs_per_bin = {programs}").unwrap();
+    }
     if dice.once_in(3) {
         writeln!(text, "partial_after = \"{} us\"", dice.of(&[0, 50, 3000])).unwrap();
     }
-    durability == "none"
 }
 
-fn surroundings(text: &mut String, dice: &mut Dice<'_>, _is_through: bool) {
+/// Writes what is around; returns whether priorities count.
+fn surroundings(text: &mut String, dice: &mut Dice<'_>) -> bool {
     let bypass = dice.of(&["none", "batch", "drain"]);
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
-    writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]\nduplex = \"{duplex}\"")
-        .unwrap();
+    writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]").unwrap();
     if dice.once_in(2) {
-        writeln!(text, "rate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"])).unwrap();
+        writeln!(text, "duplex = \"{duplex}\"\nrate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"]))
+            .unwrap();
     }
     writeln!(
         text,
@@ -286,6 +288,7 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, _is_through: bool) {
          trim = \"{trim} us\"\nflush = \"{flush} us\""
     )
     .unwrap();
+    bypass != "none"
 }
 
 fn precondition(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
@@ -334,8 +337,9 @@ fn addresses(dice: &mut Dice<'_>, align: u64) -> String {
     }
 }
 
-fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
+fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64, ranks: bool) {
     let priority = dice.of(&["normal", "high", "low"]);
+    let priority = if ranks { priority } else { "normal" };
     writeln!(text, "[[workload]]\nname = \"w{index}\"\npriority = \"{priority}\"").unwrap();
     let mix = dice.of(&[
         [0, 100, 0, 0, 0],

@@ -1,9 +1,7 @@
 //! Runs an experiment to its end under audit and says what went wrong, if
 //! anything did.
 
-use drive::check::Checked;
 use drive::{Device, Experiment, Run, RunError, load};
-use ftl::BinId;
 
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,20 +35,15 @@ pub fn run(text: &str) -> Result<Outcome, String> {
 fn attempt(text: &str) -> Result<Outcome, String> {
     match load::load(text, "case.toml", &[]) {
         Err(problems) => Ok(Outcome::Refused(problems.to_string())),
-        Ok((experiment, checked)) => run_checked(&experiment, &checked),
+        Ok((experiment, _)) => run_checked(&experiment),
     }
 }
 
-fn run_checked(experiment: &Experiment, checked: &Checked) -> Result<Outcome, String> {
+fn run_checked(experiment: &Experiment) -> Result<Outcome, String> {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
         Ok(run) => run.expect("nobody ends it"),
-        Err(RunError::NoSpace(_))
-            if is_worn(&Device::new(&experiment.drive, experiment.seed), checked, experiment) =>
-        {
-            return Ok(Outcome::WornOut);
-        }
-        // Blocks may also have worn out during preconditioning, out of sight.
+        // Blocks may have worn out during preconditioning, out of sight.
         Err(RunError::NoSpace(_)) if wears(experiment) => return Ok(Outcome::WornOut),
         Err(error) => return Err(error.to_string()),
     };
@@ -59,7 +52,7 @@ fn run_checked(experiment: &Experiment, checked: &Checked) -> Result<Outcome, St
         match run.advance(1 << 14) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(RunError::Stuck { .. }) if is_worn(run.device(), checked, experiment) => {
+            Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => {
                 return Ok(Outcome::WornOut);
             }
             Err(error) => return Err(error.to_string()),
@@ -80,12 +73,10 @@ fn wears(experiment: &Experiment) -> bool {
         || experiment.drive.ftl.bad_blocks.grown_per_erase.fraction() > 0.0
 }
 
-/// True where a bin has fewer good blocks than `check` counted on.
-fn is_worn(device: &Device, checked: &Checked, experiment: &Experiment) -> bool {
-    let blocks = checked.layout.blocks_per_bin();
-    let bad = experiment.drive.ftl.bad_blocks.factory.fraction() * f64::from(blocks);
-    let counted_on = blocks - (bad + 3.0 * bad.sqrt()) as u32;
-    (0..checked.layout.bins).any(|bin| device.ftl().good_blocks(BinId(bin)) < counted_on)
+/// True where blocks were retired since the drive was new.
+fn is_worn(device: &Device, experiment: &Experiment) -> bool {
+    let new = Device::new(&experiment.drive, experiment.seed);
+    wears(experiment) && device.ftl().tally.retired > new.ftl().tally.retired
 }
 
 /// What was counted adds up: requests, and the blame of each kind.
