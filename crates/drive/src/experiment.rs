@@ -78,7 +78,8 @@ pub struct AgeConfig {
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub overwrites: f64,
     /// Ends as soon as write amplification is steady: over three windows of a
-    /// quarter of the filled space each, it changes by less than 1 %.
+    /// quarter of the filled space each (more where that is fewer than 500 erases), it
+    /// changes by less than 1 %.
     #[serde(default)]
     pub until_steady: bool,
 }

@@ -1,6 +1,7 @@
 //! What a run leaves behind: `summary.json`, whose names scripts may rely on
 //! (docs/results.md), and tables.
 
+mod notes;
 mod steady;
 mod tables;
 
@@ -39,6 +40,8 @@ pub fn summary(
     let measured = run.measured();
     let seconds = measured.span().as_secs_f64();
     let unit = checked.layout.unit_bytes;
+    let steady = steady::verdicts(measured.series(), checked.layout.bins);
+    let notes = notes::notes(run, experiment, checked, &steady);
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
         "title": experiment.title,
@@ -56,10 +59,10 @@ pub fn summary(
             "units": spread(&measured.unit_utilisation()),
             "channels": spread(&measured.channel_utilisation()),
         },
-        "steady_state": steady::verdicts(measured.series()),
+        "steady_state": steady,
         "precondition": precondition(run.preconditioned()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
-        "notes": checked.notes,
+        "notes": notes,
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
     })
 }

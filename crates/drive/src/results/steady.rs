@@ -3,8 +3,14 @@
 use metrics::{Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
 
-/// The verdicts on mean latency and on write amplification.
-pub fn verdicts(series: &Series) -> Value {
+/// Erases in each bin, in the mean, without which nothing is said about write
+/// amplification: one for each of the five rounds that are compared. With fewer it
+/// depends on chance which bins were collected in a round, and with none the drive
+/// only uses up space that was free before.
+const ERASES_PER_BIN: u64 = 5;
+
+/// The verdicts on mean latency and on write amplification of a drive of `bins`.
+pub fn verdicts(series: &Series, bins: u32) -> Value {
     let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
     let column = |name: &str| match series.column(name) {
         Some(Values::U64(values)) => values.as_slice(),
@@ -19,10 +25,26 @@ pub fn verdicts(series: &Series) -> Value {
         &[host, column("gc_units_programmed"), column("padding_units_programmed")],
         &[host],
     );
+    let of_amplification = verdict(&amplification, &begins);
     json!({
         "latency": verdict(&latency, &begins),
-        "write_amplification": verdict(&amplification, &begins),
+        "write_amplification": with_erases(of_amplification, &begins, column("erases"), bins),
     })
+}
+
+/// A verdict of steadiness stands only where enough was erased from then on.
+fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Value {
+    let Some(from) = verdict["from_ns"].as_u64() else { return verdict };
+    let since = begins.iter().zip(erases).filter(|(begin, _)| **begin >= from);
+    let erased: u64 = since.map(|(_, erases)| erases).sum();
+    let needed = ERASES_PER_BIN * u64::from(bins);
+    if erased >= needed {
+        return verdict;
+    }
+    let reason = format!(
+        "only {erased} blocks were erased and {needed} are needed, {ERASES_PER_BIN} a bin in the mean"
+    );
+    json!({ "reached": false, "from_ns": null, "reason": reason })
 }
 
 /// The sums of some columns over the sums of others, each window with the row in
@@ -30,7 +52,9 @@ pub fn verdicts(series: &Series) -> Value {
 /// counts: what was done in them is not lost.
 fn windows(totals: &[&[u64]], counts: &[&[u64]]) -> Vec<(usize, Window)> {
     let rows = totals.iter().map(|column| column.len()).max().unwrap_or(0);
-    let sum = |columns: &[&[u64]], row: usize| columns.iter().map(|c| c[row]).sum::<u64>() as f64;
+    let sum = |columns: &[&[u64]], row: usize| {
+        columns.iter().filter_map(|c| c.get(row)).sum::<u64>() as f64
+    };
     let mut windows = Vec::new();
     let mut begun: Option<(usize, f64)> = None;
     for row in 0..rows {
@@ -60,6 +84,26 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::Instant;
+    use metrics::{Field, Merge};
+
+    #[test]
+    fn without_erases_write_amplification_is_not_steady() {
+        // Sixty rows of the same amplification, and an erase in each of the last ten:
+        // enough for two bins, too few for three.
+        let fields = ["host_units_programmed", "gc_units_programmed", "erases"]
+            .map(|name| Field::u64(name, Merge::Sum));
+        let mut series = Series::new(Instant::START, 4096, fields);
+        for row in 0..60u64 {
+            let end = Instant::from_ns(10 * (row + 1));
+            series.append(end, &[8.into(), 24.into(), u64::from(row >= 50).into()]);
+        }
+        let verdict = |bins| verdicts(&series, bins)["write_amplification"].clone();
+        assert_eq!(verdict(2)["from_ns"], 0);
+        assert_eq!(verdict(3)["reached"], false);
+        let reason = verdict(3)["reason"].to_string();
+        assert!(reason.contains("only 10 blocks were erased and 15 are needed"), "{reason}");
+    }
 
     #[test]
     fn rows_without_a_count_join_the_next() {

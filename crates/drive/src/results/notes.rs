@@ -1,0 +1,102 @@
+//! What is true of a run and often not meant, in sentences.
+
+use crate::check::Checked;
+use crate::experiment::Experiment;
+use crate::run::Run;
+use serde_json::Value;
+
+/// Share of the counted time that may lie before the steady state.
+const UNSETTLED: f64 = 0.05;
+
+/// Share of its requests that an open loop may have waiting when the last one comes,
+/// and how many those are at least.
+const BACKLOG: (f64, u64) = (0.05, 64);
+
+/// The notes on a run whose measuring has ended; `steady` are its verdicts.
+pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Value) -> Vec<String> {
+    let mut notes = checked.notes.clone();
+    notes.extend(nothing_counted(run));
+    notes.extend(no_erase(run, experiment));
+    notes.extend(not_aged(run));
+    notes.extend(unsettled(run, steady));
+    notes.extend(overloads(run));
+    notes
+}
+
+fn nothing_counted(run: &Run) -> Option<String> {
+    let measured = run.measured();
+    let counted = measured.initiators().iter().flat_map(|initiator| initiator.kinds.iter());
+    if counted.flatten().next().is_some() {
+        return None;
+    }
+    Some(match measured.is_warm() {
+        false => "the run ended before its warm-up was over: nothing was counted".into(),
+        true => "no request was counted: none that arrived after the warm-up has completed".into(),
+    })
+}
+
+fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
+    let tally = run.measured().tally();
+    if tally.erases > 0 || tally.units.iter().sum::<u64>() == 0 {
+        return None;
+    }
+    let was_new = run.preconditioned().tally.erases == 0;
+    Some(match was_new && experiment.precondition.age.is_none() {
+        true => {
+            "no garbage collection happened, before the run or in it: latencies are those of a new \
+                 drive (precondition with fill and age brings it to a used state)"
+                .into()
+        }
+        false => {
+            "no block was erased while the run was counted: its tail has no erases, and its write \
+                  amplification is not that of a longer run"
+                .into()
+        }
+    })
+}
+
+fn not_aged(run: &Run) -> Option<String> {
+    let done = run.preconditioned();
+    if done.steady != Some(false) {
+        return None;
+    }
+    let amplification = match done.write_amplification {
+        Some(amplification) => format!("was {amplification:.3} in its last window"),
+        None => "could not be measured".into(),
+    };
+    Some(format!(
+        "ageing ended with precondition.age.overwrites, before write amplification was steady: it {amplification}"
+    ))
+}
+
+fn unsettled(run: &Run, steady: &Value) -> Vec<String> {
+    let (begun, span) = (run.measured().begun_at().as_ns(), run.measured().span().as_ns());
+    let of = |key: &str, what: &str| {
+        let before = steady[key]["from_ns"].as_u64()?.saturating_sub(begun);
+        let share = before as f64 / span.max(1) as f64;
+        (share > UNSETTLED).then(|| {
+            format!(
+                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; a longer warm-up would leave it out",
+                100.0 * share,
+                (begun + before) as f64 / 1e9,
+            )
+        })
+    };
+    let latency = of("latency", "mean latency");
+    latency.into_iter().chain(of("write_amplification", "write amplification")).collect()
+}
+
+fn overloads(run: &Run) -> Vec<String> {
+    let of = |(name, backlog): (&str, crate::run::Backlog)| {
+        let (share, least) = BACKLOG;
+        let grows = backlog.at_last > backlog.at_half + backlog.at_half / 2;
+        let is_large = backlog.at_last as f64 > share * backlog.arrived as f64;
+        (grows && is_large && backlog.at_last >= least).then(|| {
+            format!(
+                "overload: {} of the {} requests of \"{name}\" had not completed when the last one came, and the backlog grew throughout: latencies grow with the length of the run, and percentiles tell nothing else",
+                backlog.at_last, backlog.arrived,
+            )
+        })
+    };
+    run.backlogs().filter_map(of).collect()
+}

@@ -1,0 +1,261 @@
+//! When counting begins and ends, runs that would not end, and what a run's notes
+//! say about it.
+
+mod common;
+
+use common::{experiment, run, set, stats, try_run};
+use drive::results::{Outcome, summary};
+use drive::{Experiment, Run, RunError, load};
+use host::Kind;
+use metrics::Values;
+
+const US: u64 = 1_000;
+
+/// A page takes 25 us to sense and 100 us on the channel.
+const READ_US: u64 = 125;
+
+fn reads(rest: &str) -> String {
+    format!(
+        "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\nreads = \"100 %\"\n{rest}"
+    )
+}
+
+#[test]
+fn counting_begins_when_the_warm_up_ends_and_not_with_the_next_event() {
+    // Eight reads one behind the other: the unit is busy all the time. The warm-up
+    // ends in the middle of the sixth.
+    let text = reads("[run]\nrequests = 8\nwarm_up = { time = \"700 us\" }\n");
+    let run = run(&experiment(&text, &[]));
+    let measured = run.measured();
+    assert_eq!(measured.begun_at().as_ns(), 700 * US);
+    assert_eq!(measured.span().as_ns(), (8 * READ_US - 700) * US);
+    assert_eq!(measured.unit_utilisation(), [1.0]);
+    // The channel carries a page in the last 100 us of each: of the sixth, which
+    // ends at 750 us, 50 us are left.
+    let carried = 50 + 2 * 100;
+    assert_eq!(measured.channel_utilisation(), [f64::from(carried) / 300.0]);
+    assert_eq!(stats(&run, 0, Kind::Read).latency.count(), 2);
+}
+
+#[test]
+fn counting_begins_at_the_last_completion_of_the_warm_up() {
+    let text = reads("think_time = \"75 us\"\n[run]\nrequests = 8\nwarm_up = { requests = 3 }\n");
+    let run = run(&experiment(&text, &[]));
+    // A read comes every 200 us, the first at 75 us; the third ends at 600 us.
+    assert_eq!(run.measured().begun_at().as_ns(), 600 * US);
+    assert_eq!(run.measured().span().as_ns(), 5 * 200 * US);
+    assert_eq!(run.measured().unit_utilisation(), [125.0 / 200.0]);
+}
+
+#[test]
+fn a_run_ends_with_its_last_completion_whatever_was_still_to_come() {
+    // The second initiator's request would come in a second, but the first has
+    // taken all; collection in the background has time until then.
+    let text = reads(
+        "[[workload]]\nname = \"late\"\nreads = \"100 %\"\nstart = \"1 s\"\n[run]\nrequests = 4\n",
+    );
+    let run = run(&experiment(&text, &[set("ftl.gc.idle_gap", "1 ms")]));
+    assert_eq!(run.elapsed().as_ns(), 4 * READ_US * US);
+    assert_eq!(run.measured().span().as_ns(), 4 * READ_US * US);
+}
+
+#[test]
+fn a_year_of_nothing_takes_no_time() {
+    let text = reads("think_time = \"8000 h\"\n[run]\nrequests = 4\n");
+    let run = run(&experiment(&text, &[]));
+    let series = run.measured().series();
+    assert!(series.len() <= 4096);
+    let Some(Values::U64(reads)) = series.column("reads") else { panic!("there are reads") };
+    assert_eq!(reads.iter().sum::<u64>(), 4);
+    let end = 4 * (8_000 * 3_600 * 1_000_000 + READ_US) * US;
+    assert_eq!(series.ends().last().map(|end| end.as_ns()), Some(end));
+}
+
+// ---- what would not end ------------------------------------------------------------
+
+fn error(text: &str, overrides: &[common::Override]) -> String {
+    let error = try_run(&experiment(text, overrides)).map(|_| ()).expect_err("it cannot be");
+    println!("{error}");
+    error
+}
+
+#[test]
+fn commands_that_take_no_time_do_not_go_on_for_ever() {
+    // `check` cannot know what flushes of a volatile buffer wait for: here nothing.
+    let text =
+        "[[workload]]\nname = \"barrier\"\nmix = { flush = \"100 %\" }\n[run]\ntime = \"1 s\"\n";
+    let error = error(text, &[set("buffer.durability", "volatile")]);
+    assert!(error.contains("\"barrier\"") && error.contains("stop.requests"), "{error}");
+    // As many as are asked for are served, if it takes all simulated memory of time.
+    let text = text.replace("time = \"1 s\"", "requests = 1500000");
+    let bounded =
+        experiment(&text, &[set("buffer.durability", "volatile"), set("run.audit", "false")]);
+    assert_eq!(common::counted(&common::run_fast(&bounded)), 1_500_000);
+}
+
+#[test]
+fn requests_beyond_all_time_are_refused_by_the_name_of_their_workload() {
+    // A year between two of them: the fifth comes after 4.5 years.
+    let error = error(&reads("think_time = \"8760 h\"\n[run]\nrequests = 10\n"), &[]);
+    assert!(error.contains("\"host\"") && error.contains("4.5 years"), "{error}");
+    // A limit in time ends it before.
+    let text = reads("think_time = \"3000 h\"\n[run]\ntime = \"8760 h\"\n");
+    assert_eq!(common::counted(&run(&experiment(&text, &[]))), 2);
+}
+
+#[test]
+fn work_beyond_all_time_is_refused_too() {
+    // Each read takes half a year, and they go one behind the other.
+    let text = reads("queue_depth = 32\n[run]\nrequests = 32\n");
+    let error = error(&text, &[set("nand.read", "[\"4380 h\"]")]);
+    assert!(error.contains("\"host\"") && error.contains("4.5 years"), "{error}");
+}
+
+#[test]
+fn a_link_that_is_busy_beyond_all_time_is_refused() {
+    // A read of 1 MiB takes 12 days; 256 of them take 8.5 years.
+    let text = reads("size = \"1 MiB\"\nqueue_depth = 256\n[run]\nrequests = 256\n");
+    let error = error(&text, &[set("link.rate", "1 B/s")]);
+    assert!(error.contains("\"host\"") && error.contains("drive.link.rate"), "{error}");
+}
+
+#[test]
+fn a_queue_that_is_deeper_than_the_run_is_long_takes_no_more() {
+    let text = reads("queue_depth = 4294967295\n[run]\nrequests = 20\n");
+    let deep = run(&experiment(&text, &[]));
+    let same = run(&experiment(&reads("queue_depth = 20\n[run]\nrequests = 20\n"), &[]));
+    assert_eq!(deep.device().digest(), same.device().digest());
+}
+
+#[test]
+fn filling_deep_queues_can_be_interrupted() {
+    let text =
+        reads("queue_depth = 300000\nthink_time = { mean = \"1 s\" }\n[run]\nrequests = 10\n");
+    let experiment = experiment(&text, &[]);
+    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    // 2^16 places were filled when it was made.
+    for _ in 0..2 {
+        assert!(run.advance(100_000).unwrap());
+        assert_eq!(run.issued(), 0);
+    }
+    while run.advance(100_000).unwrap() {}
+    assert_eq!(run.issued(), 10);
+}
+
+#[test]
+fn an_overload_ends_when_memory_would() {
+    // 8 k/s are served, a million come.
+    let text = reads(
+        "arrivals = { process = \"constant\", rate = \"1 MIOPS\" }\nqueue_depth = 4\n[run]\ntime = \"1 h\"\n",
+    );
+    let experiment = experiment(&text, &[]);
+    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    run.limit_backlog(1 << 20);
+    let error = loop {
+        match run.advance(1 << 10) {
+            Ok(more) => assert!(more, "it never catches up"),
+            Err(error) => break error,
+        }
+    };
+    println!("{error}");
+    let RunError::Workload { workload, problem } = error else { panic!("it is the workload's") };
+    assert_eq!(workload, "host");
+    assert!(problem.contains("overload") && problem.contains("lower the rate"), "{problem}");
+    // 2^20 bytes are 2^13 requests of 128 bytes; a part of them was under way or done.
+    assert!((8_000..8_400).contains(&run.issued()), "{}", run.issued());
+}
+
+// ---- notes ---------------------------------------------------------------------------
+
+fn notes_of(text: &str, overrides: &[common::Override]) -> Vec<String> {
+    let experiment = experiment(text, overrides);
+    let mut run = run(&experiment);
+    notes(&mut run, &experiment)
+}
+
+fn notes(run: &mut Run, experiment: &Experiment) -> Vec<String> {
+    let text = serde_json::to_string(experiment).unwrap();
+    let (_, checked) = load::load_json(&text, "test.json", &[]).unwrap();
+    let outcome = Outcome { host_cpu_seconds: 0.0, complete: true };
+    let summary = summary(run, experiment, &checked, &[None], outcome);
+    let notes = summary["notes"].as_array().unwrap();
+    notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn expect(notes: &[String], phrases: &[&str]) {
+    let says = |note: &String| phrases.iter().all(|phrase| note.contains(phrase));
+    assert!(notes.iter().any(says), "no note has {phrases:?}: {notes:#?}");
+}
+
+#[track_caller]
+fn expect_none(notes: &[String], phrase: &str) {
+    assert!(!notes.iter().any(|note| note.contains(phrase)), "{notes:#?}");
+}
+
+#[test]
+fn a_run_that_counted_nothing_says_so() {
+    let warm_up =
+        |time: &str| reads(&format!("[run]\nrequests = 8\nwarm_up = {{ time = \"{time}\" }}\n"));
+    expect(&notes_of(&warm_up("2 ms"), &[]), &["before its warm-up was over"]);
+    // The eighth read arrived before.
+    expect(&notes_of(&warm_up("900 us"), &[]), &["no request was counted"]);
+    expect_none(&notes_of(&warm_up("700 us"), &[]), "counted");
+}
+
+#[test]
+fn a_run_that_erases_nothing_says_so() {
+    let writes = |fill: &str, requests: u32| {
+        format!(
+            "{fill}[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\nrequests = {requests}\n"
+        )
+    };
+    let (fill, aged) = (
+        "[precondition]\nfill = \"random\"\n",
+        "[precondition]\nfill = \"random\"\nage = { overwrites = 2.0 }\n",
+    );
+    expect(&notes_of(&writes("", 100), &[]), &["no garbage collection happened", "fill and age"]);
+    expect(&notes_of(&writes(fill, 100), &[]), &["no garbage collection happened"]);
+    expect(&notes_of(&writes(aged, 2), &[]), &["no block was erased while"]);
+    let long = notes_of(&writes(aged, 3_000), &[]);
+    expect_none(&long, "no block was erased");
+    expect_none(&long, "no garbage collection");
+    // Reads alone program nothing.
+    expect_none(&notes_of(&reads("[run]\nrequests = 8\n"), &[]), "erased");
+}
+
+#[test]
+fn a_backlog_that_grows_is_noted_and_one_that_does_not_is_not() {
+    // 8 k/s are served.
+    let at = |rate: &str| {
+        reads(&format!(
+            "arrivals = {{ process = \"poisson\", rate = \"{rate}\" }}\n[run]\nrequests = 4000\n"
+        ))
+    };
+    expect(&notes_of(&at("12 kIOPS"), &[]), &["overload", "of the 4000 requests of \"host\""]);
+    expect_none(&notes_of(&at("4 kIOPS"), &[]), "overload");
+}
+
+#[test]
+fn small_drives_are_aged_until_steady_and_others_say_that_they_are_not() {
+    let age = |overwrites: &str| {
+        format!(
+            "[precondition]\nfill = \"random\"\nage = {{ overwrites = {overwrites}, until_steady = true }}\n{}",
+            common::BY_HAND
+        )
+    };
+    for (planes, blocks, pages) in [(1, 24, 16), (1, 64, 16), (4, 32, 64), (2, 48, 256)] {
+        let overrides = [
+            set("geometry.planes_per_die", planes),
+            set("geometry.blocks_per_plane", blocks),
+            set("geometry.pages_per_block", pages),
+            set("run.audit", "false"),
+        ];
+        let run = run(&experiment(&age("200.0"), &overrides));
+        let done = *run.preconditioned();
+        println!("{planes} planes, {blocks} blocks of {pages} pages: {done:?}");
+        assert_eq!(done.steady, Some(true), "{planes} planes, {blocks} blocks of {pages} pages");
+    }
+    let notes = notes_of(&age("1.0"), &[]);
+    expect(&notes, &["before write amplification was steady", "in its last window"]);
+}
