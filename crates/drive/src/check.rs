@@ -81,6 +81,9 @@ fn check_flash(
     geometry: &Geometry,
     problems: &mut Problems,
 ) -> Option<Layout> {
+    for (key, fault) in drive.nand.faults() {
+        problems.push(format!("drive.nand.{key}"), fault);
+    }
     let bits = drive.nand.cell.bits() as usize;
     for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
         if figures.len() != 1 && figures.len() != bits {

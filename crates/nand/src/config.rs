@@ -86,6 +86,24 @@ pub struct NandConfig {
     pub endurance: u32,
 }
 
+impl NandConfig {
+    /// The slowest and the fastest channel, from the first asynchronous buses
+    /// (25 ns a byte) to ONFI 6.0 and Toggle 6.0.
+    const CHANNEL_RANGE: [u64; 2] = [40_000_000, 4_800_000_000];
+
+    /// What is out of range, by key.
+    pub fn faults(&self) -> Vec<(&'static str, String)> {
+        let [least, most] = Self::CHANNEL_RANGE;
+        let mut faults = Vec::new();
+        if !(least..=most).contains(&self.channel.bytes_per_second()) {
+            let rate = self.channel;
+            let range = "40 MB/s (the first asynchronous buses) to 4800 MT/s (ONFI 6.0)";
+            faults.push(("channel", format!("{rate}: flash buses run at {range}")));
+        }
+        faults
+    }
+}
+
 /// An erase is a row of equal steps (incremental step pulse erasing). Each step
 /// ramps the voltage up, executes the pulse, recovers and verifies; a block is
 /// erased after the last. The duration of an erase is `steps` times their sum.
