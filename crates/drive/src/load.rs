@@ -9,6 +9,15 @@ use crate::presets::{PRESETS, Preset, preset};
 use serde_json::{Map, Value, json};
 use settings::{Document, Problem, Problems};
 
+/// A value that is laid over a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Override {
+    /// As on a command line: TOML, else a string without quotes.
+    Text(String),
+    /// With its type.
+    Value(Value),
+}
+
 /// Reads an experiment from TOML. `overrides` are pairs of a dotted path and a
 /// value, as on a command line.
 ///
@@ -19,7 +28,7 @@ pub fn load(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<(Experiment, Checked), Problems> {
-    load_document(Document::parse(text, file)?, overrides)
+    load_document(&mut Document::parse(text, file)?, &as_texts(overrides))
 }
 
 /// As [`load`], from JSON.
@@ -31,17 +40,31 @@ pub fn load_json(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<(Experiment, Checked), Problems> {
-    load_document(Document::from_json(text, file)?, overrides)
+    load_document(&mut Document::from_json(text, file)?, &as_texts(overrides))
 }
 
-fn load_document(
-    mut document: Document,
-    overrides: &[(String, String)],
+fn as_texts(overrides: &[(String, String)]) -> Vec<(String, Override)> {
+    let as_text = |(path, text): &(String, String)| (path.clone(), Override::Text(text.clone()));
+    overrides.iter().map(as_text).collect()
+}
+
+/// As [`load`], from a document that was parsed before; it becomes what the
+/// experiment was read from, so that later faults find their lines in it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_document(
+    document: &mut Document,
+    overrides: &[(String, Override)],
 ) -> Result<(Experiment, Checked), Problems> {
     let mut faults = Problems::new(document.file());
     // An override may name another preset, so overrides come first.
     for (path, value) in overrides {
-        if let Err(problems) = document.set::<Experiment>(path, value) {
+        let set = match value {
+            Override::Text(text) => document.set::<Experiment>(path, text),
+            Override::Value(value) => document.set_value::<Experiment>(path, value.clone()),
+        };
+        if let Err(problems) = set {
             faults.problems.extend(problems.problems);
         }
     }
@@ -51,7 +74,7 @@ fn load_document(
             faults.push("drive.preset", unknown_preset(&name.to_string()));
         }
         // What else is wrong shows without the right one, too.
-        lay_under(&mut document, known.unwrap_or(&PRESETS[0]))?;
+        lay_under(document, known.unwrap_or(&PRESETS[0]))?;
     }
     let read = document.read::<Experiment>();
     if let Err(of_form) = &read {
@@ -60,7 +83,7 @@ fn load_document(
     let checked = match &read {
         Ok(experiment) if faults.is_empty() => check(experiment),
         _ => {
-            faults.problems.extend(faults_of_meaning(&document, &faults));
+            faults.problems.extend(faults_of_meaning(document, &faults));
             Err(faults)
         }
     };
@@ -75,11 +98,7 @@ fn load_document(
 }
 
 fn lay_under(document: &mut Document, preset: &Preset) -> Result<(), Problems> {
-    let mut base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
-    if document.get("drive.ftl.over_provisioning").is_some() {
-        // Its keys exclude one another: one given here replaces the preset's.
-        base.take("ftl.over_provisioning");
-    }
+    let base = Document::parse(preset.text, &format!("{}.toml", preset.name))?;
     document.under::<Experiment>(base, "drive")
 }
 
@@ -190,6 +209,39 @@ mod tests {
         // Without its requests the run would not end.
         assert_eq!(faults(&[("run.requests", "many")]), ["run.requests"]);
         assert_eq!(faults(&[("workload", "3"), NO_INTERVAL]), ["record.interval", "workload"]);
+    }
+
+    #[test]
+    fn another_way_to_state_over_provisioning_replaces_the_one_before() {
+        let exported = |text: &str, overrides: &[(&str, &str)]| {
+            let overrides: Vec<_> =
+                overrides.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+            let (experiment, _) = load(text, "test.toml", &overrides).unwrap();
+            let given = experiment.drive.ftl.over_provisioning;
+            (given.spare.is_some(), given.reserved.is_some(), given.exported.is_some())
+        };
+        let spare = "drive = { ftl = { over_provisioning = { spare = \"28 %\" } }, ";
+        let spare = SOUND.replace("[drive]\n", spare).replace("dc-tlc\"\n", "dc-tlc\" }\n");
+        let key = "drive.ftl.over_provisioning";
+        assert_eq!(exported(&spare, &[]), (true, false, false));
+        for (path, value) in
+            [(&*format!("{key}.reserved"), "25 %"), (key, "{ reserved = \"25 %\" }")]
+        {
+            assert_eq!(exported(&spare, &[(path, value)]), (false, true, false), "{path}");
+            assert_eq!(exported(SOUND, &[(path, value)]), (false, true, false), "{path}");
+        }
+        let twice = [(&*format!("{key}.reserved"), "25 %"), (&*format!("{key}.spare"), "20 %")];
+        assert_eq!(exported(SOUND, &twice), (true, false, false));
+    }
+
+    #[test]
+    fn a_channel_beyond_any_bus_is_refused() {
+        for (rate, sound) in
+            [("39.9 MB/s", false), ("40 MB/s", true), ("4800 MT/s", true), ("5000 GT/s", false)]
+        {
+            let found = faults(&[("drive.nand.channel", rate)]);
+            assert_eq!(found.is_empty(), sound, "{rate}: {found:?}");
+        }
     }
 
     #[test]

@@ -115,10 +115,10 @@ fn a_misspelt_name_is_refused_with_the_one_that_was_meant() {
 #[test]
 fn a_figure_without_its_unit_is_refused_with_the_figure_to_write() {
     for (old, new, path, remedy) in [
-        ("page_size = \"4 KiB\"", "page_size = 4096", "drive.geometry.page_size", "4096"),
-        ("decode = \"0 us\"", "decode = 7", "drive.nand.decode", "7 "),
-        ("channel = \"40.96 MB/s\"", "channel = \"333\"", "drive.nand.channel", "333 "),
-        ("soft = \"1 block\"", "soft = \"8\"", "drive.ftl.gc.soft", "8 blocks"),
+        ("page_size = \"4 KiB\"", "page_size = 4096", "drive.geometry.page_size", "4 KiB"),
+        ("decode = \"0 us\"", "decode = 7", "drive.nand.decode", "us"),
+        ("channel = \"40.96 MB/s\"", "channel = \"333\"", "drive.nand.channel", "MT/s"),
+        ("soft = \"1 block\"", "soft = \"8\"", "drive.ftl.gc.soft", "blocks"),
         ("reserved = \"25 %\"", "reserved = 0.25", "drive.ftl.over_provisioning.reserved", "%"),
     ] {
         refuse(old, new, path, new, &["has no unit", remedy]);

@@ -30,6 +30,7 @@ pub struct FtlConfig {
 /// keys; give exactly one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct OverProvisioning {
     /// Spare over exported capacity: physical / exported - 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

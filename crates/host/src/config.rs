@@ -13,6 +13,11 @@ use std::path::PathBuf;
 /// One initiator: what it asks of the drive, how fast, and until when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-meant" = [
+    ["iodepth", "queue_depth"], ["qd", "queue_depth"], ["depth", "queue_depth"],
+    ["block_size", "size"], ["blocksize", "size"], ["bs", "size"],
+    ["read_ratio", "reads"], ["rwmixread", "reads"], ["rate", "arrivals"],
+]))]
 pub struct WorkloadConfig {
     /// The initiator's name in results, unique in an experiment. The random
     /// numbers of a workload depend on the seed and on this name.
@@ -160,6 +165,7 @@ pub struct ExponentialSize {
 /// one pattern and one cursor; a request never crosses the end of the region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "pattern", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-meant" = [["random", "uniform"], ["zipfian", "zipf"], ["hotcold", "hot-cold"]]))]
 pub enum AddressConfig {
     /// Each request begins where the last one ended; at the end of the region it
     /// starts over.

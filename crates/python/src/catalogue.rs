@@ -15,7 +15,8 @@ pub fn presets() -> Vec<(&'static str, &'static str, &'static str)> {
 /// The JSON Schema of an experiment, as JSON text.
 #[pyfunction]
 pub fn schema() -> PyResult<String> {
-    errors::json(&settings::schema::<Experiment>())
+    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    errors::json(&settings::schema_under_presets::<Experiment>("drive", &names))
 }
 
 /// Every state that time is charged to: its name and what it means.

@@ -12,7 +12,7 @@ use crate::path::{self, Step};
 use crate::problem::Problems;
 use crate::shape::{List, Node, Shape};
 use crate::source::{self, Place, Places};
-use crate::{schema, walk};
+use crate::{json, schema, walk};
 
 /// The file name of values that were [set](Document::set).
 const OVERRIDE: &str = "override";
@@ -35,7 +35,7 @@ const OVERRIDE: &str = "override";
 /// assert_eq!(
 ///     faulty.read::<Erase>().err().unwrap().to_string(),
 ///     "erase.toml: 3 problems\n  \
-///      line 1, pulse: 800 has no unit (write \"800 us\")\n  \
+///      line 1, pulse: 800 has no unit (one of ns, us, ms, s, min, h)\n  \
 ///      line 2, pulse_count: unknown key (valid: pulse, pulses)\n  \
 ///      pulses: missing; write a whole number"
 /// );
@@ -55,12 +55,16 @@ impl Document {
         Ok(Self { file: file.into(), root, places })
     }
 
-    /// Parses JSON, such as a Python dictionary becomes. It keeps no lines: that
-    /// text was not written by anyone.
+    /// Parses JSON, such as a Python dictionary becomes. Its values keep no lines:
+    /// mostly that text was not written by anyone.
     pub fn from_json(text: &str, file: &str) -> Result<Self, Problems> {
-        match serde_json::from_str(text) {
+        match json::parse(text) {
             Ok(value) => Self::from_value(value, file),
-            Err(error) => Err(one_problem(file, "", error.to_string())),
+            Err((line, message)) => {
+                let mut problems = one_problem(file, "", message);
+                problems.problems[0].line = line;
+                Err(problems)
+            }
         }
     }
 
@@ -146,10 +150,21 @@ impl Document {
     ///
     /// A table joins what is there, by the rules of [`under`](Self::under).
     pub fn set<T: JsonSchema>(&mut self, path: &str, text: &str) -> Result<(), Problems> {
+        self.set_value::<T>(path, value_of(text))
+    }
+
+    /// As [`set`](Self::set), with a value that has its type already.
+    pub fn set_value<T: JsonSchema>(&mut self, path: &str, value: Value) -> Result<(), Problems> {
         let steps = path::steps(path).filter(|steps| matches!(steps.first(), Some(Step::Key(_))));
         let Some(steps) = steps else {
-            return Err(one_problem(&self.file, path, "not a path (write keys with dots between)"));
+            return Err(self.override_refused(path, "not a path (write keys with dots between)"));
         };
+        if let Some(message) = self.list_on_the_way(&steps) {
+            return Err(self.override_refused(path, message));
+        }
+        // What is made on the way to the value has come from the override, too.
+        let new = (1..=steps.len()).map(|length| path::join("", &steps[..length]));
+        let new: Vec<String> = new.filter(|path| self.get(path).is_none()).collect();
         let schema = schema::exact::<T>();
         // Entries of a list must be there; tables may be new.
         let fixed = steps.iter().rposition(is_index).map_or(0, |last| last + 1);
@@ -159,17 +174,37 @@ impl Document {
         let mut root = Value::Object(std::mem::take(&mut self.root));
         let mut overlay = Overlay::default();
         let outcome = descend(&mut root, Node::of(&schema), fixed).map(|(slot, node)| {
-            let over = wrap(keys, value_of(text));
+            let over = wrap(keys, value);
             *slot = overlay.join(over, slot.take(), &node, &at);
         });
         self.root = table_of(root);
-        outcome.map_err(|message| one_problem(&self.file, path, message))?;
+        outcome.map_err(|message| self.override_refused(path, message))?;
 
         let place = Place { file: OVERRIDE.into(), line: None };
-        let over_places = Places::from([(path::join("", &steps), place)]);
+        let set = new.into_iter().chain([path::join("", &steps)]);
+        let over_places: Places = set.map(|path| (path, place.clone())).collect();
         let base_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, base_places, &at);
         Ok(())
+    }
+
+    /// The refusal of an override, which is not blamed on a line of the file.
+    fn override_refused(&self, path: &str, message: impl Into<String>) -> Problems {
+        let mut problems = one_problem(&self.file, path, message);
+        problems.problems[0].source = Some(OVERRIDE.to_owned());
+        problems
+    }
+
+    /// The refusal of a path that names a key of a list: what to write instead.
+    fn list_on_the_way(&self, steps: &[Step]) -> Option<String> {
+        let (length, _) = steps.iter().enumerate().skip(1).find(|(length, step)| {
+            let above = self.get(&path::join("", &steps[..*length]));
+            !is_index(step) && above.is_some_and(Value::is_array)
+        })?;
+        let list = path::join("", &steps[..length]);
+        let entry = path::index(&list, 0);
+        let meant = path::join(&entry, &steps[length..]);
+        Some(format!("{list} is a list; say which of its entries: {meant}"))
     }
 
     /// The document as a `T`, or everything that is wrong with it.

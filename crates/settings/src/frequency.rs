@@ -69,7 +69,10 @@ mod tests {
     #[test]
     fn refusals_name_the_remedy() {
         let refusal = |text: &str| text.parse::<Frequency>().unwrap_err().to_string();
-        assert_eq!(refusal("2000"), r#""2000" has no unit (write "2000 IOPS")"#);
+        assert_eq!(
+            refusal("2000"),
+            r#""2000" has no unit (one of IOPS, kIOPS, MIOPS, /s, k/s, M/s)"#
+        );
         assert_eq!(refusal("0 IOPS"), r#""0 IOPS" must be more than zero"#);
         assert_eq!(
             refusal("2 KIOPS"),

@@ -1,6 +1,7 @@
 //! One configuration laid over another: tables join key by key, everything
 //! else replaces what it covers. A tagged table covers one with another tag
-//! whole: what parametrised the old choice says nothing about the new one.
+//! whole: what parametrised the old choice says nothing about the new one. So
+//! does a table that takes one key, whose keys exclude one another.
 
 use serde_json::{Map, Value};
 
@@ -30,7 +31,7 @@ impl Overlay {
             }
         }
         match (over, base) {
-            (Value::Object(over), Value::Object(base)) => {
+            (Value::Object(over), Value::Object(base)) if !node.takes_one_key() => {
                 self.join_tables(over, base, node, at).into()
             }
             (over, _) => over,

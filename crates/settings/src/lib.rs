@@ -18,6 +18,7 @@
 mod decimal;
 mod document;
 mod frequency;
+mod json;
 mod layer;
 mod measure;
 mod names;
@@ -42,7 +43,7 @@ pub use problem::{Problem, Problems};
 pub use quantity::{Quantity, Refusal};
 pub use rate::Rate;
 pub use scale::{Scale, Unit};
-pub use schema::schema;
+pub use schema::{schema, schema_under_presets};
 pub use share::Share;
 pub use size::Size;
 pub use time::Time;

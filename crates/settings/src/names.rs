@@ -1,7 +1,7 @@
 //! What to say about a name that nobody knows.
 
 /// More names than this are not listed: the list would hide the message.
-const LISTED: usize = 12;
+const LISTED: usize = 20;
 
 /// The valid name that `given` was most likely meant to be: at most a third of
 /// its letters away, case and the kind of dash aside.
@@ -21,9 +21,16 @@ pub(crate) fn nearest<'n>(given: &str, valid: &[&'n str]) -> Option<&'n str> {
 /// The remedy for an unknown name, in brackets and with a blank before it;
 /// empty where there is nothing to say.
 pub(crate) fn remedy(given: &str, valid: &[&str]) -> String {
+    let near: Vec<&str> = nearest(given, valid).into_iter().collect();
+    propose(&near, valid)
+}
+
+/// As [`remedy`], where it is known which names may be meant.
+pub(crate) fn propose(meant: &[&str], valid: &[&str]) -> String {
     let mut parts = Vec::new();
-    if let Some(name) = nearest(given, valid) {
-        parts.push(format!("did you mean {name:?}?"));
+    if !meant.is_empty() {
+        let meant: Vec<String> = meant.iter().map(|name| format!("{name:?}")).collect();
+        parts.push(format!("did you mean {}?", meant.join(" or ")));
     }
     if !valid.is_empty() && valid.len() <= LISTED {
         parts.push(format!("valid: {}", valid.join(", ")));
@@ -61,7 +68,7 @@ mod tests {
         );
         assert_eq!(remedy("lru", &["greedy", "random"]), " (valid: greedy, random)");
         assert_eq!(remedy("lru", &[]), "");
-        let many: Vec<String> = (0..13).map(|n| format!("policy-{n}")).collect();
+        let many: Vec<String> = (0..21).map(|n| format!("policy-{n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(remedy("lru", &many), "");
         assert_eq!(remedy("policy-99", &many), r#" (did you mean "policy-9"?)"#);

@@ -105,12 +105,12 @@ mod tests {
     #[test]
     fn refusals_name_the_remedy() {
         let refusal = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
-        assert_eq!(refusal("333"), r#""333" has no unit (write "333 MB/s")"#);
+        let units = "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, MT/s, GT/s";
+        assert_eq!(refusal("333"), format!("\"333\" has no unit (one of {units})"));
         assert_eq!(refusal("0 MB/s"), r#""0 MB/s" must be more than zero"#);
         assert_eq!(
             refusal("40 MB"),
-            "\"40 MB\": no unit \"MB\" \
-             (valid: B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, MT/s, GT/s)"
+            format!("\"40 MB\": no unit \"MB\" (did you mean \"MB/s\"? valid: {units})")
         );
     }
 

@@ -58,17 +58,26 @@ pub struct Scale<'a> {
     pub units: Cow<'a, [Unit<'a>]>,
     /// True where zero makes no sense.
     pub positive: bool,
+    /// The unit that other programs leave out, where they agree on one: bytes.
+    #[serde(default)]
+    pub bare: Option<&'a str>,
 }
 
 impl<'a> Scale<'a> {
     /// A scale that allows zero.
     pub const fn new(noun: &'a str, example: &'a str, units: &'a [Unit<'a>]) -> Self {
-        Self { noun, example, units: Cow::Borrowed(units), positive: false }
+        Self { noun, example, units: Cow::Borrowed(units), positive: false, bare: None }
     }
 
     /// The same scale, refusing zero.
     pub const fn positive(mut self) -> Self {
         self.positive = true;
+        self
+    }
+
+    /// The same scale, with the unit that a bare number is proposed to have.
+    pub const fn bare(mut self, unit: &'a str) -> Self {
+        self.bare = Some(unit);
         self
     }
 
@@ -109,28 +118,48 @@ impl<'a> Scale<'a> {
         match Decimal::parse(shown) {
             Some(amount) => self.unit_missing(shown, amount),
             None if shown.starts_with('-') => Refusal::new(format!("{shown} is negative")),
-            None => {
-                Refusal::new(format!("{shown} has no unit (write for example {:?})", self.example))
-            }
+            None => Refusal::new(format!("{shown} has no unit ({})", self.choice())),
         }
     }
 
     fn unit_missing(&self, shown: &str, amount: Decimal) -> Refusal {
-        let usual = Quantity::split(self.example).map_or("", |example| example.unit);
-        // 0.07 without a unit may mean a fraction; both readings are offered.
-        let as_fraction = amount.times(100).filter(|_| usual == "%" && amount.to_f64() < 1.0);
-        let remedy = match as_fraction {
-            Some(percent) if !amount.is_zero() => {
+        let units: Vec<&str> = self.visible().collect();
+        let remedy = match (units.as_slice(), self.bare, amount.whole()) {
+            // 0.07 without a unit may mean a fraction; both readings are offered.
+            (["%"], ..) if amount.to_f64() < 1.0 && !amount.is_zero() => {
+                let percent = amount.times(100).unwrap_or(amount);
                 format!("write \"{percent} %\" or \"{amount} %\"")
             }
-            _ => format!("write \"{amount} {usual}\""),
+            ([only], ..) => format!("write \"{amount} {only}\""),
+            (_, Some(unit), Some(whole)) => {
+                let plain = format!("{amount} {unit}");
+                let short = Some(self.write(whole)).filter(|short| *short != plain);
+                let short = short.map_or(String::new(), |short| format!(" or {short:?}"));
+                format!("{}; as {unit}: {plain:?}{short}", self.choice())
+            }
+            // Any guess among several units is wrong by a factor of thousands.
+            _ => self.choice(),
         };
         Refusal::new(format!("{shown} has no unit ({remedy})"))
     }
 
+    /// The units, for a message.
+    fn choice(&self) -> String {
+        format!("one of {}", self.visible().collect::<Vec<_>>().join(", "))
+    }
+
     fn unit_unknown(&self, shown: &str, unit: &str) -> Refusal {
         let valid: Vec<&str> = self.visible().collect();
-        Refusal::new(format!("{shown}: no unit {unit:?}{}", names::remedy(unit, &valid)))
+        let begins = |name: &&&str| name.to_lowercase().starts_with(&unit.to_lowercase());
+        // "5 %" of what? "4 K" of which kind? The nearest name would be a guess.
+        let longer: Vec<&str> = valid.iter().filter(begins).copied().collect();
+        let is_short = longer.iter().all(|name| name.len() > unit.len());
+        let remedy = match longer.as_slice() {
+            [] => names::remedy(unit, &valid),
+            _ if !is_short => names::remedy(unit, &valid),
+            _ => names::propose(&longer, &valid),
+        };
+        Refusal::new(format!("{shown}: no unit {unit:?}{remedy}"))
     }
 
     /// The units to show to a user.
@@ -173,10 +202,14 @@ mod tests {
 
     #[test]
     fn every_refusal_says_what_is_wrong() {
-        assert_eq!(refusal(&LENGTHS, "12"), r#""12" has no unit (write "12 blocks")"#);
+        assert_eq!(refusal(&LENGTHS, "12"), r#""12" has no unit (one of blocks, rows, %)"#);
         assert_eq!(
             refusal(&LENGTHS, "12 row"),
             r#""12 row": no unit "row" (did you mean "rows"? valid: blocks, rows, %)"#
+        );
+        assert_eq!(
+            refusal(&LENGTHS, "12 rwos"),
+            r#""12 rwos": no unit "rwos" (did you mean "rows"? valid: blocks, rows, %)"#
         );
         assert_eq!(
             refusal(&LENGTHS, "many"),
@@ -195,12 +228,16 @@ mod tests {
     fn a_bare_number_is_refused_with_its_unit() {
         assert_eq!(
             LENGTHS.refuse_bare("800").to_string(),
-            r#"800 has no unit (write "800 blocks")"#
+            "800 has no unit (one of blocks, rows, %)"
+        );
+        assert_eq!(
+            LENGTHS.bare("blocks").refuse_bare("32").to_string(),
+            r#"32 has no unit (one of blocks, rows, %; as blocks: "32 blocks" or "2 rows")"#
         );
         assert_eq!(LENGTHS.refuse_bare("-8").to_string(), "-8 is negative");
         assert_eq!(
             LENGTHS.refuse_bare("1e300").to_string(),
-            r#"1e300 has no unit (write for example "8 blocks")"#
+            "1e300 has no unit (one of blocks, rows, %)"
         );
     }
 

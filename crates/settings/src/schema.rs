@@ -33,9 +33,70 @@ pub fn schema<T: JsonSchema>() -> Value {
     written
 }
 
+/// As [`schema`], for a document of which the table `part` is laid over the
+/// preset that its key `preset` names: with a preset nothing else is required in
+/// it, nor in what it consists of.
+pub fn schema_under_presets<T: JsonSchema>(part: &str, presets: &[&str]) -> Value {
+    let mut written = schema::<T>();
+    let start = format!("/properties/{part}");
+    let Some(table) = resolved(&written, &start) else { return written };
+    let complete = written.pointer(&table).and_then(|table| table.get("required")).cloned();
+    let mut seen = Vec::new();
+    require_nothing(&mut written, start, &mut seen);
+    if let Some(table) = written.pointer_mut(&table) {
+        table["anyOf"] = json!([{"required": ["preset"]}, {"required": complete}]);
+        table["properties"]["preset"]["enum"] =
+            presets.iter().map(|name| json!(name)).chain([Value::Null]).collect();
+    }
+    written
+}
+
+/// Where the table at the JSON pointer `at` is described: what a `$ref` leads to.
+fn resolved(root: &Value, at: &str) -> Option<String> {
+    match root.pointer(at)?.get("$ref").and_then(Value::as_str) {
+        Some(target) => Some(target.strip_prefix('#')?.to_owned()),
+        None => Some(at.to_owned()),
+    }
+}
+
+/// Makes every key optional at the JSON pointer `at` and in all that it refers
+/// to, besides the tags that alternatives are told apart by.
+fn require_nothing(root: &mut Value, at: String, seen: &mut Vec<String>) {
+    if seen.contains(&at) {
+        return;
+    }
+    let Some(schema) = root.pointer_mut(&at) else { return };
+    let mut below = Vec::new();
+    match schema {
+        Value::Object(object) => {
+            let tags: Vec<Value> = object.get("properties").map_or(Vec::new(), |keys| {
+                let keys = keys.as_object().into_iter().flatten();
+                let tags = keys.filter(|(_, schema)| schema.get("const").is_some());
+                tags.map(|(key, _)| key.clone().into()).collect()
+            });
+            if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+                required.retain(|key| tags.contains(key));
+            }
+            if let Some(target) = object.get("$ref").and_then(Value::as_str) {
+                below.extend(target.strip_prefix('#').map(str::to_owned));
+            }
+            below.extend(object.keys().map(|key| pointer(&at, key)));
+        }
+        Value::Array(list) => below.extend((0..list.len()).map(|index| format!("{at}/{index}"))),
+        _ => {}
+    }
+    seen.push(at);
+    below.into_iter().for_each(|place| require_nothing(root, place, seen));
+}
+
+/// The JSON pointer of `key` below `at`.
+fn pointer(at: &str, key: &str) -> String {
+    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
 /// The JSON pointers of all alternatives below `schema`.
 fn find_alternatives(schema: &Value, at: String, found: &mut Vec<String>) {
-    let below = |key: &str| format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+    let below = |key: &str| pointer(&at, key);
     match schema {
         Value::Object(object) => {
             for (key, value) in object {
@@ -89,5 +150,40 @@ mod tests {
         // `random` needs its choices, so the word alone would not do.
         assert_eq!(order[2], json!({"type": "string", "enum": ["oldest-first"]}));
         assert_eq!(order.len(), 3);
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Ward {
+        night: Night,
+        day: Patrol,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Night {
+        preset: Option<String>,
+        order: Order,
+        watch: Watch,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Watch {
+        hours: u32,
+    }
+
+    #[test]
+    fn what_a_preset_gives_need_not_be_written() {
+        let schema = schema_under_presets::<Ward>("night", &["calm", "wild"]);
+        assert_eq!(schema["required"], json!(["night", "day"]));
+        assert_eq!(schema["$defs"]["Watch"]["required"], json!([]));
+        assert_eq!(schema["$defs"]["Patrol"]["required"], json!(["period", "order"]));
+        let night = &schema["$defs"]["Night"];
+        assert_eq!(night["properties"]["preset"]["enum"], json!(["calm", "wild", null]));
+        let whole = json!({"required": ["order", "watch"]});
+        assert_eq!(night["anyOf"], json!([{"required": ["preset"]}, whole]));
+        // Without its tag nobody could say which alternative is meant.
+        assert_eq!(schema["$defs"]["Order"]["oneOf"][1]["required"], json!(["policy"]));
     }
 }

@@ -7,6 +7,9 @@ use serde_json::{Map, Number, Value};
 
 use crate::scale::{self, Scale};
 
+/// The keyword for words that are often written for others.
+const MEANT: &str = "x-meant";
+
 /// One place of a schema: an object, and those that its `$ref`s lead to. What
 /// is said nearer to the place counts first.
 ///
@@ -138,6 +141,21 @@ impl<'s> Node<'s> {
             || self.is_null()
             || self.get("type").is_some_and(listed)
             || self.alternatives().iter().any(Self::allows_null)
+    }
+
+    /// True for a table whose keys exclude one another.
+    pub fn takes_one_key(&self) -> bool {
+        self.get("maxProperties").and_then(Value::as_u64) == Some(1)
+    }
+
+    /// Words that are often written here and what they mean here, in pairs: the
+    /// names that other programs give to a key or a choice.
+    pub fn meant(&self, word: &str) -> Option<&'s str> {
+        let pairs = self.all(MEANT).filter_map(Value::as_array).flatten();
+        let mut pairs = pairs.filter_map(Value::as_array);
+        let pair = pairs.find(|pair| pair.first().and_then(Value::as_str) == Some(word));
+        pair.and_then(|pair| pair.get(1)?.as_str())
+            .or_else(|| self.alternatives().iter().find_map(|node| node.meant(word)))
     }
 
     /// What may stand here, null aside.

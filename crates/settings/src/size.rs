@@ -36,7 +36,8 @@ impl Measure for Size {
             Unit::whole("GB", 1_000_000_000, "B"),
             Unit::whole("TB", 1_000_000_000_000, "B"),
         ],
-    );
+    )
+    .bare("B");
 
     fn from_amount(amount: Decimal, _: Unit<'static>) -> Self {
         Self(amount.whole().expect("the scale takes whole bytes only"))
@@ -81,7 +82,13 @@ mod tests {
     #[test]
     fn refusals_name_the_remedy() {
         let refusal = |text: &str| text.parse::<Size>().unwrap_err().to_string();
-        assert_eq!(refusal("64"), r#""64" has no unit (write "64 KiB")"#);
+        let units = "one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB";
+        assert_eq!(refusal("64"), format!("\"64\" has no unit ({units}; as B: \"64 B\")"));
+        assert_eq!(
+            refusal("4096"),
+            format!("\"4096\" has no unit ({units}; as B: \"4096 B\" or \"4 KiB\")")
+        );
+        assert!(refusal("4K").contains(r#"did you mean "KiB" or "kB"?"#));
         assert_eq!(refusal("0.3 B"), r#""0.3 B" is not a whole number of B"#);
         assert_eq!(
             refusal("4 Kib"),

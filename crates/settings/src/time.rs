@@ -76,8 +76,9 @@ mod tests {
     #[test]
     fn refusals_name_the_remedy() {
         let refusal = |text: &str| text.parse::<Time>().unwrap_err().to_string();
-        assert_eq!(refusal("800"), r#""800" has no unit (write "800 us")"#);
+        assert_eq!(refusal("800"), r#""800" has no unit (one of ns, us, ms, s, min, h)"#);
         assert_eq!(refusal("0.0005 us"), r#""0.0005 us" is not a whole number of ns"#);
+        assert!(refusal("3 m").contains(r#"did you mean "ms" or "min"?"#));
         assert_eq!(refusal("3 days"), r#""3 days": no unit "days" (valid: ns, us, ms, s, min, h)"#);
         assert_eq!(refusal("6000000 h"), r#""6000000 h" is too large"#);
     }

@@ -35,13 +35,15 @@ pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut
             problems.extend(at, scale.read(text).err().map(|refusal| refusal.to_string()));
         }
         (Shape::Choice(words), Value::String(word)) => {
-            problems.extend(at, check_word(&path::noun(at), word, &words));
+            problems.extend(at, check_word(node, &path::noun(at), word, &words));
         }
         (Shape::Table(table), Value::Object(values)) => {
-            let unknown = |_: &[&str]| "unknown key".to_owned();
+            let unknown = |key: &str, valid: &[&str]| {
+                format!("unknown key{}", remedy_for_key(node, &table, key, valid, at))
+            };
             check_table(&table, values, at, &unknown, problems);
         }
-        (Shape::Tagged(tagged), value) => check_tagged(&tagged, value, at, problems),
+        (Shape::Tagged(tagged), value) => check_tagged(node, &tagged, value, at, problems),
         (Shape::List(list), Value::Array(entries)) => check_list(&list, entries, at, problems),
         _ => {}
     }
@@ -90,7 +92,7 @@ fn check_table(
     table: &Table<'_>,
     values: &mut Map<String, Value>,
     at: &str,
-    unknown: &dyn Fn(&[&str]) -> String,
+    unknown: &dyn Fn(&str, &[&str]) -> String,
     problems: &mut Problems,
 ) {
     let valid: Vec<&str> = table.keys.iter().map(|(key, _)| *key).collect();
@@ -101,7 +103,7 @@ fn check_table(
             check(node, value, &path, problems);
         } else {
             misspelt.extend(names::nearest(key, &valid));
-            problems.push(path, unknown(&valid) + &names::remedy(key, &valid));
+            problems.push(path, unknown(key, &valid));
         }
     }
     for key in &table.required {
@@ -113,7 +115,63 @@ fn check_table(
     }
 }
 
-fn check_tagged(tagged: &Tagged<'_>, value: &mut Value, at: &str, problems: &mut Problems) {
+/// The remedy for an unknown key: the key that is meant by it, one that is written
+/// nearly so, or else where below this table there is a key of this name.
+fn remedy_for_key(
+    node: &Node<'_>,
+    table: &Table<'_>,
+    key: &str,
+    valid: &[&str],
+    at: &str,
+) -> String {
+    if let Some(meant) = node.meant(key) {
+        return names::propose(&[meant], valid);
+    }
+    let mut below = Vec::new();
+    if names::nearest(key, valid).is_none() {
+        find_below(table, key, at, DEPTH_SEARCHED, &mut below);
+    }
+    match below.as_slice() {
+        // A name that is everywhere says nothing about what was meant.
+        [] | [_, _, _, ..] => names::remedy(key, valid),
+        paths => {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            names::propose(&paths, valid)
+        }
+    }
+}
+
+/// How many levels down a misplaced key is looked for.
+const DEPTH_SEARCHED: u32 = 3;
+
+/// The paths of all keys called `key` inside the tables of `table`.
+fn find_below(table: &Table<'_>, key: &str, at: &str, depth: u32, found: &mut Vec<String>) {
+    if depth == 0 {
+        return;
+    }
+    for (name, node) in &table.keys {
+        let mut path = path::key(at, name);
+        let mut shape = node.shape();
+        if let Shape::List(list) = shape {
+            path = path::index(&path, 0);
+            shape = list.rest.shape();
+        }
+        if let Shape::Table(inner) = shape {
+            if inner.keys.iter().any(|(known, _)| *known == key) {
+                found.push(path::key(&path, key));
+            }
+            find_below(&inner, key, &path, depth - 1, found);
+        }
+    }
+}
+
+fn check_tagged(
+    node: &Node<'_>,
+    tagged: &Tagged<'_>,
+    value: &mut Value,
+    at: &str,
+    problems: &mut Problems,
+) {
     let tag = tagged.tag;
     let tag_path = if value.is_string() { at.to_owned() } else { path::key(at, tag) };
     tagged.expand(value);
@@ -130,16 +188,16 @@ fn check_tagged(tagged: &Tagged<'_>, value: &mut Value, at: &str, problems: &mut
         }
     };
     let Some(table) = tagged.variant(&name) else {
-        return problems.extend(&tag_path, check_word(&path::noun(tag), &name, &names));
+        return problems.extend(&tag_path, check_word(node, &path::noun(tag), &name, &names));
     };
     // The tag has been checked, and is no remedy for another key.
     let keys = table.keys.iter().filter(|(key, _)| *key != tag).cloned().collect();
     let required = table.required.iter().copied().filter(|key| *key != tag).collect();
     let others = table.others.clone();
     let parameters = Table { keys, required, others };
-    let unknown = |valid: &[&str]| match valid {
+    let unknown = |key: &str, valid: &[&str]| match valid {
         [] => format!("{tag} {name:?} takes no parameters"),
-        _ => format!("{tag} {name:?} has no such key"),
+        _ => format!("{tag} {name:?} has no such key{}", names::remedy(key, valid)),
     };
     let chosen = values.shift_remove_entry(tag);
     check_table(&parameters, values, at, &unknown, problems);
@@ -154,11 +212,15 @@ fn check_list(list: &List<'_>, entries: &mut [Value], at: &str, problems: &mut P
     }
 }
 
-fn check_word(noun: &str, word: &str, valid: &[&str]) -> Option<String> {
+fn check_word(node: &Node<'_>, noun: &str, word: &str, valid: &[&str]) -> Option<String> {
     if valid.contains(&word) {
         return None;
     }
-    Some(format!("no {noun} {word:?}{}", names::remedy(word, valid)))
+    let remedy = match node.meant(word) {
+        Some(meant) => names::propose(&[meant], valid),
+        None => names::remedy(word, valid),
+    };
+    Some(format!("no {noun} {word:?}{remedy}"))
 }
 
 fn check_bounds(bounds: &Bounds, number: &Number) -> Option<String> {
@@ -205,7 +267,15 @@ fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
     if let (Shape::Quantity(scale), Value::Number(number)) = (shape, value) {
         return scale.refuse_bare(&number.to_string()).to_string();
     }
+    if let Shape::Integer(bounds) = shape
+        && let Some(beyond) = beyond_64_bits(bounds, value)
+    {
+        return beyond;
+    }
     let remedy = match (shape, value) {
+        (Shape::Table(table), Value::String(text)) => {
+            Some(remedy_for_text(table, text)).filter(|remedy| !remedy.is_empty())
+        }
         (Shape::Integer(_) | Shape::Number(_) | Shape::Bool, Value::String(text)) => {
             let bare: Option<Value> = serde_json::from_str(text).ok();
             bare.filter(|bare| fits(shape, bare)).map(|_| format!(" (write {text})"))
@@ -220,6 +290,48 @@ fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
     };
     let wanted = wanted_shape(shape);
     format!("expected {wanted}, found {}{}", shown(value), remedy.unwrap_or_default())
+}
+
+/// A whole number that no 64 bits hold; it has come as a text from the command
+/// line, or rounded from JSON.
+fn beyond_64_bits(bounds: &Bounds, value: &Value) -> Option<String> {
+    let shown = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) if number.as_f64()?.fract() == 0.0 => number.to_string(),
+        _ => return None,
+    };
+    let digits = shown.strip_prefix('-').unwrap_or(&shown);
+    let is_whole = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
+    let is_large = match value {
+        Value::String(_) => {
+            is_whole && shown.parse::<i64>().is_err() && shown.parse::<u64>().is_err()
+        }
+        _ => shown.parse::<f64>().is_ok_and(|number| number.abs() >= 2.0_f64.powi(63)),
+    };
+    if !is_large {
+        return None;
+    }
+    match (shown.starts_with('-'), &bounds.least, &bounds.most) {
+        (true, Some(least), _) => Some(format!("{shown} is too small (at least {least})")),
+        (false, _, Some(most)) => Some(format!("{shown} is too large (at most {most})")),
+        _ => Some(format!("{shown} does not fit 64 bits")),
+    }
+}
+
+/// What to write for a table where only a text stands: the keys that could hold
+/// it, and all keys.
+fn remedy_for_text(table: &Table<'_>, text: &str) -> String {
+    let holds = |node: &Node<'_>| match node.shape() {
+        Shape::Quantity(scale) => scale.read(text).is_ok(),
+        _ => false,
+    };
+    let fitting = table.keys.iter().filter(|(_, node)| holds(node));
+    let fitting: Vec<String> = fitting.map(|(key, _)| format!("{{ {key} = {text:?} }}")).collect();
+    let keys: Vec<&str> = table.keys.iter().map(|(key, _)| *key).collect();
+    match fitting.as_slice() {
+        [] => names::propose(&[], &keys),
+        _ => format!(" (write {}; keys: {})", fitting.join(" or "), keys.join(", ")),
+    }
 }
 
 /// What to write at a place, in words.

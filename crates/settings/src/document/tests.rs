@@ -128,6 +128,52 @@ fn an_override_keeps_the_parameters_of_its_own_tag_only() {
 }
 
 #[test]
+fn keys_that_exclude_one_another_replace_one_another() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(extend("maxProperties" = 1))]
+    struct Spare {
+        percent: Option<u32>,
+        blocks: Option<u32>,
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Whole {
+        spare: Spare,
+    }
+    for (path, value) in [("spare.blocks", "3"), ("spare", "{ blocks = 3 }")] {
+        let mut document = document("spare = { percent = 7 }");
+        document.set::<Whole>(path, value).unwrap();
+        assert_eq!(document.get("spare"), Some(&json!({"blocks": 3})), "{path}");
+        let base = Document::parse("percent = 9", "base.toml").unwrap();
+        document.under::<Whole>(base, "spare").unwrap();
+        let read = document.read::<Whole>().unwrap();
+        assert_eq!(read.spare, Spare { percent: None, blocks: Some(3) });
+    }
+}
+
+#[test]
+fn what_an_override_brings_is_blamed_on_it() {
+    let mut changed = document("[drive]\npulse = '1 us'\nvictim = 'greedy'\ndies = []\n");
+    changed.set::<Experiment>("drive.gc.victim", "fifo").unwrap();
+    assert_eq!(
+        refusal(&changed),
+        "ssd.toml: 1 problem\n  \
+         override, drive.gc: unknown key (valid: pulse, victim, dies)"
+    );
+    let mut refused = changed.set::<Experiment>("workload[5].depth", "3").unwrap_err();
+    changed.locate(&mut refused);
+    assert!(refused.problems[0].to_string().starts_with("override, workload[5].depth: "));
+}
+
+#[test]
+fn a_value_with_its_type_is_set_as_it_is() {
+    let mut changed = document("title = 'a'");
+    let text = "\u{1f4a5} \"quoted\" \u{7f}";
+    changed.set_value::<Experiment>("title", json!(text)).unwrap();
+    assert_eq!(changed.get("title"), Some(&json!(text)));
+}
+
+#[test]
 fn an_override_before_the_preset_still_wins() {
     let mut document = document("");
     document.set::<Experiment>("drive.victim.choices", "4").unwrap();
@@ -142,17 +188,25 @@ fn paths_that_lead_nowhere_are_refused() {
     let mut refusal = |path: &str| {
         let problems = changed.set::<Experiment>(path, "1").unwrap_err();
         assert_eq!(changed, before, "a refused override changes nothing");
-        problems.problems[0].to_string()
+        let text = problems.problems[0].to_string();
+        text.strip_prefix("override").unwrap().trim_start_matches([',', ':', ' ']).to_owned()
     };
     assert_eq!(refusal("a..b"), "a..b: not a path (write keys with dots between)");
     assert_eq!(refusal(""), "not a path (write keys with dots between)");
+    assert_eq!(
+        refusal("workload.depth"),
+        "workload.depth: workload is a list; say which of its entries: workload[0].depth"
+    );
     assert_eq!(
         refusal("workload[1].depth"),
         "workload[1].depth: there is no such entry (the list has 1)"
     );
     assert_eq!(refusal("drive[0]"), "drive[0]: there is no list \"drive\"");
     assert_eq!(refusal("workload[0].depth[0]"), "workload[0].depth[0]: 1 has no entries");
-    assert_eq!(refusal("workload.a[0]"), "workload.a[0]: a list has no key \"a\"");
+    assert_eq!(
+        refusal("workload.a[0]"),
+        "workload.a[0]: workload is a list; say which of its entries: workload[0].a[0]"
+    );
     let refused = document("").under::<Experiment>(document(""), "workload[0]").unwrap_err();
     assert_eq!(
         refused.problems[0].to_string(),
@@ -173,7 +227,7 @@ fn problems_name_the_layer_that_they_come_from() {
          line 4, drive.colour: unknown key (valid: pulse, victim, dies)\n  \
          override, workload[0].depth: missing; write a whole number\n  \
          override, workload[0].pattern: missing; write one of greedy, d-choices\n  \
-         tlc.toml line 1, drive.pulse: 800 has no unit (write \"800 us\")\n  \
+         tlc.toml line 1, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h)\n  \
          tlc.toml line 2, drive.dies[1]: -2 is too small (at least 0)\n  \
          tlc.toml line 6, drive.victim.choices: expected a whole number, found the string \"ten\""
     );
@@ -186,7 +240,7 @@ fn a_base_without_lines_does_not_borrow_ours() {
     document.under::<Experiment>(base, "drive").unwrap();
     assert_eq!(
         refusal(&document),
-        "ssd.toml: 1 problem\n  preset, drive.pulse: 800 has no unit (write \"800 us\")"
+        "ssd.toml: 1 problem\n  preset, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h)"
     );
 }
 
@@ -224,5 +278,5 @@ fn a_document_is_a_table() {
         Document::from_json("[1]", "dict").unwrap_err().to_string(),
         "dict: 1 problem\n  expected a table, found a list"
     );
-    assert!(Document::from_json("{", "dict").unwrap_err().to_string().contains("line 1 column 1"),);
+    assert!(Document::from_json("{", "dict").unwrap_err().to_string().contains("line 1: column 1"),);
 }

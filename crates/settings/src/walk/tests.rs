@@ -291,6 +291,74 @@ fn unknown_words_and_keys_are_named() {
     );
 }
 
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-meant" = [["iodepth", "depth"]]))]
+struct Host {
+    depth: u32,
+    pattern: Option<Places>,
+    firmware: Option<Firmware>,
+    spare: Option<Spare>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-meant" = [["random", "uniform"]]))]
+enum Places {
+    Uniform {},
+    Sequential {},
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Firmware {
+    gc: Option<Spare>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Spare {
+    share: Option<Share>,
+    bytes: Option<Size>,
+}
+
+#[test]
+fn names_of_other_programs_and_keys_in_the_wrong_table_are_recognised() {
+    let refused = |text: &str| {
+        let problems = Document::parse(text, "f").unwrap().read::<Host>().unwrap_err().problems;
+        problems[0].message.clone()
+    };
+    let keys = "valid: depth, pattern, firmware, spare";
+    assert_eq!(refused("iodepth = 1"), format!("unknown key (did you mean \"depth\"? {keys})"));
+    assert_eq!(refused("gc = {}"), format!("unknown key (did you mean \"firmware.gc\"? {keys})"));
+    assert_eq!(
+        refused("depth = 1\npattern = 'random'"),
+        "no kind \"random\" (did you mean \"uniform\"? valid: uniform, sequential)"
+    );
+    assert_eq!(
+        refused("depth = 1\nspare = '28%'"),
+        "expected a table, found the string \"28%\" \
+         (write { share = \"28%\" }; keys: share, bytes)"
+    );
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_told_their_range() {
+    let refusal = |json: &str| {
+        let read = Document::from_json(json, "f").unwrap().read::<Everything>();
+        read.unwrap_err().problems[0].message.clone()
+    };
+    let large = "18446744073709551616 is too large (at most 18446744073709551615)";
+    assert_eq!(refusal(r#"{"seed": "18446744073709551616"}"#), large);
+    assert!(
+        refusal(r#"{"seed": 18446744073709551616}"#).ends_with("(at most 18446744073709551615)")
+    );
+    assert_eq!(
+        refusal(r#"{"seed": "-18446744073709551616"}"#),
+        "-18446744073709551616 is too small (at least 0)"
+    );
+}
+
 #[test]
 fn missing_keys_say_what_to_write_and_misspelt_ones_are_not_missing_too() {
     refused(
@@ -307,8 +375,8 @@ fn quantities_are_checked_by_their_scale() {
     refused(
         "pulse = '800'\npage = 16\nbus = '0 MB/s'\nspare = 0.07\nstart = '2.5 blocks'",
         &[
-            "line 1, pulse: \"800\" has no unit (write \"800 us\")",
-            "line 2, page: 16 has no unit (write \"16 KiB\")",
+            "line 1, pulse: \"800\" has no unit (one of ns, us, ms, s, min, h)",
+            "line 2, page: 16 has no unit (one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB; as B: \"16 B\")",
             "line 3, bus: \"0 MB/s\" must be more than zero",
             "line 4, spare: 0.07 has no unit (write \"7 %\" or \"0.07 %\")",
             "line 5, start: \"2.5 blocks\" is not a whole number of blocks",
@@ -370,7 +438,7 @@ fn alternatives_are_judged_by_the_one_that_was_meant() {
         &[
             "line 1, drive.sise: unknown key (did you mean \"size\"? valid: size, depth)",
             "line 1, drive.depth: -1 is too small (at least 0)",
-            "line 2, limit: 5 has no unit (write \"5 us\")",
+            "line 2, limit: 5 has no unit (one of ns, us, ms, s, min, h)",
         ],
     );
     refused("drive = 3", &["line 1, drive: expected a string, or a table, found 3"]);
