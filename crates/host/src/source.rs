@@ -6,7 +6,7 @@ use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
 use crate::error::{ConfigError, HostError};
 use crate::region::Region;
 use crate::synthetic::Synthetic;
-use crate::trace::replay::Replay;
+use crate::trace::replay::{self, Replay};
 use crate::trace::{Survey, survey};
 use engine::{Span, Streams};
 
@@ -37,6 +37,23 @@ impl WorkloadConfig {
     pub fn survey(&self) -> Result<Option<Survey>, HostError> {
         let Some(trace) = &self.trace else { return Ok(None) };
         Ok(Some(survey(&trace.file, trace.format)?))
+    }
+
+    /// Everything that forbids the replay of the workload's trace, given what
+    /// `survey` has found in it, on a drive that exports `capacity_bytes`.
+    pub fn trace_faults(&self, survey: &Survey, capacity_bytes: u64) -> Vec<HostError> {
+        let mut faults: Vec<HostError> = Vec::new();
+        for initiator in self.expand(Some(survey)) {
+            let Some(trace) = &initiator.trace else { continue };
+            let region = Region::of(&initiator, capacity_bytes);
+            for fault in replay::faults(&initiator, trace, survey, region) {
+                // Initiators that share a file share most of its faults.
+                if faults.iter().all(|known| known.to_string() != fault.to_string()) {
+                    faults.push(fault);
+                }
+            }
+        }
+        faults
     }
 
     /// The initiators that this workload stands for: one for each device of a

@@ -329,11 +329,103 @@ fn a_gzip_file_that_was_cut_says_so() {
 }
 
 #[test]
+fn the_fault_of_the_format_that_the_header_names_is_reported() {
+    for header in ["time_us,op,offset,length\n", "\u{feff}time_us,op,offset,length\r\n"] {
+        let refused =
+            |row: &str| Fixture::new("first-row", format!("{header}{row}\n")).refusal("", 1 << 20);
+        let refusal = refused("-5,W,0,4096");
+        assert!(refusal.starts_with("FILE:2: column 1 (time in us): \"-5\""), "{refusal}");
+        let refusal = refused("1,W,0,4096,");
+        assert!(refusal.starts_with("FILE:2: column 5: \"\" is one column too many"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    for text in [CAPTURED, DISKSIM] {
+        let file = Fixture::new("mark", format!("\u{feff}{text}"));
+        assert!(!file.requests("", 1 << 20).is_empty());
+    }
+    let refusal = Fixture::new("mark", "\u{feff}").refusal("", 1 << 20);
+    assert_eq!(refusal, "FILE: the trace has no rows");
+}
+
+#[test]
+fn a_damaged_gzip_file_says_so_and_not_what_its_rows_became() {
+    let text: String = (0..20_000u64).map(|n| format!("{n}.5 0 {} 8 1\n", n * n % 977)).collect();
+    let packed = gzip(&text);
+    let mut told = 0;
+    for at in (1_000..packed.len() - 8).step_by(997) {
+        let mut damaged = packed.clone();
+        damaged[at] ^= 0x10;
+        let refusal = Fixture::new("flipped", damaged).refusal("", 1 << 30);
+        assert!(refusal.contains("the gzip data "), "byte {at}: {refusal}");
+        told += 1;
+    }
+    assert!(told > 10);
+    // A sound file keeps the faults of its rows.
+    let refusal = Fixture::new("sound", gzip("1.0 0 0 8 0\n2.0 0 8x 8 1\n")).refusal("", 1 << 30);
+    assert!(refusal.starts_with("FILE:2: column 3"), "{refusal}");
+}
+
+#[test]
+fn gzip_members_may_follow_one_another_and_nothing_else_may() {
+    let rows = |content: Vec<u8>| survey(&Fixture::new("members", content).0, None).map(|s| s.rows);
+    let (first, second) = (gzip("1.0 0 0 8 0\n"), gzip("2.0 0 8 8 1\n"));
+    assert_eq!(rows([first.clone(), second.clone()].concat()).unwrap(), 2);
+    assert_eq!(rows([first.clone(), vec![0; 700_000]].concat()).unwrap(), 1);
+    for garbage in [&b"x"[..], b"more", &[b'x'; 4096]] {
+        let refusal = rows([&first, garbage].concat()).unwrap_err().to_string();
+        assert!(refusal.contains("more bytes follow that are no gzip data"), "{refusal}");
+    }
+    let refusal = rows([first, second[..8].to_vec()].concat()).unwrap_err().to_string();
+    assert!(refusal.contains("the file was cut"), "{refusal}");
+}
+
+#[test]
+#[cfg(unix)]
+fn only_a_regular_file_is_a_trace() {
+    let config = |path: &str| -> WorkloadConfig {
+        toml::from_str(&format!("name = 'x'\ntrace = {{ file = '{path}' }}")).unwrap()
+    };
+    for path in ["/dev/null", "/dev/zero"] {
+        let error = config(path).survey().unwrap_err().to_string();
+        assert!(error.contains("save it to a file first"), "{error}");
+    }
+}
+
+#[test]
+fn what_forbids_a_replay_is_known_from_the_survey() {
+    let file = Fixture::new("forbidden", "5 0 900 8 0\n4 1 0 8 0\n");
+    let faults = |keys: &str| {
+        let config = file.config(keys);
+        let survey = config.survey().unwrap().unwrap();
+        let faults = config.trace_faults(&survey, 1 << 18);
+        let texts = faults.iter().map(|fault| fault.to_string().replace('\n', " "));
+        texts.collect::<Vec<_>>()
+    };
+    let found = faults("format = 'mqsim'");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("trace.combine") && found[1].contains("earlier"), "{found:?}");
+    let found = faults("format = 'mqsim'\ncombine = 'separate'\ndisorder = 'sort'");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("out_of_range"), "{found:?}");
+    let sound = "format = 'mqsim'\ncombine = 'fold'\ndisorder = 'sort'\nout_of_range = 'wrap'";
+    assert_eq!(faults(sound), [""; 0]);
+}
+
+#[test]
 fn a_missing_file_says_so() {
     let text = "name = 'x'\ntrace = { file = '/nowhere/trace.csv' }";
     let config: WorkloadConfig = toml::from_str(text).unwrap();
     let error = Source::build(&config, 1 << 30, Streams::new(1)).err().unwrap().to_string();
-    assert!(error.starts_with("/nowhere/trace.csv: there is no such file"), "{error}");
+    assert_eq!(error, "/nowhere/trace.csv: there is no such file");
+    let text = text.replace("/nowhere/", "nowhere/");
+    let config: WorkloadConfig = toml::from_str(&text).unwrap();
+    let error = config.survey().unwrap_err().to_string();
+    let place = std::env::current_dir().unwrap().join("nowhere/trace.csv");
+    let expected = format!("there is no such file (looked for {})", place.display());
+    assert_eq!(error, format!("nowhere/trace.csv: {expected}"));
 }
 
 #[test]

@@ -67,6 +67,7 @@ mod tests {
         assert_eq!(fault(b"1,R,0,0"), Err((3, What::Empty)));
         assert_eq!(fault(b"1,T,0,0"), Err((3, What::Empty)));
         assert_eq!(fault(b"1,R,0,5,6"), Err((4, What::Surplus)));
+        assert_eq!(fault(b"1,R,0,5,"), Err((4, What::Surplus)));
         assert_eq!(fault(b"18446744073709552,R,0,5"), Err((0, What::TooLarge)));
     }
 }

@@ -54,13 +54,15 @@ pub(crate) struct Columns<'a> {
     rest: &'a [u8],
     separator: Separator,
     column: usize,
+    /// True behind a comma, after which another column was to come.
+    comma_last: bool,
 }
 
 impl<'a> Columns<'a> {
     /// The columns of `line`.
     #[inline]
     pub fn new(line: &'a [u8], separator: Separator) -> Self {
-        Self { rest: trim(line), separator, column: 0 }
+        Self { rest: trim(line), separator, column: 0, comma_last: false }
     }
 
     /// A fault of the column that was read last.
@@ -85,7 +87,10 @@ impl<'a> Columns<'a> {
         let (text, behind) = self.rest.split_at(length);
         self.rest = match self.separator {
             Separator::Blanks => trim_start(behind),
-            Separator::Comma => behind.get(1..).unwrap_or(&[]),
+            Separator::Comma => {
+                self.comma_last = !behind.is_empty();
+                behind.get(1..).unwrap_or(&[])
+            }
         };
         Ok(text)
     }
@@ -112,7 +117,7 @@ impl<'a> Columns<'a> {
     /// Refuses a row that goes on.
     #[inline]
     pub fn end(&self) -> Result<(), Fault> {
-        if self.rest.is_empty() {
+        if self.rest.is_empty() && !self.comma_last {
             return Ok(());
         }
         Err(Fault { column: self.column, what: What::Surplus })

@@ -27,6 +27,8 @@ pub(crate) struct Detection {
 /// How far a format reads a file.
 struct Attempt {
     format: Format,
+    /// True where the file begins with the format's header.
+    has_header: bool,
     rows: u64,
     first_ns: u64,
     last_ns: u64,
@@ -62,12 +64,14 @@ impl Attempt {
     /// Reads the sample in a format. A file that cannot be opened is an error; a
     /// row that cannot be read is a result.
     fn make(path: &Path, format: Format) -> Result<Self, TraceError> {
-        let mut attempt = Self { format, rows: 0, first_ns: 0, last_ns: 0, fault: None };
+        let mut attempt =
+            Self { format, has_header: false, rows: 0, first_ns: 0, last_ns: 0, fault: None };
         let mut rows = match Rows::open(path, format) {
             Ok(rows) => rows,
             Err(fault) if fault.line.is_none() => return Err(fault),
             Err(fault) => return Ok(Self { fault: Some(fault), ..attempt }),
         };
+        attempt.has_header = format.description().header.is_some();
         while attempt.rows < SAMPLE_ROWS {
             match rows.next() {
                 Ok(Some(row)) => {
@@ -114,8 +118,14 @@ fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
     Err(TraceError { file: path.to_owned(), line: None, problem })
 }
 
-/// The fault of the format that read the farthest; where none read a row, all.
-fn nothing_fits(path: &Path, attempts: Vec<Attempt>) -> TraceError {
+/// The fault of the format whose header the file has, else of the one that read the
+/// farthest; where none read a row, all.
+fn nothing_fits(path: &Path, mut attempts: Vec<Attempt>) -> TraceError {
+    if let Some(named) = attempts.iter_mut().find(|attempt| attempt.has_header)
+        && let Some(fault) = named.fault.take()
+    {
+        return fault;
+    }
     let farthest = attempts.iter().map(|attempt| attempt.rows).max().unwrap_or(0);
     if farthest == 0 {
         let why = |a: &Attempt| a.fault.as_ref().map(|fault| format!("\n  {}", fault.problem));

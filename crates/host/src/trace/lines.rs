@@ -1,17 +1,17 @@
 //! The lines of a text file, plain or gzip, in a fixed amount of memory.
 
+use super::gzip::{Gzip, TRAILING};
 use crate::error::TraceError;
-use flate2::read::MultiGzDecoder;
-use memchr::memchr;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use memchr::{memchr, memchr_iter};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Bytes read at once. A line must fit; no text trace comes near it.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What a gzip file begins with (RFC 1952, section 2.3.1).
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// What some editors write before the first line; no part of it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of a file, one after the other.
 pub(crate) struct Lines {
@@ -28,7 +28,7 @@ pub(crate) struct Lines {
 
 enum Input {
     Plain(File),
-    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
+    Gzip(Box<Gzip>),
 }
 
 impl Lines {
@@ -37,15 +37,7 @@ impl Lines {
         let input = Input::open(path).map_err(|error| TraceError {
             file: path.to_owned(),
             line: None,
-            problem: match error.kind() {
-                io::ErrorKind::NotFound => {
-                    "there is no such file; a relative path counts from the directory \
-                     that flashscape was started in"
-                        .to_owned()
-                }
-                io::ErrorKind::IsADirectory => "this is a directory, not a trace".to_owned(),
-                _ => format!("cannot be opened: {error}"),
-            },
+            problem: opening_problem(path, &error),
         })?;
         let buffer = vec![0; BUFFER_BYTES];
         Ok(Self { file: path.to_owned(), input, buffer, begin: 0, end: 0, number: 0, ended: false })
@@ -60,12 +52,15 @@ impl Lines {
             if let Some(length) = memchr(b'\n', &self.buffer[begin..self.end]) {
                 self.begin += length + 1;
                 self.number += 1;
-                return Ok(Some(&self.buffer[begin..begin + length]));
+                let line = &self.buffer[begin..begin + length];
+                return Ok(Some(if self.number == 1 { without_mark(line) } else { line }));
             }
             if self.ended {
                 self.begin = self.end;
                 self.number += u64::from(begin < self.end);
-                return Ok((begin < self.end).then(|| &self.buffer[begin..self.end]));
+                let line = &self.buffer[begin..self.end];
+                let line = if self.number == 1 { without_mark(line) } else { line };
+                return Ok((begin < self.end).then_some(line));
             }
             self.refill()?;
         }
@@ -84,6 +79,22 @@ impl Lines {
     /// True for a gzip file.
     pub fn is_compressed(&self) -> bool {
         matches!(self.input, Input::Gzip(_))
+    }
+
+    /// Reads on to the end of a compressed file, where its checksum is: rows of a
+    /// damaged one are often the first sign of that.
+    pub fn verify(path: &Path) -> Result<(), TraceError> {
+        let mut lines = Self::open(path)?;
+        if !lines.is_compressed() {
+            return Ok(());
+        }
+        while !lines.ended {
+            lines.number += memchr_iter(b'\n', &lines.buffer[..lines.end]).count() as u64;
+            // Nothing is kept, so that no line can be too long.
+            lines.end = 0;
+            lines.refill()?;
+        }
+        Ok(())
     }
 
     /// Moves the line that was begun to the front and reads more behind it.
@@ -109,6 +120,11 @@ impl Lines {
             (true, io::ErrorKind::UnexpectedEof) => {
                 "the gzip data end too early: the file was cut; fetch it again".to_owned()
             }
+            (true, _) if error.to_string() == TRAILING => {
+                "the gzip data end as they should, but more bytes follow that are no gzip data; \
+                 unpack the file, and pack it again"
+                    .to_owned()
+            }
             (true, _) => format!("the gzip data are corrupt ({error}); fetch the file again"),
             (false, _) => format!("cannot be read: {error}"),
         }
@@ -120,18 +136,45 @@ impl Lines {
     }
 }
 
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// Why a file cannot be opened. A path from an experiment file has been joined to
+/// that file's folder before, so where it was looked for is said in full.
+fn opening_problem(path: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => match std::path::absolute(path) {
+            Ok(whole) if whole != path => {
+                format!("there is no such file (looked for {})", whole.display())
+            }
+            _ => "there is no such file".to_owned(),
+        },
+        io::ErrorKind::IsADirectory => "this is a directory, not a trace".to_owned(),
+        io::ErrorKind::NotSeekable => {
+            "this is not a regular file; a trace is read several times: save it to a file first"
+                .to_owned()
+        }
+        _ => format!("cannot be opened: {error}"),
+    }
+}
+
 impl Input {
     fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        if file.metadata()?.is_dir() {
+        // Asked before it is opened: to open a pipe waits for whoever writes to it.
+        let kind = fs::metadata(path)?.file_type();
+        if kind.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let mut magic = Vec::with_capacity(2);
-        file.by_ref().take(2).read_to_end(&mut magic)?;
+        if !kind.is_file() {
+            return Err(io::ErrorKind::NotSeekable.into());
+        }
+        let mut file = File::open(path)?;
+        let mut begin = Vec::with_capacity(Gzip::MAGIC.len());
+        file.by_ref().take(Gzip::MAGIC.len() as u64).read_to_end(&mut begin)?;
         file.rewind()?;
-        if magic == GZIP_MAGIC {
-            let buffered = BufReader::with_capacity(BUFFER_BYTES, file);
-            return Ok(Self::Gzip(Box::new(MultiGzDecoder::new(buffered))));
+        if begin == Gzip::MAGIC {
+            return Ok(Self::Gzip(Box::new(Gzip::new(file))));
         }
         Ok(Self::Plain(file))
     }

@@ -11,6 +11,7 @@ mod captured;
 mod columns;
 mod detect;
 mod disksim;
+mod gzip;
 mod lines;
 mod mqsim;
 mod order;
@@ -21,7 +22,7 @@ mod rows;
 mod survey;
 
 pub(crate) use placement::chosen;
-pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, survey};
+pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey};
 
 /// Declares the formats: the enum, its names and the way to each parser.
 macro_rules! registry {

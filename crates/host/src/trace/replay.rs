@@ -54,10 +54,7 @@ impl Replay {
         region: Region,
         streams: Streams,
     ) -> Result<Self, HostError> {
-        let faults = placement::faults(trace, survey);
-        if !faults.is_empty() {
-            return Err(ConfigError { workload: config.name.clone(), faults }.into());
-        }
+        check_devices(config, trace, survey)?;
         let placement = Placement::plan(trace, survey, region)?;
         let slack_ns = slack_ns(trace, survey)?;
         let rows = Rows::open(&survey.file, survey.format)?;
@@ -120,6 +117,32 @@ impl Replay {
     fn changed(&self) -> HostError {
         self.rows.error("the file has changed since it was surveyed".to_owned()).into()
     }
+}
+
+/// Everything that forbids the replay of a trace that `survey` has read.
+pub(crate) fn faults(
+    config: &WorkloadConfig,
+    trace: &TraceConfig,
+    survey: &Survey,
+    region: Region,
+) -> Vec<HostError> {
+    // Where the devices lie is open as long as their choice is at fault.
+    let placed = check_devices(config, trace, survey)
+        .and_then(|()| Placement::plan(trace, survey, region).map(drop));
+    let ordered = slack_ns(trace, survey).map(drop);
+    [placed, ordered].into_iter().filter_map(Result::err).collect()
+}
+
+fn check_devices(
+    config: &WorkloadConfig,
+    trace: &TraceConfig,
+    survey: &Survey,
+) -> Result<(), HostError> {
+    let faults = placement::faults(trace, survey);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ConfigError { workload: config.name.clone(), faults }.into())
 }
 
 impl Pace {

@@ -3,6 +3,7 @@
 
 use super::Format;
 use super::detect::{detect, empty};
+use super::lines::Lines;
 use super::row::Row;
 use super::rows::Rows;
 use crate::command::Kind;
@@ -84,6 +85,31 @@ pub struct Backwards {
 
 /// Reads a trace from beginning to end; the format is detected where none is given.
 pub fn survey(path: &Path, format: Option<Format>) -> Result<Survey, TraceError> {
+    read(path, format).map_err(|error| {
+        // What damage makes of a compressed file is no fault of its rows.
+        let has_rows = error.line.is_some();
+        if has_rows { Lines::verify(path).err().unwrap_or(error) } else { error }
+    })
+}
+
+/// As much as [`survey`] does with the first rows only: whether the file can be
+/// opened, and its format, in a line.
+pub fn glance(path: &Path, format: Option<Format>) -> Result<String, TraceError> {
+    let (format, reason) = match format {
+        Some(format) => {
+            let mut rows = Rows::open(path, format)?;
+            rows.next()?.ok_or_else(|| empty(path))?;
+            (format, "as told".to_owned())
+        }
+        None => {
+            let found = detect(path)?;
+            (found.format, found.reason)
+        }
+    };
+    Ok(format!("{}: {} ({reason})", path.display(), format.title()))
+}
+
+fn read(path: &Path, format: Option<Format>) -> Result<Survey, TraceError> {
     let (format, reason) = match format {
         Some(format) => (format, "as told".to_owned()),
         None => {
