@@ -60,7 +60,7 @@ $(VENV)/.tools: pyproject.toml scripts/require.sh
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.tools
-	$(PIP) install 'matplotlib>=3.8' 'mypy>=1.19' 'pytest>=8' 'ruff>=0.8'
+	$(PIP) install 'jsonschema>=4.20' 'matplotlib>=3.8' 'mypy>=1.19' 'pytest>=8' 'ruff>=0.8'
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(SOURCES)

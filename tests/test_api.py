@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import tomllib
 
+import jsonschema
 import pytest
 
 import flashscape as fs
+from places import ROOT
 
 
 def test_files_texts_and_dictionaries_mean_the_same(config, experiment_file):
@@ -41,8 +45,80 @@ def test_all_faults_come_at_once_with_their_places(experiment_file):
 
 
 def test_what_is_no_configuration_is_refused():
-    with pytest.raises(fs.ConfigError, match="not JSON serializable"):
+    with pytest.raises(fs.ConfigError, match=r"drive: <object .* is not a value"):
         fs.Experiment.from_dict({"drive": object()})
+    circular = {}
+    circular["drive"] = circular
+    with pytest.raises(fs.ConfigError, match="contains itself"):
+        fs.Experiment.from_dict(circular)
+    with pytest.raises(fs.ConfigError, match="the key 1 is not a string"):
+        fs.Experiment.from_dict({"drive": {1: 2}})
+    with pytest.raises(fs.ConfigError, match=r"'\\ud800' is not a character"):
+        fs.Experiment.from_toml("title = '\ud800'")
+    with pytest.raises(fs.ConfigError, match=r"workload\[0\].trace.time_scale: nan is not"):
+        fs.Experiment.from_dict({"workload": [{"trace": {"time_scale": float("nan")}}]})
+
+
+@pytest.mark.parametrize("title", ["\U0001f4a5 𝄞", 'a "b" \\ c', "\x7f\x00\t\n", "1979-05-27", "3"])
+def test_texts_arrive_as_they_are(title, config):
+    base = fs.Experiment.from_dict(config)
+    assert base.replace(title=title).config["title"] == title
+    assert base.replace({"title": title}).config["title"] == title
+    assert fs.Experiment.from_dict({**config, "title": title}).config["title"] == title
+
+
+class Scalar:
+    """What NumPy's scalars have in common: NumPy itself may be absent."""
+
+    dtype = "int64"
+
+    def __init__(self, value):
+        self.value = value
+
+    def tolist(self):
+        return self.value
+
+
+def test_numbers_of_other_libraries_are_taken(config):
+    base = fs.Experiment.from_dict(config)
+    assert base.replace(seed=Scalar(7)).config["seed"] == 7
+    assert base.replace({"run.audit": Scalar(False)}).config["run"]["audit"] is False
+
+
+def test_numpy_scalars_are_taken(config):
+    numpy = pytest.importorskip("numpy")
+    base = fs.Experiment.from_dict(config)
+    other = base.replace({"seed": numpy.int64(7), "run.audit": numpy.bool_(False)})
+    assert other.config["seed"] == 7
+    assert other.config["run"]["audit"] is False
+
+
+def test_pairs_may_hold_texts_or_values(config):
+    base = fs.Experiment.from_dict(config)
+    assert base.replace([("seed", 3), ("run.audit", "false")]).config["seed"] == 3
+    with pytest.raises(fs.ConfigError, match="override: 'seed=3' is not a pair"):
+        base.replace(["seed=3"])
+    with pytest.raises(fs.ConfigError, match="seed: 18446744073709551616 does not fit 64 bits"):
+        base.replace(seed=2**64)
+
+
+def test_the_way_to_state_over_provisioning_can_be_replaced(config):
+    del config["drive"]["ftl"]
+    config["drive"]["ftl"] = {"over_provisioning": {"spare": "60 %"}}
+    base = fs.Experiment.from_dict(config)
+    key = "drive.ftl.over_provisioning"
+    for change in ({f"{key}.exported": "150 MiB"}, {key: {"exported": "150 MiB"}}):
+        assert base.replace(change).config["drive"]["ftl"]["over_provisioning"] == {
+            "exported": "150 MiB"
+        }
+
+
+def test_json_files_are_known_by_any_case_and_say_each_key_once(config, tmp_path):
+    (tmp_path / "OK.JSON").write_text(json.dumps(config))
+    assert fs.Experiment.from_file(tmp_path / "OK.JSON").config["title"] == "small"
+    (tmp_path / "twice.json").write_text('{"seed": 1,\n"seed": 2}')
+    with pytest.raises(fs.ConfigError, match='line 2: column 6: duplicate key "seed"'):
+        fs.Experiment.from_file(tmp_path / "twice.json")
 
 
 def test_check_returns_what_follows(config):
@@ -60,6 +136,54 @@ def test_presets_say_where_their_figures_come_from():
 
 def test_the_schema_describes_the_keys():
     assert {"drive", "workload", "run"} <= fs.schema()["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")],
+    ids=lambda file: file.name,
+)
+def test_the_schema_takes_the_files_that_ship(file):
+    validator = jsonschema.Draft202012Validator(fs.schema())
+    faults = validator.iter_errors(tomllib.loads(file.read_text()))
+    assert [f"{fault.json_path}: {fault.message}" for fault in faults] == []
+
+
+@pytest.mark.parametrize("preset", fs.presets())
+def test_the_schema_takes_a_drive_without_a_preset(preset, config):
+    config["drive"] = tomllib.loads(fs.presets()[preset].text)
+    validator = jsonschema.Draft202012Validator(fs.schema())
+    assert [fault.message for fault in validator.iter_errors(config)] == []
+    del config["drive"]["nand"]
+    assert not validator.is_valid(config)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("drive.preset", "dc-tcl"),
+        ("drive.buffer.size", 4096),
+        ("drive.buffer.size", "4 KiBs"),
+        ("drive.ftl.over_provisioning", {"spare": "7 %", "exported": "150 MiB"}),
+        ("drive.ftl.over_provisioning", {}),
+        ("drive.gc", {}),
+        ("drive.ftl.gc", {"victim": "lru"}),
+        ("drive.ftl.gc", {"soft": "5 %"}),
+        ("seeed", 1),
+        ("workload", []),
+        ("workload", [{"reads": "50 %"}]),
+        ("run.requests", "many"),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(path, value, config):
+    validator = jsonschema.Draft202012Validator(fs.schema())
+    assert validator.is_valid(config)
+    *tables, key = path.split(".")
+    table = config
+    for name in tables:
+        table = table.setdefault(name, {})
+    table[key] = value
+    assert not validator.is_valid(config)
 
 
 def test_importing_is_light():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import resource
 import subprocess
 import sys
@@ -26,7 +27,7 @@ def refused(ended, status, *messages):
     [
         ("drive.ftl.gc.victm=fifo", ("drive.ftl.gc.victm", 'did you mean "victim"')),
         ("drive.ftl.gc.victim=greeedy", ("drive.ftl.gc.victim", '"greedy"')),
-        ("record.interval=10", ("record.interval", "no unit", '"10 us"')),
+        ("record.interval=10", ("record.interval", "no unit", "one of ns, us")),
         ("drive.geometry.channels=0", ("drive.geometry.channels",)),
         ("drive.nand.read=['1 us', '2 us']", ("drive.nand.read", "2 figures")),
         ("drive.ftl.block_planes=3", ("drive.ftl.block_planes",)),
@@ -34,6 +35,18 @@ def refused(ended, status, *messages):
         ("drive.ftl.over_provisioning.exported=190 MiB", ("drive.ftl",)),
         ("drive.buffer.size=4 KiB", ("drive.buffer.size", "at least 65536 bytes")),
         ("drive.preset=dc-tcl", ("drive.preset", "dc-tlc")),
+        ("drive.nand.channel=5000 GT/s", ("drive.nand.channel", "40 MB/s", "4800 MT/s")),
+        ("drive.gc.victim=fifo", ("override, drive.gc", 'did you mean "drive.ftl.gc"')),
+        ("workload[5].queue_depth=3", ("override, workload[5].queue_depth", "has 1")),
+        ("workload.queue_depth=64", ("workload[0].queue_depth",)),
+        ("workload[0].iodepth=4", ('did you mean "queue_depth"', "valid: name, ")),
+        ("workload[0].block_size=4 KiB", ('did you mean "size"', "valid: name, ")),
+        ("workload[0].addresses=random", ('did you mean "uniform"',)),
+        ("workload[0].size=4096", ('"4096 B" or "4 KiB"',)),
+        ("drive.ftl.over_provisioning=28%", ('{ spare = "28%" }', "spare, reserved, exported")),
+        ("drive.ftl.gc.soft=5%", ('did you mean "% of blocks" or "% of pages"',)),
+        ("seed=18446744073709551616", ("too large (at most 18446744073709551615)",)),
+        ("seed=-1", ("too small (at least 0)",)),
     ],
 )
 def test_impossible_configurations(override, messages, experiment_file, flashscape, tmp_path):
@@ -89,14 +102,19 @@ ROWS = b"time_us,op,offset,length\n" + b"".join(
 @pytest.mark.parametrize(
     ("name", "content", "messages"),
     [
-        ("none.csv", None, ("none.csv", "there is no such file")),
+        ("none.csv", None, ("none.csv: there is no such file (looked for /",)),
         ("empty.csv", b"", ("empty.csv",)),
         ("header.csv", b"time_us,op,offset,length\n", ("header.csv",)),
         ("cut.csv", ROWS + b"51,W,40", ("cut.csv:52",)),
         ("corrupt.csv", ROWS + b"51,X,4096,4096\n", ("corrupt.csv:52", '"X"')),
         ("cut.csv.gz", gzip.compress(ROWS * 50)[:-20], ("cut.csv.gz",)),
         ("noise.csv", bytes(range(256)) * 4, ("noise.csv:1",)),
-        ("far.csv", ROWS + b"51,W,1099511627776,4096\n", ("far.csv:52", "out_of_range")),
+        ("far.csv", ROWS + b"51,W,1099511627776,4096\n", ("far.csv:52", "--out-of-range wrap")),
+        ("several.txt", b"1.0 0 0 8 0\n2.0 1 0 8 0\n", ("--devices", "--combine concatenate")),
+        ("back.txt", b"2.0 0 0 8 0\n1.0 0 0 8 0\n", ("--disorder sort", "--closed")),
+        ("whole.txt", b"1 0 0 8 0\n2 0 0 8 0\n", ("--format mqsim", '"disksim"')),
+        ("more.csv.gz", gzip.compress(ROWS) + b"rest", ("no gzip data",)),
+        ("first.csv", b"time_us,op,offset,length\n-5,W,0,4096\n", ("first.csv:2: column 1 (",)),
     ],
 )
 def test_bad_traces(name, content, messages, flashscape, tmp_path):
@@ -107,18 +125,74 @@ def test_bad_traces(name, content, messages, flashscape, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_traces_of_an_experiment_are_checked_with_it(experiment_file, flashscape, tmp_path):
+    def trace(name, keys=""):
+        return f"--set=workload=[{{ name = 'a', trace = {{ file = '{name}'{keys} }} }}]"
+
+    (tmp_path / "two.txt").write_bytes(b"1.0 0 0 8 0\n2.0 1 0 8 0\n")
+    (tmp_path / "deep").mkdir()
+    experiment_file.rename(tmp_path / "deep" / "experiment.toml")
+    file = "deep/experiment.toml"
+    for command in (("check",), ("run", "--quiet")):
+        ended = flashscape(*command, file, trace("two.txt"))
+        refused(ended, 2, f"(looked for {tmp_path}/deep/two.txt)")
+        ended = flashscape(*command, file, trace("../two.txt"))
+        refused(ended, 2, "override, workload[0].trace.combine", 'combine = "concatenate"')
+    ended = flashscape("check", file, trace("../two.txt", ", combine = 'fold'"))
+    assert ended.status == 0, ended.err
+    assert "DiskSim ASCII" in ended.out
+    assert "no faults" in ended.out
+
+
+def test_a_trace_is_refused_before_the_drive_is_filled(flashscape, tmp_path):
+    """dc-tlc whole would take half a minute to fill."""
+    rows = b"".join(b"%d.0 %d 0 8 0\n" % (i, i % 16) for i in range(64))
+    (tmp_path / "sixteen.txt").write_bytes(rows)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    refused(flashscape("replay", "sixteen.txt", "--drive=dc-tlc"), 2, "--combine")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 5
+
+
+def test_only_regular_files_are_traces(flashscape, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name in ("pipe.csv", "/dev/stdin"):
+        code = [sys.executable, "-m", "flashscape", "replay", name, "--drive=dc-tlc"]
+        ended = subprocess.run(
+            code, input=ROWS, capture_output=True, cwd=tmp_path, timeout=60, check=False
+        )
+        assert ended.returncode == 2
+        assert b"save it to a file first" in ended.stderr
+
+
+def test_numbers_of_options_are_finite(flashscape, tmp_path):
+    (tmp_path / "trace.csv").write_bytes(ROWS)
+    for option in ("--time-scale=nan", "--time-scale=inf", "--age=nan", "--age=-inf"):
+        ended = flashscape("replay", "trace.csv", "--drive=dc-tlc", option)
+        assert ended.status == 2
+        assert f"'{option.split('=')[0]}'" in ended.err
+        assert "is not a finite number" in ended.err
+
+
+def test_a_trace_is_no_experiment(flashscape, tmp_path):
+    (tmp_path / "some.trace").write_bytes(ROWS)
+    (tmp_path / "some.gz").write_bytes(gzip.compress(ROWS))
+    (tmp_path / "blanks.txt").write_bytes(b"938513000 4 264719034 16 0\n")
+    for name in ("some.trace", "some.gz", "blanks.txt"):
+        refused(flashscape("run", name), 2, f"flashscape replay {name} --drive")
+
+
 def test_stamps_that_run_backwards(flashscape, tmp_path):
     (tmp_path / "back.csv").write_bytes(ROWS + b"3,W,0,4096\n")
     command = ("replay", "back.csv", "--drive=dc-tlc", *SMALL, "--quiet")
     assert flashscape(*command).status == 0, "captured traces are sorted"
-    ended = flashscape(*command, "--set=workload[0].trace.disorder=refuse")
-    refused(ended, 2, "back.csv:52")
+    for refuse in ("--set=workload[0].trace.disorder=refuse", "--disorder=refuse"):
+        refused(flashscape(*command, refuse), 2, "back.csv:52")
 
 
 def test_a_wrong_format_forced(flashscape):
     trace = CAPTURED / "start.csv.gz"
     ended = flashscape("replay", trace, "--drive=dc-tlc", *SMALL, "--format=mqsim", "--quiet")
-    refused(ended, 2, "start.csv.gz:1", 'format = "captured"')
+    refused(ended, 2, "start.csv.gz:1", "--format captured")
     ended = flashscape("replay", trace, "--drive=dc-tlc", *SMALL, "--format=csv", "--quiet")
     refused(ended, 2, "trace.format", "captured")
 

@@ -41,24 +41,30 @@ class Plan:
         *,
         file: str,
         is_json: bool = False,
-        overrides: Sequence[tuple[str, str]] = ...,
+        overrides: Sequence[tuple[str, str, bool]] = ...,
         folder: str | None = None,
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 
-        ``file`` is what faults call it; trace files are looked for in ``folder``.
+        ``file`` is what faults call it; trace files are looked for in ``folder``. An
+        override is a path and a value: as on a command line, or (True) JSON text.
         """
     def resolved(self) -> str:
         """The configuration with presets, overrides and defaults in place, as JSON text."""
     def derived(self) -> str:
         """What follows from the configuration, as JSON text."""
+    def traces(self, whole_below: int | None = None) -> list[str]:
+        """What is understood of each trace; raise TraceError or ConfigError.
+
+        Of a file of more than ``whole_below`` bytes only the first rows are read.
+        """
 
 @final
 class Session:
     """One run of a plan."""
 
     def __new__(cls, plan: Plan) -> Session:
-        """Read the traces of the plan once; raise TraceError."""
+        """Read the traces of the plan once; raise TraceError or ConfigError."""
     def surveys(self) -> list[str | None]:
         """What was understood of each workload's trace; None for one without."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:

@@ -36,8 +36,10 @@ def schema() -> dict[str, Any]:
 
 
 def check(experiment: Experiment | Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
-    """Check an experiment and return the figures that follow from it.
+    """Check an experiment with its traces and return the figures that follow from it.
 
-    Raises ConfigError with every fault at once.
+    Raises ConfigError with every fault at once, or TraceError.
     """
-    return Experiment.of(experiment).derived
+    checked = Experiment.of(experiment)
+    checked.traces()
+    return checked.derived

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +14,15 @@ from flashscape._flashscape import Plan
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    Overrides = Mapping[str, Any] | Sequence[tuple[str, str]]
+    Overrides = Mapping[str, Any] | Sequence[tuple[str, Any]]
+
+_Override = tuple[str, str, bool]
+"""A path, a value's text, and whether that is JSON or as on a command line."""
+
+_ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+\S+){3,8})\s*")
+"""What a trace begins with, in any of the known formats."""
 
 
 class _Source(NamedTuple):
@@ -33,7 +42,7 @@ class Experiment:
     changes: :meth:`replace` makes another one.
     """
 
-    def __init__(self, source: _Source, overrides: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, source: _Source, overrides: tuple[_Override, ...]) -> None:
         self._source = source
         self._overrides = overrides
         self.plan = Plan.load(
@@ -46,7 +55,7 @@ class Experiment:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], overrides: Overrides = ()) -> Experiment:
-        """Read a TOML file (JSON where it is called so).
+        """Read a TOML file (JSON where it is called ``.json``).
 
         Traces are looked for from the file's folder. Raises ConfigError, also
         where the file cannot be read.
@@ -57,8 +66,12 @@ class Experiment:
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{path}: is not text in UTF-8") from error
-        source = _Source(text, str(path), path.suffix == ".json", str(path.parent))
+            hint = _trace_hint(path) if _is_gzip(path) else ""
+            raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
+        if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
+            raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
+        is_json = path.suffix.lower() == ".json"
+        source = _Source(text, str(path), is_json, str(path.parent))
         return cls(source, _pairs(overrides))
 
     @classmethod
@@ -66,6 +79,7 @@ class Experiment:
         cls, text: str, overrides: Overrides = (), *, folder: str | PathLike[str] | None = None
     ) -> Experiment:
         """Read TOML text. Traces are looked for in ``folder``, else in the present one."""
+        _must_be_text(text, "configuration")
         return cls(_Source(text, "configuration", False, _text(folder)), _pairs(overrides))
 
     @classmethod
@@ -77,11 +91,11 @@ class Experiment:
         folder: str | PathLike[str] | None = None,
         name: str = "configuration",
     ) -> Experiment:
-        """Take a dictionary with the keys of the TOML form; faults call it ``name``."""
-        try:
-            text = json.dumps(config)
-        except TypeError as error:
-            raise ConfigError(f"{name}: {error}") from error
+        """Take a dictionary with the keys of the TOML form; faults call it ``name``.
+
+        Besides Python's own values it may hold paths, and NumPy's scalars and arrays.
+        """
+        text = _json(config, "", name)
         return cls(_Source(text, name, True, _text(folder)), _pairs(overrides))
 
     @classmethod
@@ -96,6 +110,9 @@ class Experiment:
     def replace(self, overrides: Overrides = (), **tables: Any) -> Experiment:
         """Return the same experiment with other values, by their dotted paths.
 
+        The values of a mapping are what they are; the texts of a list of pairs are
+        read as on a command line.
+
         >>> experiment.replace({"drive.ftl.gc.victim": "fifo"}, seed=2)  # doctest: +SKIP
         """
         return Experiment(self._source, (*self._overrides, *_pairs(overrides), *_pairs(tables)))
@@ -109,6 +126,14 @@ class Experiment:
     def derived(self) -> dict[str, Any]:
         """What follows from it: capacity, durations, limits, thresholds, memory."""
         return _object(self.plan.derived())
+
+    def traces(self, whole_below: int | None = None) -> list[str]:
+        """Read the traces, and return what was understood of each in a few lines.
+
+        Of a file of more than ``whole_below`` bytes only the first rows are read.
+        Raises TraceError or ConfigError where one cannot be replayed.
+        """
+        return self.plan.traces(whole_below)
 
     @property
     def title(self) -> str:
@@ -128,18 +153,86 @@ def _text(folder: str | PathLike[str] | None) -> str | None:
     return None if folder is None else str(Path(folder))
 
 
-def _pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
-    """Texts as on a command line stay as they are; Python's values are written as TOML."""
-    if isinstance(overrides, (list, tuple)):
-        return tuple(overrides)
-    return tuple((path, _toml(value)) for path, value in dict(overrides).items())
+def _trace_hint(path: Path) -> str:
+    return f"; it looks like a trace: flashscape replay {path} --drive PRESET"
 
 
-def _toml(value: object) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + "}"
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _pairs(overrides: Overrides) -> tuple[_Override, ...]:
+    """Texts as on a command line stay as they are; Python's values go over as JSON."""
+    if isinstance(overrides, Mapping):
+        return tuple((_path(path), _json(value, path), True) for path, value in overrides.items())
+    pairs: list[_Override] = []
+    for pair in overrides:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ConfigError(f"override: {pair!r} is not a pair of a path and a value")
+        path, value = pair
+        if isinstance(value, str):
+            _must_be_text(value, f"override, {path}")
+            pairs.append((_path(path), value, False))
+        else:
+            pairs.append((_path(path), _json(value, path), True))
+    return tuple(pairs)
+
+
+def _path(path: object) -> str:
+    if not isinstance(path, str):
+        raise ConfigError(f"override: {path!r} is not a path such as 'drive.ftl.gc.victim'")
+    _must_be_text(path, "override")
+    return path
+
+
+def _must_be_text(text: str, place: str) -> None:
+    """Refuse what no file in UTF-8 can hold: halves of characters, from broken input."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{place}: {text[error.start]!r} is not a character") from error
+
+
+def _json(value: object, path: str, name: str = "override") -> str:
+    """Write a value as JSON; ``path`` is where it stands in what faults call ``name``."""
+    try:
+        return json.dumps(_plain(value, path, name), ensure_ascii=False, allow_nan=False)
+    except RecursionError as error:
+        place = f"{name}, {path}" if path else name
+        raise ConfigError(f"{place}: contains itself, or is nested too deeply") from error
+
+
+def _plain(value: object, path: str, name: str) -> object:
+    """Return the value as JSON has it: NumPy's scalars and arrays, and paths, converted."""
+
+    def refuse(why: str) -> ConfigError:
+        return ConfigError(f"{name}, {path}: {why}" if path else f"{name}: {why}")
+
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        _must_be_text(value, f"{name}, {path}" if path else name)
+        return str(value)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise refuse(f"{value} does not fit 64 bits")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise refuse(f"{value} is not a finite number")
+        return float(value)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise refuse(f"the key {key!r} is not a string")
+            _must_be_text(key, name)
+        below = f"{path}." if path else ""
+        return {key: _plain(entry, below + key, name) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, (bool, int, float, str)):
-        return json.dumps(value)
-    raise ConfigError(f"override: {value!r} is not a value that a configuration can have")
+        return [_plain(entry, f"{path}[{i}]", name) for i, entry in enumerate(value)]
+    raise refuse(f"{value!r} is not a value that a configuration can have")

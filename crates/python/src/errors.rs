@@ -26,10 +26,7 @@ fn entry(file: &str, problem: &Problem) -> (String, String, Option<u32>, String)
 /// A workload or its trace is at fault.
 pub fn host(error: HostError) -> PyErr {
     match error {
-        HostError::Trace(error) => {
-            let place = (error.file.clone(), error.line, error.problem.clone());
-            TraceError::new_err((error.to_string(), place.0, place.1, place.2))
-        }
+        HostError::Trace(error) => trace(error.to_string(), &error),
         HostError::Config(error) => {
             let mut problems = Problems::new(format!("workload {:?}", error.workload));
             for fault in error.faults {
@@ -38,6 +35,21 @@ pub fn host(error: HostError) -> PyErr {
             config(&problems)
         }
     }
+}
+
+/// Traces that cannot be replayed, and what a configuration says of them wrongly.
+pub fn traces(errors: Vec<host::TraceError>, problems: &Problems) -> PyErr {
+    let Some(first) = errors.first() else { return config(problems) };
+    let mut texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    if !problems.is_empty() {
+        texts.push(problems.to_string());
+    }
+    trace(texts.join("\n"), first)
+}
+
+fn trace(text: String, error: &host::TraceError) -> PyErr {
+    let place = (error.file.clone(), error.line, error.problem.clone());
+    TraceError::new_err((text, place.0, place.1, place.2))
 }
 
 /// A run ended early.

@@ -3,8 +3,11 @@
 use crate::{errors, guard};
 use drive::Experiment;
 use drive::check::Checked;
-use drive::load::{load, load_json};
+use drive::load::{Override, load_document};
+use host::trace::{Survey, glance};
+use host::{HostError, WorkloadConfig};
 use pyo3::prelude::*;
+use settings::{Document, Problems};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,12 +21,15 @@ pub struct Plan {
 pub(crate) struct Inner {
     pub experiment: Experiment,
     pub checked: Checked,
+    /// What the experiment was read from.
+    document: Document,
 }
 
 #[pymethods]
 impl Plan {
     /// Reads an experiment. `file` is what faults call it; trace files are looked
-    /// for in `folder`.
+    /// for in `folder`. An override is a path and a value: as on a command line, or,
+    /// where the third says so, JSON text.
     #[staticmethod]
     #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None))]
     fn load(
@@ -31,16 +37,22 @@ impl Plan {
         text: &str,
         file: &str,
         is_json: bool,
-        overrides: Vec<(String, String)>,
+        overrides: Vec<(String, String, bool)>,
         folder: Option<&str>,
     ) -> PyResult<Self> {
-        let read = if is_json { load_json } else { load };
-        let loaded = guard::detached(py, || read(text, file, &overrides))?;
-        let (mut experiment, checked) = loaded.map_err(|problems| errors::config(&problems))?;
+        let overrides: Vec<_> = overrides.into_iter().map(to_override).collect::<PyResult<_>>()?;
+        let loaded = guard::detached(py, || {
+            let parse = if is_json { Document::from_json } else { Document::parse };
+            let mut document = parse(text, file)?;
+            let (experiment, checked) = load_document(&mut document, &overrides)?;
+            Ok((experiment, checked, document))
+        })?;
+        let (mut experiment, checked, document) =
+            loaded.map_err(|problems: Problems| errors::config(&problems))?;
         if let Some(folder) = folder {
             find_traces(&mut experiment, Path::new(folder));
         }
-        Ok(Self { inner: Arc::new(Inner { experiment, checked }) })
+        Ok(Self { inner: Arc::new(Inner { experiment, checked, document }) })
     }
 
     /// The configuration with all presets, overrides and defaults in place, as JSON text.
@@ -52,6 +64,125 @@ impl Plan {
     fn derived(&self) -> PyResult<String> {
         errors::json(&self.inner.checked.derived(&self.inner.experiment))
     }
+
+    /// What is understood of each trace, in a few lines; refuses what cannot be
+    /// replayed. Of a file of more than `whole_below` bytes only the first rows are read.
+    #[pyo3(signature = (whole_below=None))]
+    fn traces(&self, py: Python<'_>, whole_below: Option<u64>) -> PyResult<Vec<String>> {
+        let looked = guard::detached(py, || {
+            self.inner.look(|workload| match glanced_at(workload, whole_below) {
+                Some(glance) => glance.map(|text| (text, None)),
+                None => workload.survey().map(|survey| {
+                    let text = survey.as_ref().map_or(String::new(), ToString::to_string);
+                    (text, survey)
+                }),
+            })
+        })?;
+        let texts = looked.map_err(|faults| self.inner.refusal(faults))?;
+        Ok(texts.into_iter().flatten().map(|(text, _)| text).collect())
+    }
+}
+
+/// Faults, each with the index of its workload.
+type Faults = Vec<(usize, HostError)>;
+
+/// What a look at a trace may have found.
+trait Found {
+    fn survey(&self) -> Option<&Survey>;
+}
+
+impl Found for Survey {
+    fn survey(&self) -> Option<&Survey> {
+        Some(self)
+    }
+}
+
+impl Found for (String, Option<Survey>) {
+    fn survey(&self) -> Option<&Survey> {
+        self.1.as_ref()
+    }
+}
+
+impl Inner {
+    /// Reads all traces and refuses what cannot be replayed on the drive, before
+    /// that is filled.
+    pub fn surveys(&self, py: Python<'_>) -> PyResult<Vec<Option<Survey>>> {
+        let survey = |workload: &WorkloadConfig| {
+            workload.survey().map(|survey| survey.expect("only workloads with a trace are asked"))
+        };
+        let surveys = guard::detached(py, || self.look(survey))?;
+        surveys.map_err(|faults| self.refusal(faults))
+    }
+
+    /// Looks at every trace; all faults at once.
+    fn look<F: Found>(
+        &self,
+        look: impl Fn(&WorkloadConfig) -> Result<F, HostError>,
+    ) -> Result<Vec<Option<F>>, Faults> {
+        let capacity = self.checked.layout.exported_bytes();
+        let mut all = Vec::new();
+        let mut faults = Vec::new();
+        for (index, workload) in self.experiment.workload.iter().enumerate() {
+            let found = workload.trace.as_ref().map(|_| look(workload)).transpose();
+            let found = found.unwrap_or_else(|fault| {
+                faults.push((index, fault));
+                None
+            });
+            if let Some(survey) = found.as_ref().and_then(Found::survey) {
+                let refused = workload.trace_faults(survey, capacity);
+                faults.extend(refused.into_iter().map(|fault| (index, fault)));
+            }
+            all.push(found);
+        }
+        if faults.is_empty() { Ok(all) } else { Err(faults) }
+    }
+
+    /// The exception for faults of traces: what is wrong with the configuration
+    /// has its line in it.
+    fn refusal(&self, faults: Faults) -> PyErr {
+        let mut problems = Problems::new(self.document.file());
+        let mut traces = Vec::new();
+        for (index, fault) in faults {
+            match fault {
+                HostError::Trace(error) => traces.push(*error),
+                HostError::Config(error) => {
+                    for fault in error.faults {
+                        problems.push(format!("workload[{index}].{}", fault.key), fault.problem);
+                    }
+                }
+            }
+        }
+        self.document.locate(&mut problems);
+        errors::traces(traces, &problems)
+    }
+}
+
+/// An announcement of a file that is too large to be read whole.
+fn glanced_at(
+    workload: &WorkloadConfig,
+    whole_below: Option<u64>,
+) -> Option<Result<String, HostError>> {
+    let trace = workload.trace.as_ref()?;
+    // What cannot be looked at is refused with the others.
+    let bytes = std::fs::metadata(&trace.file).map_or(0, |file| file.len());
+    whole_below.filter(|limit| bytes > *limit)?;
+    let said = glance(&trace.file, trace.format).map_err(HostError::from);
+    Some(said.map(|text| {
+        let mib = bytes >> 20;
+        format!("{text}\n  not read whole ({mib} MiB): faults further down show when it is run")
+    }))
+}
+
+fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(String, Override)> {
+    if !is_json {
+        return Ok((path, Override::Text(text)));
+    }
+    let value = serde_json::from_str(&text).map_err(|error| {
+        let mut problems = Problems::new("override");
+        problems.push(path.clone(), error.to_string());
+        errors::config(&problems)
+    })?;
+    Ok((path, Override::Value(value)))
 }
 
 /// A relative path in a configuration counts from the configuration's folder.

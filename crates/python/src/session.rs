@@ -1,7 +1,7 @@
 //! One run of a plan, in slices, so that Python can show how it goes and end it.
 
 use crate::errors;
-use crate::guard::{self, Guarded};
+use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
 use crate::table::Table;
 use drive::results::{Outcome, summary, tables};
@@ -36,9 +36,7 @@ impl Session {
     #[new]
     fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
         let plan = plan.inner.clone();
-        let survey = || plan.experiment.workload.iter().map(|workload| workload.survey()).collect();
-        let surveys: Result<Vec<_>, _> = guard::detached(py, survey)?;
-        let stage = Stage::Surveyed(surveys.map_err(errors::host)?);
+        let stage = Stage::Surveyed(plan.surveys(py)?);
         Ok(Self { plan, stage: Guarded::new(stage) })
     }
 
@@ -93,7 +91,7 @@ impl Session {
     /// Ends measuring; the contents of `summary.json`.
     fn summary(&self, py: Python<'_>, host_cpu_seconds: f64, complete: bool) -> PyResult<String> {
         let outcome = Outcome { host_cpu_seconds, complete };
-        let Inner { experiment, checked } = &*self.plan;
+        let Inner { experiment, checked, .. } = &*self.plan;
         self.with_run(py, |run, surveys| {
             summary(run, experiment, checked, surveys, outcome).to_string()
         })

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,16 @@ import click
 
 from flashscape.cli import options
 from flashscape.cli.show import run_and_show
+from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
+
+_KEYS = (
+    (r'\bmode = "closed"', "--closed"),
+    (r'\b(format|combine|disorder|out_of_range) = "([a-z]+)"', r"--\1 \2"),
+    (r"\bdevices = \[\.\.\.\]", "--devices 0,1,..."),
+    (r"--out_of_range", "--out-of-range"),
+)
+"""What advice says for files, and the options that say it here."""
 
 
 def numbers(text: str) -> list[int]:
@@ -20,13 +31,29 @@ def numbers(text: str) -> list[int]:
         raise click.BadParameter(f"{text!r} is not a list of numbers such as 0,1") from None
 
 
+def number(text: str) -> float:
+    """Take a number that is one: neither nan nor infinite."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{text!r} is not a finite number")
+    return value
+
+
 @click.command("replay")
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--drive", required=True, metavar="PRESET", help="See `flashscape presets`.")
 @click.option("--format", "format_", metavar="FORMAT", help="mqsim, disksim or captured; detected.")
 @click.option("--closed", is_flag=True, help="As fast as the queue allows, not by the stamps.")
 @click.option("--queue-depth", type=int, metavar="N", help="Requests under way at most.")
-@click.option("--time-scale", type=float, metavar="X", help="Stretch stamps: 2 is half as fast.")
+@click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
+@click.option(
+    "--disorder",
+    type=click.Choice(["refuse", "sort"]),
+    help="What to do about stamps that run backwards; captured traces are sorted.",
+)
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
@@ -47,7 +74,7 @@ def numbers(text: str) -> list[int]:
     show_default=True,
     help="What is on the drive at first.",
 )
-@click.option("--age", type=float, metavar="X", help="Overwrite it so many times before the run.")
+@click.option("--age", type=number, metavar="X", help="Overwrite it so many times before the run.")
 @click.option(
     "--audit", is_flag=True, help="Check all that the drive returns; about twice the time."
 )
@@ -64,8 +91,18 @@ def command(
 ) -> None:
     """Replay TRACE on a preset drive."""
     config = configuration(trace, **choices)
-    experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
-    run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+    try:
+        experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
+        run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+    except (ConfigError, TraceError) as error:
+        error.args = (_as_options(str(error)), *error.args[1:])
+        raise
+
+
+def _as_options(advice: str) -> str:
+    for key, option in _KEYS:
+        advice = re.sub(key, option, advice)
+    return advice
 
 
 def configuration(
@@ -76,6 +113,7 @@ def configuration(
     closed: bool,
     queue_depth: int | None,
     time_scale: float | None,
+    disorder: str | None,
     devices: list[int] | None,
     combine: str | None,
     out_of_range: str,
@@ -89,6 +127,7 @@ def configuration(
         "format": format_,
         "mode": "closed" if closed else "open",
         "time_scale": time_scale,
+        "disorder": disorder,
         "devices": devices,
         "combine": combine,
         "out_of_range": out_of_range,
