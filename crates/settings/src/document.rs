@@ -181,7 +181,8 @@ impl Document {
         outcome.map_err(|message| self.override_refused(path, message))?;
 
         let place = Place { file: OVERRIDE.into(), line: None };
-        let set = new.into_iter().chain([path::join("", &steps)]);
+        let covered = overlay.covered().iter().cloned();
+        let set = new.into_iter().chain(covered).chain([path::join("", &steps)]);
         let over_places: Places = set.map(|path| (path, place.clone())).collect();
         let base_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, base_places, &at);

@@ -16,6 +16,8 @@ pub(crate) struct Overlay {
     whole: Vec<String>,
     /// Paths of tables that both layers have keys in.
     shared: Vec<String>,
+    /// Paths of tables of which the upper layer's covers the lower one's whole.
+    covered: Vec<String>,
 }
 
 impl Overlay {
@@ -27,6 +29,7 @@ impl Overlay {
             if let (Some(new), Some(old)) = (over.get(tagged.tag), base.get(tagged.tag))
                 && new != old
             {
+                self.covered.push(at.to_owned());
                 return over;
             }
         }
@@ -34,7 +37,12 @@ impl Overlay {
             (Value::Object(over), Value::Object(base)) if !node.takes_one_key() => {
                 self.join_tables(over, base, node, at).into()
             }
-            (over, _) => over,
+            (over, base) => {
+                if base.is_object() {
+                    self.covered.push(at.to_owned());
+                }
+                over
+            }
         }
     }
 
@@ -69,6 +77,11 @@ impl Overlay {
     /// Paths whose values come from the lower layer with all that is in them.
     pub fn whole(&self) -> &[String] {
         &self.whole
+    }
+
+    /// Paths of tables of which the upper layer's covers the lower one's whole.
+    pub fn covered(&self) -> &[String] {
+        &self.covered
     }
 
     /// The places of the joined tree, from those of both layers. The lower layer

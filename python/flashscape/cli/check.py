@@ -36,7 +36,7 @@ def command(file: Path, overrides: tuple[tuple[str, str], ...], as_json: bool) -
     for table in derived.tables(figures):
         console.print(text.table(table))
     for trace in traces:
-        console.print(trace, markup=False, highlight=False)
+        console.print(trace, markup=False, highlight=False, soft_wrap=True)
     for note in figures["notes"]:
         console.print(f"note: {note}", style="yellow")
     console.print(f"{file}: no faults", style="green")

@@ -144,6 +144,10 @@ fn keys_that_exclude_one_another_replace_one_another() {
         let mut document = document("spare = { percent = 7 }");
         document.set::<Whole>(path, value).unwrap();
         assert_eq!(document.get("spare"), Some(&json!({"blocks": 3})), "{path}");
+        let mut problems = Problems::new("ssd.toml");
+        problems.push("spare", "too little");
+        document.locate(&mut problems);
+        assert_eq!(problems.problems[0].to_string(), "override, spare: too little");
         let base = Document::parse("percent = 9", "base.toml").unwrap();
         document.under::<Whole>(base, "spare").unwrap();
         let read = document.read::<Whole>().unwrap();
