@@ -1,22 +1,90 @@
 //! The auditor: a second, simple account of what was written, against which
 //! everything that the drive returns is checked.
 //!
-//! Every unit that a host writes (or trims) gets a token, a number that rises
-//! with the order in which the drive takes writes in. Tokens travel with the
-//! data: from the buffer to flash, from page to page. A read must return, for
-//! each unit, the token acknowledged before the read was submitted, or a newer
-//! one. Programs must be in order within a block and never on a page that was
-//! not erased since.
+//! Every unit that a host writes (or trims) gets a token: a number that rises
+//! with the order in which the drive takes writes in, and below it a check
+//! number for the content. Tokens travel with the data: from the buffer to
+//! flash, from page to page. The content of a unit that is written in part is
+//! chained from that of what it was merged with, so that a part that was merged
+//! with the wrong rest is told from the right one.
+//!
+//! A read must return, for each unit, what was written last. Programs must be in
+//! order within a block, without gaps, and never on a page that was not erased
+//! since. And tokens XOR as data does: over all units that the drive holds they
+//! must give what hosts wrote, as a stripe gives its parity.
 //!
 //! It costs 8 bytes for each physical unit and 16 for each logical one.
 
-use engine::{BigColumn, Column};
+use crate::device::RequestId;
+use engine::{BigColumn, Column, Instant, Span};
 use ftl::{BlockId, Ftl, Layout, Lpn, Pun};
 use host::{Command, Kind};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+// ---- tokens -----------------------------------------------------------------
+
+/// Bits of a token that tell its content; those above them are its order.
+const CONTENT_BITS: u32 = 24;
+const CONTENT: u64 = (1 << CONTENT_BITS) - 1;
+
+/// The order of everything that was written before the account began.
+const BEFORE: u64 = 1;
+
+/// The place of a token's write (or trim) in the order of taking in.
+const fn order(token: u64) -> u64 {
+    token >> CONTENT_BITS
+}
+/// False for what was trimmed or never written.
+const fn has_data(token: u64) -> bool {
+    token & CONTENT != 0
+}
+/// What a whole unit is called that is the `order`th to be taken in.
+const fn written(order: u64, lpn: Lpn) -> u64 {
+    order << CONTENT_BITS | content(order << 32 ^ lpn.0 as u64)
+}
+/// What a trimmed unit is called.
+const fn trimmed(order: u64) -> u64 {
+    order << CONTENT_BITS
+}
+/// What a unit is called of which `token` is a part and `rest` the rest.
+const fn merged(token: u64, rest: u64) -> u64 {
+    order(token) << CONTENT_BITS | content(token ^ mix(rest))
+}
+/// A check number that is not that of no data.
+const fn content(of: u64) -> u64 {
+    mix(of) & CONTENT | 1
+}
+/// Scatters 64 bits (the finalizer of SplitMix64).
+const fn mix(bits: u64) -> u64 {
+    let z = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The XOR of some units' tokens, as a parity unit holds it; or, of all members
+/// but one and the parity, that one.
+fn xor(tokens: impl IntoIterator<Item = u64>) -> u64 {
+    tokens.into_iter().fold(0, |sum, token| sum ^ token)
+}
+/// Whether a stripe's parity is that of its members; if not, what it is off by.
+fn check_stripe(members: impl IntoIterator<Item = u64>, parity: u64) -> Result<(), u64> {
+    match xor(members) ^ parity {
+        0 => Ok(()),
+        off => Err(off),
+    }
+}
+
+// ---- the account --------------------------------------------------------------
 
 /// What the auditor notes of a command until it completes.
 #[derive(Clone, Debug, Default)]
 pub struct AuditTicket {
+    /// Which command it is, and its number; none is numbered 0.
+    command: Option<(Command, u64)>,
+    /// When the drive got it.
+    at: Instant,
     /// Of reads: for each unit the token that must at least be returned.
     expected: Vec<u64>,
     /// Of reads: for each unit whether it was seen.
@@ -25,23 +93,27 @@ pub struct AuditTicket {
     tokens: Vec<(Lpn, u64)>,
 }
 
-/// The token of everything that was written before the account began.
-const BEFORE: u64 = 1;
-
 /// The auditor's account.
 pub struct Audit {
-    next_token: u64,
+    next_order: u64,
     /// What each physical unit holds.
     on_flash: BigColumn<Pun, u64>,
     /// The newest token acknowledged for each logical unit.
     acknowledged: BigColumn<Lpn, u64>,
-    /// The newest trim of each logical unit.
-    trimmed: BigColumn<Lpn, u64>,
+    /// The newest token taken in for each logical unit, or of its trim.
+    newest: BigColumn<Lpn, u64>,
+    /// The XOR of all `newest` that are data: what the drive must hold.
+    held: u64,
     /// Places programmed in each block since its erase.
     programmed: Column<BlockId, u32>,
-    submitted: u64,
-    completed: u64,
-    units_per_block: u32,
+    /// Commands in the drive: the number of each, by its slot.
+    under_way: BTreeMap<RequestId, u64>,
+    commands: u64,
+    /// Number of commands in the drive, integrated over time up to `since`.
+    area_ns: u128,
+    since: Instant,
+    /// Time from arrivals at the host to submissions.
+    queued: Span,
 }
 
 impl Audit {
@@ -56,66 +128,147 @@ impl Audit {
                 ftl::BlockState::Closed | ftl::BlockState::Collecting => layout.units_per_block(),
             }
         });
-        let mut on_flash: BigColumn<Pun, u64> = BigColumn::zeroed(layout.physical_units() as usize);
-        let mut acknowledged: BigColumn<Lpn, u64> =
-            BigColumn::zeroed(layout.logical_units as usize);
+        let logical = layout.logical_units as usize;
+        let mut audit = Self {
+            next_order: BEFORE + 1,
+            on_flash: BigColumn::zeroed(layout.physical_units() as usize),
+            acknowledged: BigColumn::zeroed(logical),
+            newest: BigColumn::zeroed(logical),
+            held: 0,
+            programmed,
+            under_way: BTreeMap::new(),
+            commands: 0,
+            area_ns: 0,
+            since: Instant::START,
+            queued: Span::ZERO,
+        };
         for lpn in (0..layout.logical_units).map(Lpn) {
             if let Some(pun) = ftl.lookup(lpn) {
-                on_flash[pun] = BEFORE;
-                acknowledged[lpn] = BEFORE;
+                let token = written(BEFORE, lpn);
+                audit.on_flash[pun] = token;
+                audit.acknowledged[lpn] = token;
+                audit.replace(lpn, token);
             }
         }
-        Self {
-            next_token: BEFORE + 1,
-            on_flash,
-            acknowledged,
-            trimmed: BigColumn::zeroed(layout.logical_units as usize),
-            programmed,
-            submitted: 0,
-            completed: 0,
-            units_per_block: layout.units_per_block(),
-        }
+        audit
     }
 
-    /// A command enters the drive.
-    pub fn submitted(&mut self, layout: &Layout, command: Command) -> AuditTicket {
-        self.submitted += 1;
-        let mut ticket = AuditTicket::default();
+    // ---- commands -------------------------------------------------------------
+
+    /// A command enters the drive at `at`, for which it waited since `arrived`.
+    pub fn submitted(
+        &mut self,
+        layout: &Layout,
+        id: RequestId,
+        command: Command,
+        at: Instant,
+        arrived: Instant,
+    ) -> AuditTicket {
+        self.integrate(at);
+        self.queued += at - arrived;
+        self.commands += 1;
+        let earlier = self.under_way.insert(id, self.commands);
+        assert!(earlier.is_none(), "audit: {id:?} is {command:?} and still another command");
+        let mut ticket =
+            AuditTicket { command: Some((command, self.commands)), at, ..AuditTicket::default() };
         if command.kind == Kind::Read {
-            let (first, behind) = units(layout, command);
-            ticket.expected = (first..behind).map(|lpn| self.acknowledged[Lpn(lpn)]).collect();
+            ticket.expected =
+                units(layout, command).map(|lpn| self.acknowledged[Lpn(lpn)]).collect();
             ticket.seen = vec![false; ticket.expected.len()];
         }
         ticket
     }
 
-    /// A unit of a write or trim is taken in; returns its token.
-    pub fn taken_in(&mut self, ticket: &mut AuditTicket, lpn: Lpn) -> u64 {
-        let token = self.next_token;
-        self.next_token += 1;
-        ticket.tokens.push((lpn, token));
+    /// A unit of a write is taken in; returns what the part (or all) of it that
+    /// the host wrote is called. See [`Audit::merge`] for the rest.
+    pub fn taken_in(
+        &mut self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+    ) -> u64 {
+        let token = written(self.next_order, lpn);
+        self.next_order += 1;
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        let whole = command.offset <= start && command.end() >= start + layout.unit_bytes;
+        let before = self.newest[lpn];
+        let complete = if whole || !has_data(before) { token } else { merged(token, before) };
+        self.replace(lpn, complete);
+        ticket.tokens.push((lpn, complete));
         token
+    }
+    /// The rest of a unit that is written in part comes from the buffer, or from
+    /// flash; returns what the whole is called.
+    pub fn merge(&self, lpn: Lpn, token: u64, rest: u64) -> u64 {
+        let whole = merged(token, rest);
+        self.check_content(lpn, whole, "a merge");
+        whole
+    }
+    /// As [`Audit::merge`] with what is on flash at `pun`.
+    pub fn merge_flash(&self, lpn: Lpn, token: u64, pun: Pun, holds: Lpn) -> u64 {
+        assert_eq!(holds, lpn, "audit: {pun:?} is merged as another unit than it was written as");
+        self.merge(lpn, token, self.on_flash[pun])
     }
     /// A unit is trimmed.
     pub fn trimmed(&mut self, ticket: &mut AuditTicket, lpn: Lpn) {
-        let token = self.taken_in(ticket, lpn);
-        self.trimmed[lpn] = token;
+        let token = trimmed(self.next_order);
+        self.next_order += 1;
+        self.replace(lpn, token);
+        ticket.tokens.push((lpn, token));
+    }
+    fn replace(&mut self, lpn: Lpn, token: u64) {
+        let before = std::mem::replace(&mut self.newest[lpn], token);
+        self.held ^= xor([before, token].into_iter().filter(|token| has_data(*token)));
     }
 
     /// A command completes: what it wrote is acknowledged, what it read was all there.
-    pub fn completed(&mut self, layout: &Layout, command: Command, ticket: AuditTicket) {
-        self.completed += 1;
+    pub fn completed(
+        &mut self,
+        layout: &Layout,
+        id: RequestId,
+        command: Command,
+        ticket: AuditTicket,
+        now: Instant,
+    ) {
+        self.integrate(now);
+        let number = self.under_way.remove(&id);
+        assert!(
+            number.is_some() && ticket.command == number.map(|number| (command, number)),
+            "audit: {id:?} completes as {command:?}, under way is {number:?}, noted {:?}",
+            ticket.command
+        );
+        assert!(ticket.at <= now, "audit: {command:?} completes before it was submitted");
+        let taken_in = ticket.tokens.iter().map(|(lpn, _)| lpn.0);
+        assert!(
+            taken_in.eq(to_take_in(layout, command)),
+            "audit: {command:?} completes with {:?} taken in",
+            ticket.tokens
+        );
         for (lpn, token) in ticket.tokens {
             self.acknowledged[lpn] = self.acknowledged[lpn].max(token);
         }
         if let Some(missing) = ticket.seen.iter().position(|seen| !seen) {
-            let (first, _) = units(layout, command);
+            let first = units(layout, command).start;
             panic!(
                 "audit: a read of {command:?} completed without unit {}",
                 first + missing as u32
             );
         }
     }
+
+    fn integrate(&mut self, now: Instant) {
+        self.area_ns += self.under_way.len() as u128 * u128::from((now - self.since).as_ns());
+        self.since = now;
+    }
+    /// Number of commands in the drive, integrated over time, and what commands
+    /// waited for before they came in, both in nanoseconds: together what their
+    /// latencies must sum to once all have completed (Little's law).
+    pub fn outstanding_ns(&self) -> (u128, u128) {
+        (self.area_ns, u128::from(self.queued.as_ns()))
+    }
+
+    // ---- reads ----------------------------------------------------------------
 
     /// A read finds `lpn` at `pun`.
     pub fn read_flash(
@@ -149,7 +302,21 @@ impl Audit {
         ticket: &mut AuditTicket,
         lpn: Lpn,
     ) {
-        self.read_token(layout, command, ticket, lpn, self.trimmed[lpn], "nothing");
+        let newest = self.newest[lpn];
+        assert!(!has_data(newest), "audit: a read of {lpn:?} finds nothing, but it was written");
+        self.read_token(layout, command, ticket, lpn, newest, "nothing");
+    }
+    /// A read finds `lpn` in the buffer and waits until it is on flash: what it
+    /// then reads there is no older.
+    pub fn read_deferred(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+    ) {
+        let index = (lpn.0 - units(layout, command).start) as usize;
+        ticket.expected[index] = self.newest[lpn];
     }
 
     fn read_token(
@@ -161,33 +328,51 @@ impl Audit {
         token: u64,
         from: &str,
     ) {
-        let (first, _) = units(layout, command);
-        let index = (lpn.0 - first) as usize;
+        let index = (lpn.0 - units(layout, command).start) as usize;
         let expected = ticket.expected[index];
         assert!(
-            token >= expected,
-            "audit: a read of {lpn:?} from {from} returns token {token}, but {expected} was acknowledged before",
+            order(token) >= order(expected),
+            "audit: a read of {lpn:?} from {from} returns token {token:x}, but {expected:x} was acknowledged before",
         );
+        self.check_content(lpn, token, from);
         ticket.seen[index] = true;
     }
 
+    /// Data is what was written, as far as the account still knows that.
+    fn check_content(&self, lpn: Lpn, token: u64, from: &str) {
+        for known in [self.newest[lpn], self.acknowledged[lpn]] {
+            assert!(
+                order(token) != order(known) || token == known,
+                "audit: {lpn:?} from {from} is {token:x}, but {known:x} was written: it is a part that was merged with the wrong rest",
+            );
+        }
+    }
+
+    // ---- flash ----------------------------------------------------------------
+
     /// A host's data is on flash.
-    pub fn programmed(&mut self, layout: &Layout, pun: Pun, token: u64) {
+    pub fn programmed(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
+        self.check_content(lpn, token, "a program");
         self.place(layout, pun);
         self.on_flash[pun] = token;
     }
     /// A copy is on flash.
     pub fn copied(&mut self, layout: &Layout, from: Pun, to: Pun) {
+        let token = self.on_flash[from];
+        assert!(has_data(token), "audit: {to:?} is a copy of {from:?}, which holds nothing");
         self.place(layout, to);
-        self.on_flash[to] = self.on_flash[from];
+        self.on_flash[to] = token;
     }
-    /// Pages are programmed in order, once between erases. Batches of a block may
-    /// end out of order on different planes, never by more than what is padded.
+    /// Pages are programmed in order and without gaps, once between erases. All
+    /// programs of a block need the same cells, so one begins (and takes its place)
+    /// when the last one has ended: they end in the order of their places, and
+    /// nothing but what pads a batch is ever left out.
     fn place(&mut self, layout: &Layout, pun: Pun) {
         let (block, place) = layout.block_and_place(pun);
         let programmed = self.programmed[block];
+        let padded = programmed.next_multiple_of(layout.units_per_batch);
         assert!(
-            place >= programmed && place < self.units_per_block,
+            place == programmed || place == padded,
             "audit: place {place} of {block:?} is programmed after {programmed} places were",
         );
         self.programmed[block] = place + 1;
@@ -196,24 +381,136 @@ impl Audit {
     pub fn erased(&mut self, layout: &Layout, block: BlockId) {
         self.programmed[block] = 0;
         let first = layout.first_unit(block, 0);
-        let run = first.0 as usize..(first.0 + self.units_per_block) as usize;
+        let run = first.0 as usize..(first.0 + layout.units_per_block()) as usize;
         self.on_flash.as_mut_slice()[run].fill(0);
     }
 
-    /// Every command completed exactly once, but those that are outstanding.
-    pub fn finish(&self, outstanding: u32) -> Result<(), String> {
-        if self.submitted == self.completed + u64::from(outstanding) {
-            return Ok(());
+    // ---- the end ----------------------------------------------------------------
+
+    /// Every command completed exactly once, but those that are outstanding; and
+    /// the drive holds what hosts wrote last, all of it and nothing else.
+    /// `buffered` gives what the buffer holds of a unit.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub fn finish(
+        &self,
+        ftl: &Ftl,
+        outstanding: u32,
+        buffered: impl Fn(Lpn) -> Option<u64>,
+    ) -> Result<(), String> {
+        if self.under_way.len() != outstanding as usize {
+            return Err(format!(
+                "{outstanding} commands are outstanding, under way are {:?}",
+                self.under_way
+            ));
         }
-        Err(format!(
-            "{} commands were submitted, {} completed, {outstanding} are outstanding",
-            self.submitted, self.completed
-        ))
+        let on_flash = (0..ftl.layout.physical_units())
+            .map(Pun)
+            .filter(|pun| ftl.is_live(*pun) && buffered(ftl.holds(*pun)).is_none())
+            .map(|pun| self.on_flash[pun]);
+        let in_buffer = (0..ftl.layout.logical_units).filter_map(|lpn| buffered(Lpn(lpn)));
+        check_stripe(on_flash.chain(in_buffer), self.held)
+            .map_err(|off| self.describe_loss(ftl, off, buffered))
+    }
+
+    /// Which unit is not what it should be, where the map leads to one.
+    fn describe_loss(&self, ftl: &Ftl, off: u64, buffered: impl Fn(Lpn) -> Option<u64>) -> String {
+        let held = |lpn| {
+            buffered(lpn).or_else(|| ftl.lookup(lpn).map(|pun| self.on_flash[pun])).unwrap_or(0)
+        };
+        let wanted = |lpn: Lpn| if has_data(self.newest[lpn]) { self.newest[lpn] } else { 0 };
+        let mut lpns = (0..ftl.layout.logical_units).map(Lpn);
+        match lpns.find(|lpn| held(*lpn) != wanted(*lpn)) {
+            Some(lpn) => {
+                format!("the drive holds {:x} as {lpn:?}, hosts wrote {:x}", held(lpn), wanted(lpn))
+            }
+            None => format!("the XOR of all units is off by {off:x}: some live unit is not mapped"),
+        }
     }
 }
 
-fn units(layout: &Layout, command: Command) -> (u32, u32) {
+/// The mapping units that a command touches.
+fn units(layout: &Layout, command: Command) -> Range<u32> {
     let first = command.offset / layout.unit_bytes;
     let behind = command.end().div_ceil(layout.unit_bytes);
-    (first as u32, behind as u32)
+    first as u32..behind as u32
+}
+
+/// The mapping units that a command must change: all that it touches, or of trims
+/// those that it covers.
+fn to_take_in(layout: &Layout, command: Command) -> Range<u32> {
+    match command.kind {
+        Kind::Write | Kind::WriteZeroes => units(layout, command),
+        Kind::Trim => {
+            let first = command.offset.div_ceil(layout.unit_bytes);
+            first as u32..(command.end() / layout.unit_bytes) as u32
+        }
+        Kind::Read | Kind::Flush => 0..0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stripe of four units, as hosts wrote them one after the other.
+    fn stripe() -> [u64; 4] {
+        [0, 1, 2, 3].map(|unit| written(10 + unit, Lpn(unit as u32)))
+    }
+
+    #[test]
+    fn a_stripe_that_was_written_agrees_with_its_parity() {
+        assert_eq!(check_stripe(stripe(), xor(stripe())), Ok(()));
+        assert_eq!(check_stripe([], 0), Ok(()), "nothing written, nothing in the parity");
+    }
+
+    #[test]
+    fn a_stale_parity_is_found_and_a_new_one_agrees() {
+        let mut members = stripe();
+        let parity = xor(members);
+        let (old, new) = (members[2], written(20, Lpn(2)));
+        members[2] = new;
+        assert_eq!(check_stripe(members, parity), Err(old ^ new), "the parity is stale");
+        // Read-modify-write: the new parity follows from the old one and the member.
+        assert_eq!(check_stripe(members, parity ^ old ^ new), Ok(()));
+    }
+
+    #[test]
+    fn one_member_follows_from_the_others_and_the_parity() {
+        let members = stripe();
+        let parity = xor(members);
+        for lost in 0..4 {
+            let others = (0..4).filter(|index| *index != lost).map(|index| members[index]);
+            assert_eq!(xor(others.chain([parity])), members[lost]);
+        }
+    }
+
+    #[test]
+    fn a_trimmed_member_counts_as_zero() {
+        let mut members = stripe();
+        let parity = xor(members) ^ members[1];
+        members[1] = 0;
+        assert_eq!(check_stripe(members, parity), Ok(()));
+    }
+
+    #[test]
+    fn a_part_tells_what_it_was_merged_with() {
+        let (old, new, part) = (written(5, Lpn(7)), written(6, Lpn(7)), written(9, Lpn(7)));
+        assert_ne!(merged(part, old), merged(part, new), "a stale rest");
+        assert_ne!(merged(part, old), part, "no rest at all");
+        assert_eq!(order(merged(part, old)), 9, "the order is that of the part");
+        // Of three parts that were merged one after the other, the first counts too.
+        let last = written(11, Lpn(7));
+        assert_ne!(merged(last, merged(part, old)), merged(last, merged(part, new)));
+    }
+
+    #[test]
+    fn what_is_trimmed_has_no_data_and_what_is_written_has() {
+        for number in 0..100_000 {
+            assert!(has_data(written(number, Lpn(number as u32 % 977))));
+            assert!(has_data(merged(number << CONTENT_BITS, 0)));
+        }
+        assert!(!has_data(trimmed(17)) && order(trimmed(17)) == 17);
+    }
 }

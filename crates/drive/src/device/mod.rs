@@ -271,7 +271,7 @@ impl Device {
             self.ftl.prefetch(self.ftl.layout.unit_at(command.offset));
         }
         if let Some(audit) = &mut self.audit {
-            self.requests[id].ticket = audit.submitted(&self.ftl.layout, command);
+            self.requests[id].ticket = audit.submitted(&self.ftl.layout, id, command, at, arrived);
         }
         // Also where that is now: a command never completes inside its submission,
         // so completions that are being handed over keep their slots and blame.
@@ -424,7 +424,8 @@ impl Device {
             unmapped: request.unmapped,
         };
         if let Some(audit) = &mut self.audit {
-            audit.completed(&self.ftl.layout, request.command, std::mem::take(&mut request.ticket));
+            let ticket = std::mem::take(&mut request.ticket);
+            audit.completed(&self.ftl.layout, id, request.command, ticket, self.now);
         }
         let blamed = self.requests.blame(id).total();
         assert_eq!(
@@ -504,7 +505,7 @@ impl Device {
     pub fn finish_audit(&self) -> Result<(), String> {
         self.ftl.audit()?;
         match &self.audit {
-            Some(audit) => audit.finish(self.outstanding),
+            Some(audit) => self.finish_account(audit),
             None => Ok(()),
         }
     }

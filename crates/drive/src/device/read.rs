@@ -21,6 +21,13 @@ pub struct Piece {
     chunks: u32,
 }
 
+impl Piece {
+    /// True where it senses a page.
+    pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
+        self.block == block && self.row == row && self.planes >> plane & 1 == 1
+    }
+}
+
 impl Class {
     /// The class of host reads of a priority.
     pub const fn of_read(priority: Priority) -> Self {
@@ -44,10 +51,11 @@ impl Device {
         let mut hits = 0;
         for lpn in (first..behind).map(Lpn) {
             if let Some(entry) = self.buffer.find(lpn) {
-                self.audit_buffer_read(id, lpn, entry);
                 if self.buffer_config.read_hits {
+                    self.audit_buffer_read(id, lpn, entry);
                     hits += 1;
                 } else {
+                    self.audit_deferred_read(id, lpn);
                     self.defer_read(id, entry);
                 }
                 continue;
@@ -56,6 +64,7 @@ impl Device {
                 Some(pun) => {
                     self.audit_flash_read(id, lpn, pun);
                     self.split(&mut pieces, lpn, pun, command.offset, command.end());
+                    self.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
                 }
                 None => {
                     self.audit_unmapped_read(id, lpn);

@@ -2,6 +2,7 @@
 
 use super::Device;
 use super::buffer::EntryId;
+use super::read::Piece;
 use super::request::RequestId;
 use crate::audit::Audit;
 use ftl::{BlockId, Lpn, Pun};
@@ -29,6 +30,13 @@ impl Device {
             audit.read_unmapped(layout, command, ticket, lpn)
         });
     }
+    /// A read waits until its data, which is in the buffer, is on flash.
+    #[inline]
+    pub(super) fn audit_deferred_read(&mut self, id: RequestId, lpn: Lpn) {
+        self.audit_read(id, |audit, layout, command, ticket| {
+            audit.read_deferred(layout, command, ticket, lpn)
+        });
+    }
     #[inline]
     fn audit_read(
         &mut self,
@@ -45,8 +53,52 @@ impl Device {
     #[inline]
     pub(super) fn audit_token(&mut self, id: RequestId, lpn: Lpn) -> u64 {
         match &mut self.audit {
-            Some(audit) => audit.taken_in(&mut self.requests[id].ticket, lpn),
+            Some(audit) => {
+                let request = &mut self.requests[id];
+                audit.taken_in(&self.ftl.layout, request.command, &mut request.ticket, lpn)
+            }
             None => 0,
+        }
+    }
+    /// The token of new data in `of`'s place, of which all but the part that the host wrote
+    /// stays as it is there.
+    #[inline]
+    pub(super) fn audit_merge(&self, lpn: Lpn, token: u64, of: EntryId) -> u64 {
+        match &self.audit {
+            Some(audit) => audit.merge(lpn, token, self.buffer.entry(of).token),
+            None => token,
+        }
+    }
+    /// An entry's data is a part of a unit, the rest is what `pun` holds.
+    #[inline]
+    pub(super) fn audit_fetch(&mut self, entry: EntryId, lpn: Lpn, pun: Pun) {
+        if let Some(audit) = &self.audit {
+            let entry = self.buffer.entry_mut(entry);
+            entry.token = audit.merge_flash(lpn, entry.token, pun, self.ftl.holds(pun));
+        }
+    }
+    /// Bytes `from..to` of the drive, as far as they lie in `lpn`, are on the pages
+    /// that will be sensed for them.
+    #[inline]
+    pub(super) fn audit_pieces(&self, pieces: &[Piece], lpn: Lpn, pun: Pun, from: u64, to: u64) {
+        if self.audit.is_none() {
+            return;
+        }
+        let layout = &self.ftl.layout;
+        let (block, place) = layout.block_and_place(pun);
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        let within = |byte: u64| byte.clamp(start, start + layout.unit_bytes) - start;
+        // A block's bytes lie one behind the other in its rows, a row's in its planes.
+        let base = u64::from(place) * layout.unit_bytes;
+        let first = (base + within(from)) / layout.page_bytes;
+        let behind = (base + within(to)).div_ceil(layout.page_bytes);
+        for page in first..behind {
+            let planes = u64::from(layout.block_planes);
+            let (row, plane) = ((page / planes) as u32, page % planes);
+            assert!(
+                pieces.iter().rev().any(|piece| piece.has(block, row, plane)),
+                "audit: {lpn:?} lies in row {row}, plane {plane} of {block:?}, and {pieces:?} are read"
+            );
         }
     }
     #[inline]
@@ -56,9 +108,9 @@ impl Device {
         }
     }
     #[inline]
-    pub(super) fn audit_program(&mut self, pun: Pun, token: u64) {
+    pub(super) fn audit_program(&mut self, lpn: Lpn, pun: Pun, token: u64) {
         if let Some(audit) = &mut self.audit {
-            audit.programmed(&self.ftl.layout, pun, token);
+            audit.programmed(&self.ftl.layout, lpn, pun, token);
         }
     }
     #[inline]
@@ -72,5 +124,17 @@ impl Device {
         if let Some(audit) = &mut self.audit {
             audit.erased(&self.ftl.layout, block);
         }
+    }
+
+    /// Checks the auditor's account against all that the drive holds.
+    pub(super) fn finish_account(&self, audit: &Audit) -> Result<(), String> {
+        let buffered = |lpn| self.buffer.find(lpn).map(|entry| self.buffer.entry(entry).token);
+        audit.finish(&self.ftl, self.outstanding, buffered)
+    }
+    /// The auditor's integral over time of how many commands were in the drive, and
+    /// how long commands waited before they came in, in nanoseconds; nothing without
+    /// auditor.
+    pub fn audited_outstanding_ns(&self) -> Option<(u128, u128)> {
+        self.audit.as_ref().map(|audit| audit.outstanding_ns())
     }
 }

@@ -183,7 +183,7 @@ impl Device {
             && early
             && self.buffer.entry(entry).stage != Stage::Flying
         {
-            self.overwrite(id, entry);
+            self.overwrite(id, entry, whole);
             return true;
         }
         if self.buffer.is_full() {
@@ -202,21 +202,26 @@ impl Device {
         match self.ftl.lookup(lpn) {
             Some(pun) if !whole && newest.is_none() => self.fetch(entry, lpn, pun),
             // The buffer holds the rest where there is an older entry, or will.
-            _ => match newest
-                .filter(|older| !whole && self.buffer.entry(*older).stage == Stage::Fetching)
-            {
-                Some(older) => self.followers.push((older, entry)),
-                None => self.entry_ready(entry),
-            },
+            _ => {
+                let rest = newest.filter(|_| !whole);
+                if let Some(older) = rest {
+                    self.buffer.entry_mut(entry).token = self.audit_merge(lpn, token, older);
+                }
+                match rest.filter(|older| self.buffer.entry(*older).stage == Stage::Fetching) {
+                    Some(older) => self.followers.push((older, entry)),
+                    None => self.entry_ready(entry),
+                }
+            }
         }
         true
     }
 
     /// New data for a unit that still waits in the buffer.
-    fn overwrite(&mut self, id: RequestId, entry: EntryId) {
+    fn overwrite(&mut self, id: RequestId, entry: EntryId, whole: bool) {
         let lpn = self.buffer.entry(entry).lpn;
         let token = self.audit_token(id, lpn);
-        self.buffer.entry_mut(entry).token = token;
+        self.buffer.entry_mut(entry).token =
+            if whole { token } else { self.audit_merge(lpn, token, entry) };
         let lru = self.buffer_config.order == BufferOrder::Lru;
         // While a flush or a read waits, entries keep their order, in which it finds them.
         let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
@@ -232,6 +237,8 @@ impl Device {
         let start = u64::from(lpn.0) * unit;
         let mut pieces = Vec::new();
         self.split(&mut pieces, lpn, pun, start, start + unit);
+        self.audit_fetch(entry, lpn, pun);
+        self.audit_pieces(&pieces, lpn, pun, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = self.now;
         self.fetches_left.push((entry, pieces.len() as u32));
@@ -669,7 +676,7 @@ impl Device {
             (entry.lpn, entry.stale, entry.token, entry.writer)
         };
         self.ftl.note(pun, lpn);
-        self.audit_program(pun, token);
+        self.audit_program(lpn, pun, token);
         if !stale {
             self.ftl.commit_write(lpn, pun);
             self.buffer.supersede_older(id);
@@ -710,6 +717,8 @@ impl Device {
         blame.charge(State::BufferFull, rest);
         let mut pieces = Vec::new();
         self.split(&mut pieces, lpn, pun, command.offset, command.end());
+        self.audit_flash_read(deferred.request, lpn, pun);
+        self.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
         let request = &mut self.requests[deferred.request];
         request.parts_left += pieces.len() as u32 - 1;
         let mut part = deferred.part;
