@@ -6,7 +6,7 @@ mod common;
 mod poised;
 
 use common::{Bench, Done, Override, experiment, run, set, stats};
-use engine::{Instant, Streams};
+use engine::Streams;
 use host::{Command, Kind, Priority};
 use metrics::State;
 use poised::{PAGE, page, poised};
@@ -355,12 +355,10 @@ fn an_idle_plane_withheld_for_an_older_program() {
 #[test]
 fn a_queue_that_is_full() {
     let mut bench = Bench::filled(&[]);
-    let at = |us: u64| Instant::from_ns(us * US);
     let command = Command { kind: Kind::Read, offset: 0, bytes: PAGE };
-    bench.until(70 * US);
-    bench.device.submit(at(70), at(30), command, Priority::Normal, 7);
+    let read = bench.submit_as(70 * US, 30 * US, command, Priority::Normal);
     bench.settle();
-    expect(bench.done(7), &[(State::QueueDepth, 40 * US), SENSE, TRANSFER]);
+    expect(bench.done(read), &[(State::QueueDepth, 40 * US), SENSE, TRANSFER]);
 }
 
 #[test]
@@ -795,7 +793,7 @@ fn random_sequence(seed: u64) -> Vec<Done> {
         set("nand.decode", of(&["0 us", "7 us"])),
     ]);
     let mut at = 0;
-    for tag in 0..80 {
+    for _ in 0..80 {
         at += numbers.below(4) * numbers.below(200_000);
         let kind =
             [Kind::Read, Kind::Write, Kind::Write, Kind::Trim, Kind::WriteZeroes, Kind::Flush]
@@ -803,11 +801,9 @@ fn random_sequence(seed: u64) -> Vec<Done> {
         let sectors = 1 + numbers.below(40);
         let offset = numbers.below(256 - sectors) * 512;
         let (offset, bytes) = if kind.has_range() { (offset, sectors * 512) } else { (0, 0) };
-        let arrived = Instant::from_ns(at - numbers.below(1 + at.min(50_000)));
+        let arrived = at - numbers.below(1 + at.min(50_000));
         let priority = [Priority::High, Priority::Normal, Priority::Low][numbers.below(3) as usize];
-        bench.until(at);
-        let command = Command { kind, offset, bytes };
-        bench.device.submit(Instant::from_ns(at), arrived, command, priority, tag);
+        bench.submit_as(at, arrived, Command { kind, offset, bytes }, priority);
     }
     bench.finish()
 }

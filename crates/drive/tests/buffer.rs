@@ -5,7 +5,6 @@ mod common;
 
 use common::{Bench, Done, Override, set};
 use drive::OpKind;
-use engine::Instant;
 use ftl::Lpn;
 use host::{Command, Kind, Priority};
 use metrics::{Holder, State};
@@ -467,10 +466,8 @@ fn writes_that_wait_are_let_in_by_priority() {
         ];
         for (tag, (priority, _)) in order.iter().enumerate() {
             let at = tag as u64 * 10 * US;
-            bench.until(at);
-            let at = Instant::from_ns(at);
             let command = Command { kind: Kind::Write, offset: tag as u64 * PAGE, bytes: PAGE };
-            bench.device.submit(at, at, command, *priority, tag as u32);
+            bench.submit_as(at, at, command, *priority);
         }
         bench.settle();
         // By priority, and then in order.

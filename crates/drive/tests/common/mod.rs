@@ -1,15 +1,17 @@
 //! A bench for drives: experiments from a small complete drive with overrides,
 //! run whole ([`run`]) or command by command ([`Bench`]). Whatever a run is
 //! for, conservation is checked in it: every request completes once, blame and
-//! latencies sum to the same time, and Little's law holds (on the bench, where
-//! every event is seen, to the nanosecond).
+//! latencies sum to the same time, series to totals, and Little's law holds to
+//! the nanosecond (on the bench, where every event is seen, twice).
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use drive::{Completion, Device, Experiment, Run, load};
+use drive::{Completion, Device, Experiment, OpKind, Run, load};
 use engine::{Instant, Span, Streams};
+use ftl::Source;
 use host::{Command, Kind, Priority};
-use metrics::State;
+use metrics::{Holder, State, Values};
+use std::collections::BTreeSet;
 
 /// A complete drive of one plane that every override starts from: sense 25 us,
 /// exactly 100 us for a page on the channel, program 200 us, erase 1.5 ms; no
@@ -132,7 +134,8 @@ pub fn try_run(experiment: &Experiment) -> Result<Run, String> {
     Ok(run)
 }
 
-/// Runs an experiment as fast as it goes, for millions of requests.
+/// Runs an experiment as fast as it goes, for millions of requests, and checks
+/// what is conserved.
 pub fn run_fast(experiment: &Experiment) -> Run {
     let surveys: Vec<_> = experiment.workload.iter().map(|w| w.survey().expect("sound")).collect();
     let mut run = Run::new(experiment, &surveys, &mut |_| true)
@@ -140,6 +143,7 @@ pub fn run_fast(experiment: &Experiment) -> Run {
         .expect("nobody interrupts it");
     while run.advance(1 << 20).unwrap_or_else(|error| panic!("{error}")) {}
     run.finish();
+    check_conserved(&run, experiment.run.warm_up.is_none());
     run
 }
 
@@ -168,25 +172,105 @@ fn kinds(run: &Run) -> impl Iterator<Item = &drive::measure::KindStats> {
 }
 
 /// What holds in every run: time is blamed whole, every request completes once,
-/// and what is outstanding in the mean is throughput times latency.
+/// what is outstanding sums to the latencies, series sum to totals, what the flash
+/// did fits what was written, and nothing is busier than all the time.
 fn check_conserved(run: &Run, all_counted: bool) {
     for stats in kinds(run) {
         let blamed: u128 = stats.blame_ns.iter().map(|ns| u128::from(*ns)).sum();
         assert_eq!(blamed, stats.latency.sum_ns(), "blame sums to latency");
     }
     assert_eq!(run.device().outstanding(), 0);
-    if !all_counted {
+    let measured = run.measured();
+    for share in measured.unit_utilisation().into_iter().chain(measured.channel_utilisation()) {
+        assert!((0.0..=1.0).contains(&share), "busy for {share} of the time");
+    }
+    check_programs(run, all_counted);
+    if all_counted {
+        assert_eq!(counted(run), run.issued(), "every request completes exactly once");
+        check_series(run);
+    }
+    check_little(run, all_counted);
+}
+
+/// Units that were programmed, by whom or as padding, fill the batches of all
+/// programs. One of each bin may have been under way when counting began, and
+/// one when it ended: it is then a program, and no unit of it is on flash.
+fn check_programs(run: &Run, all_counted: bool) {
+    let (counters, tally) = (run.measured().counters(), run.measured().tally());
+    let layout = &run.device().ftl().layout;
+    let units: u64 = tally.units.iter().sum();
+    assert_eq!(units % u64::from(layout.units_per_batch), 0, "programs are whole: {tally:?}");
+    let batches = (units / u64::from(layout.units_per_batch)) as i64;
+    let programs: u64 = [OpKind::Program, OpKind::CopyBack]
+        .into_iter()
+        .flat_map(|kind| {
+            [Holder::HostProgram, Holder::GcProgram].map(|by| counters.commands(kind, by))
+        })
+        .sum();
+    let under_way = programs as i64 - batches;
+    let bins = i64::from(layout.bins);
+    let least = if all_counted { 0 } else { -bins };
+    assert!((least..=bins).contains(&under_way), "{programs} programs wrote {batches} batches");
+}
+
+/// Sums over the time series are the totals.
+fn check_series(run: &Run) {
+    let measured = run.measured();
+    let of = |kind: Kind| measured.initiators().iter().flat_map(move |i| &i.kinds[kind.index()]);
+    let tally = measured.tally();
+    for (name, total) in [
+        ("reads", of(Kind::Read).map(|stats| u128::from(stats.latency.count())).sum()),
+        ("writes", of(Kind::Write).map(|stats| u128::from(stats.latency.count())).sum()),
+        ("read_bytes", of(Kind::Read).map(|stats| u128::from(stats.bytes)).sum()),
+        ("write_bytes", of(Kind::Write).map(|stats| u128::from(stats.bytes)).sum()),
+        ("read_latency_sum_ns", of(Kind::Read).map(|stats| stats.latency.sum_ns()).sum()),
+        ("write_latency_sum_ns", of(Kind::Write).map(|stats| stats.latency.sum_ns()).sum()),
+        ("host_units_programmed", tally.units[Source::Host as usize].into()),
+        ("gc_units_programmed", tally.units[Source::Gc as usize].into()),
+        ("padding_units_programmed", tally.units[Source::Padding as usize].into()),
+        ("erases", tally.erases.into()),
+    ] {
+        assert_eq!(series_sum(run, name), total, "the series' {name} and their total");
+    }
+}
+
+fn series_sum(run: &Run, name: &str) -> u128 {
+    match run.measured().series().column(name) {
+        Some(Values::U64(values)) => values.iter().map(|value| u128::from(*value)).sum(),
+        other => panic!("no column {name}: {other:?}"),
+    }
+}
+
+/// Little's law to the nanosecond: the number of commands in the drive, which the
+/// auditor integrates over time as they come and go, and what they waited for
+/// before, against the latencies that were measured one by one.
+fn check_little(run: &Run, all_counted: bool) {
+    let Some((outstanding, queued)) = run.device().audited_outstanding_ns() else { return };
+    if all_counted {
+        let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
+        let of_queue = |stats: &drive::measure::KindStats| {
+            u128::from(stats.blame_ns[State::QueueDepth as usize])
+        };
+        assert_eq!(queued, kinds(run).map(of_queue).sum(), "waiting in the host");
+        assert_eq!(outstanding, latency - queued, "Little's law");
+        let span = run.measured().span().as_ns().max(1) as f64;
+        let mean = (outstanding + queued) as f64 / span;
+        let found = run.measured().mean_outstanding();
+        assert!((found - mean).abs() <= 1e-12 * mean, "{found} outstanding, {mean} by integration");
         return;
     }
-    assert_eq!(counted(run), run.issued(), "every request completes exactly once");
-    let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
-    let span = run.measured().span().as_ns() as f64;
-    let (throughput, mean) = (counted(run) as f64 / span, latency as f64 / counted(run) as f64);
-    let outstanding = run.measured().mean_outstanding();
-    assert!(
-        (outstanding - throughput * mean).abs() <= 1e-9 * outstanding,
-        "Little's law: {outstanding} against {throughput} x {mean}"
-    );
+    // The series count the warm-up, too, but reads and writes only.
+    let others = [Kind::Trim, Kind::WriteZeroes, Kind::Flush];
+    if run
+        .measured()
+        .initiators()
+        .iter()
+        .any(|i| others.iter().any(|kind| i.kinds[kind.index()].is_some()))
+    {
+        return;
+    }
+    let latency = series_sum(run, "read_latency_sum_ns") + series_sum(run, "write_latency_sum_ns");
+    assert_eq!(outstanding + queued, latency, "Little's law, warm-up included");
 }
 
 /// Fails a drive that goes in circles at one moment, which would never end.
@@ -234,8 +318,12 @@ pub struct Bench {
     done: Vec<Done>,
     completions: Vec<Completion>,
     next_tag: u32,
+    /// Tags of commands that were submitted and have not completed.
+    outstanding: BTreeSet<u32>,
     /// Number of commands in the drive, integrated over time in nanoseconds.
     pub area_ns: u128,
+    /// What commands waited for before they came in.
+    queued_ns: u128,
 }
 
 /// Any workload, for experiments whose commands come by hand.
@@ -267,7 +355,15 @@ impl Bench {
         .expect("nobody interrupts it");
         device.firmware_changed();
         device.audit();
-        Self { device, done: Vec::new(), completions: Vec::new(), next_tag: 0, area_ns: 0 }
+        Self {
+            device,
+            done: Vec::new(),
+            completions: Vec::new(),
+            next_tag: 0,
+            outstanding: BTreeSet::new(),
+            area_ns: 0,
+            queued_ns: 0,
+        }
     }
 
     /// Lets time pass up to `ns`, which is not before now.
@@ -298,11 +394,24 @@ impl Bench {
 
     /// Submits a command at `ns`; returns its tag.
     pub fn submit(&mut self, ns: u64, kind: Kind, offset: u64, bytes: u64) -> u32 {
+        self.submit_as(ns, ns, Command { kind, offset, bytes }, Priority::Normal)
+    }
+
+    /// Submits a command at `ns` for which the host waited since `arrived`; returns its tag.
+    pub fn submit_as(
+        &mut self,
+        ns: u64,
+        arrived: u64,
+        command: Command,
+        priority: Priority,
+    ) -> u32 {
         self.until(ns);
-        let at = Instant::START + Span::from_ns(ns);
+        let (at, arrived) = (Instant::from_ns(ns), Instant::from_ns(arrived));
         let tag = self.next_tag;
         self.next_tag += 1;
-        self.device.submit(at, at, Command { kind, offset, bytes }, Priority::Normal, tag);
+        self.outstanding.insert(tag);
+        self.queued_ns += u128::from((at - arrived).as_ns());
+        self.device.submit(at, arrived, command, priority, tag);
         self.collect();
         tag
     }
@@ -311,6 +420,7 @@ impl Bench {
         while self.device.has_done() {
             self.device.take_done(&mut self.completions);
             for completion in self.completions.drain(..) {
+                assert!(self.outstanding.remove(&completion.tag), "{completion:?} again");
                 let blame = self.device.blame(completion.id).iter();
                 let blame = blame.map(|(state, span)| (state, span.as_ns())).collect();
                 self.done.push(Done {
@@ -339,6 +449,10 @@ impl Bench {
             patience.check(self.device.now());
         }
         assert_eq!(self.device.outstanding(), 0, "stuck: {}", self.device.why_stuck());
+        let latencies: u128 = self.done.iter().map(|done| u128::from(done.latency())).sum();
+        assert_eq!(self.area_ns + self.queued_ns, latencies, "Little's law, by steps");
+        let audited = self.device.audited_outstanding_ns();
+        assert_eq!(audited, Some((self.area_ns, self.queued_ns)), "the auditor's integral");
         self.device.finish_audit().expect("the map is sound");
         self.device.now().as_ns()
     }
