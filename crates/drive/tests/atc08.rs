@@ -16,7 +16,7 @@ fn baseline(reads: u32, pattern: &str) -> Run {
         "[drive]\npreset = \"atc08\"\n[precondition]\nfill = \"sequential\"\n\
          [[workload]]\nname = \"host\"\nreads = \"{reads} %\"\nsize = {{ mean = \"4 KiB\" }}\n\
          addresses = {{ pattern = \"{pattern}\" }}\n\
-         arrivals = {{ process = \"uniform\", rate = \"2000 /s\" }}\n[run]\nrequests = 200000\n"
+         arrivals = {{ process = \"uniform\", rate = \"2000 /s\" }}\n[run]\nrequests = 200000\naudit = true\n"
     );
     let (experiment, _) =
         load::load(&text, "atc08.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));

@@ -36,8 +36,7 @@ impl Plane {
             set("ftl.gc.urgent", &kept),
             set("ftl.gc.stop", &kept),
             set("precondition.fill", "sequential"),
-            // No faster than it must be: only the number of pages matters.
-            set("run.audit", self.logical < 20_000),
+            set("run.audit", true),
         ]
     }
 
@@ -266,10 +265,8 @@ fn waiting(load: f64, requests: u64, seed: u64) -> (f64, metrics::Estimate) {
         load * 8_000.0,
         requests / 50
     );
-    let run = run_fast(&experiment(
-        &text,
-        &[set("seed", seed), set("precondition.fill", "sequential"), set("run.audit", false)],
-    ));
+    let run =
+        run_fast(&experiment(&text, &[set("seed", seed), set("precondition.fill", "sequential")]));
     let stats = stats(&run, 0, Kind::Read);
     let utilisation = run.measured().unit_utilisation()[0];
     assert!((utilisation - load).abs() < 0.02, "utilisation {utilisation} at load {load}");

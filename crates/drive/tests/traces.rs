@@ -1,23 +1,38 @@
-//! The real traces beside the workspace replay from start to end, audited, on
-//! full drives that they fit. Where they are absent the tests say so and pass.
+//! The real traces replay from start to end, audited, on full drives that they
+//! fit. Those in the repository must be there; where those beside it are absent,
+//! the tests say so and pass.
 
 mod common;
 
 use common::{Override, experiment, run, set};
 use drive::Experiment;
 use host::Kind;
+use std::io::Write;
 use std::path::PathBuf;
 
-/// The path of a trace, or nothing, with a notice, where it is absent.
-fn trace(name: &str) -> Option<String> {
-    let folders = ["/../../traces", "/../../../shared/traces"];
-    let paths = folders
-        .map(|folder| PathBuf::from(format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))).join(name));
-    let found = paths.iter().find(|path| path.exists());
-    if found.is_none() {
-        println!("skipped: {name} is in neither {} nor {}", paths[0].display(), paths[1].display());
+/// A file of a folder below the workspace.
+fn path(folder: &str, name: &str) -> PathBuf {
+    PathBuf::from(format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"))).join(name)
+}
+
+/// The path of a trace that comes with the repository.
+fn shipped(name: &str) -> String {
+    let path = path("traces/captured", name);
+    assert!(path.exists(), "{} is missing", path.display());
+    path.display().to_string()
+}
+
+/// The path of a trace that is kept beside the repository, or nothing, with a
+/// notice, where it is absent. Test harnesses hide what a test prints that
+/// passes, so the notice goes past them.
+fn beside(name: &str) -> Option<String> {
+    let path = path("../shared/traces", name);
+    if path.exists() {
+        return Some(path.display().to_string());
     }
-    found.map(|path| path.display().to_string())
+    let notice = format!("skipped: {} is absent\n", path.display());
+    std::io::stderr().write_all(notice.as_bytes()).expect("there is a standard error");
+    None
 }
 
 /// Eight channels of two dies of four planes, small blocks, units as given:
@@ -44,9 +59,13 @@ fn drive_of(unit_kib: u64, exported: &str, blocks: u64, pages: u64) -> Vec<Overr
     ]
 }
 
-/// Replays a trace twice and compares; returns requests by kind.
+/// As [`replay_file`], of a trace beside the repository; nothing where it is absent.
 fn replay(name: &str, extra: &str, overrides: &[Override]) -> Option<[u64; 5]> {
-    let file = trace(name)?;
+    Some(replay_file(name, &beside(name)?, extra, overrides))
+}
+
+/// Replays a trace twice and compares; returns requests by kind.
+fn replay_file(name: &str, file: &str, extra: &str, overrides: &[Override]) -> [u64; 5] {
     let text = format!("[[workload]]\nname = \"trace\"\ntrace = {{ file = \"{file}\"{extra} }}\n");
     let experiment: Experiment = experiment(&text, overrides);
     let survey = experiment.workload[0].survey().expect("a sound trace").expect("a trace");
@@ -81,7 +100,7 @@ fn replay(name: &str, extra: &str, overrides: &[Override]) -> Option<[u64; 5]> {
         assert_eq!(unmapped, 0, "{name}: a full drive has data everywhere");
     }
     assert_eq!(run(&experiment).device().digest(), first.device().digest(), "{name}: again");
-    Some(requests)
+    requests
 }
 
 fn full(mut overrides: Vec<Override>) -> Vec<Override> {
@@ -153,8 +172,7 @@ fn captured() {
             let mut overrides = full(drive_of(4, "1 GiB", 27, 48));
             overrides.push(set("precondition.age", "{ overwrites = 0.5 }"));
             overrides.push(set("buffer.durability", durability));
-            let file = format!("captured/{name}.csv.gz");
-            let Some(requests) = replay(&file, "", &overrides) else { return };
+            let requests = replay_file(name, &shipped(&format!("{name}.csv.gz")), "", &overrides);
             assert_eq!(requests.iter().sum::<u64>(), rows, "{name}");
         }
     }
