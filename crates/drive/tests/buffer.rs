@@ -225,6 +225,25 @@ fn read_hits_are_served_by_the_buffer_or_wait_for_flash() {
 }
 
 #[test]
+fn a_read_that_waited_for_flash_reads_the_page_that_its_data_went_to() {
+    // Pages of a block take 25, 50, 75 us to be sensed in turn. What is written
+    // after two others goes to the third.
+    let mut bench = Bench::new(&[
+        durability("volatile"),
+        set("buffer.read_hits", false),
+        set("nand.cell", "tlc"),
+        set("nand.read", "[\"25 us\", \"50 us\", \"75 us\"]"),
+    ]);
+    write_pages(&mut bench, 0, &[3]);
+    write_pages(&mut bench, 0, &[1]);
+    let start = bench.settle();
+    write_pages(&mut bench, start, &[2]);
+    let read = bench.submit(start, Kind::Read, 2 * PAGE, PAGE);
+    bench.settle();
+    assert_eq!(bench.done(read).latency(), PROGRAM + (75 + 100) * US);
+}
+
+#[test]
 fn a_read_of_which_part_is_buffered_waits_for_flash_only() {
     let mut bench = Bench::filled(&with(pairs(), &[set("buffer.latency", "3 us")]));
     write_pages(&mut bench, 0, &[0]);
