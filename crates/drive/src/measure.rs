@@ -268,7 +268,11 @@ impl Measured {
             return;
         }
         let now = device.now();
-        if now + self.interval_span > self.interval_end {
+        // What is handled at the very moment that an interval ends counts in the next,
+        // which then has no length where the run ends, too.
+        let has_counted =
+            self.interval.requests != [0; 2] || device.ftl().tally != self.tally_before;
+        if now + self.interval_span > self.interval_end || has_counted {
             self.append(now, device);
         }
         self.end = Some(Mark::of(device));

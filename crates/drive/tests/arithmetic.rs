@@ -669,3 +669,17 @@ fn little_holds_to_the_nanosecond_where_every_event_is_seen() {
         }
     }
 }
+
+#[test]
+fn what_completes_at_the_end_of_an_interval_is_in_the_series() {
+    // Reads of 125 us, one after the other: the 80th completes at 10 ms, where the
+    // first interval ends. That series sum to totals is checked in every run.
+    for requests in [79, 80, 81, 160] {
+        let text = format!(
+            "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
+             reads = \"100 %\"\n[run]\nrequests = {requests}\n[record]\ninterval = \"10 ms\"\n"
+        );
+        let outcome = run(&experiment(&text, &[]));
+        assert_eq!(outcome.now().as_ns(), requests * 125 * US);
+    }
+}
