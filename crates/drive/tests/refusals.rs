@@ -697,16 +697,10 @@ fn times_of_more_than_a_year_are_refused() {
     of_drive("flush = \"0 us\"", "flush = \"8761 h\"", "drive.firmware.flush");
     let erase = ("steps = 1, ramp = \"0 us\"", "steps = 10, ramp = \"877 h\"");
     refuse(erase.0, erase.1, "drive.nand.erase", erase.1, &["longer than a year"]);
-    // 4096 bytes at 1 B/s take 4096 s, 256 MiB take 8.5 years.
-    let slow = "channel = \"1 B/s\"";
-    assert!(load::load(&file(&[("channel = \"40.96 MB/s\"", slow)]), "ssd.toml", &[]).is_ok());
-    let wide = [
-        ("channel = \"40.96 MB/s\"", slow),
-        ("page_size = \"4 KiB\"", "page_size = \"32 MiB\""),
-        ("unit = \"4 KiB\"", "unit = \"32 MiB\""),
-        ("size = \"1 MiB\"", "size = \"1 GiB\""),
-    ];
-    refuse_all(&wide, "drive.nand.channel", slow, &["33554432 bytes", "longer than a year"]);
+    // A year of a channel at 40.96 MB/s carries 1292 TB.
+    let spare = ("page_spare = \"0 B\"", "page_spare = \"1300 TB\"");
+    let channel = "channel = \"40.96 MB/s\"";
+    refuse(spare.0, spare.1, "drive.nand.channel", channel, &["1300", "longer than a year"]);
     for (key, path) in [
         ("start = \"8761 h\"", "workload[0].start"),
         ("think_time = \"8761 h\"", "workload[0].think_time"),
