@@ -20,7 +20,7 @@ def test_run_prints_a_summary_and_writes_results(experiment_file, flashscape, tm
     for shown in ("small:", "p99.99", "write amplification", "flashscape explain out"):
         assert shown in ended.out
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    tables = {"latency", "blame", "series", "wear", "slowest"}
+    tables = {"latency", "blame", "bands", "series", "wear", "slowest"}
     assert written == {f"{name}.parquet" for name in tables} | {"summary.json", "tail.svg"}
     assert pl.read_parquet(tmp_path / "out" / "latency.parquet")["requests"].sum() == 3000
 
@@ -58,7 +58,7 @@ def test_replay_announces_what_it_has_understood(flashscape, tmp_path):
     assert explained.status == 0
     assert "trace write\n" in explained.out
     assert "Write amplification is" in explained.out
-    assert "time spent on" in explained.out
+    assert "mean time spent on" in explained.out
 
 
 def test_replay_options_reach_the_configuration(flashscape):

@@ -79,11 +79,11 @@ def test_a_file_where_results_belong(experiment_file, flashscape):
 
 
 def test_overwriting_leaves_nothing_of_the_earlier_run(config, tmp_path):
-    """Not even the picture, which a run without requests does not draw."""
+    """Not even the picture, which a run that counts nothing does not draw."""
     fs.run(config, out=tmp_path / "out")
     (tmp_path / "out" / "own.txt").write_text("kept")
     (tmp_path / "out" / ".unfinished-1").mkdir()
-    config["run"] = {"requests": 10, "warm_up": {"requests": 1_000_000}}
+    config["run"] = {"requests": 10, "warm_up": {"time": "1 h"}}
     fs.run(config, out=tmp_path / "out", force=True)
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert "own.txt" in names

@@ -15,6 +15,7 @@ import pytest
 import flashscape as fs
 from flashscape import _flashscape, units
 from flashscape.causes import OTHER, cause_of
+from flashscape.regions import region
 from flashscape.report import rows, text
 
 PERCENTILES = {"p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"}
@@ -64,40 +65,65 @@ def test_the_slowest_of_each_kind_are_kept(small):
         own = result.slowest.filter(pl.col("initiator") == name, pl.col("kind") == kind)
         assert len(own) == 7
         assert own["latency_ns"].max() == figures["latency_ns"]["max"]
-    assert [(group.kind, group.slowest) for group in fs.explain(result).groups] == [
-        ("read", 7),
-        ("write", 7),
-    ]
 
 
 def test_a_request_that_was_the_only_one_is_no_tail(small):
     explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 20})))
-    assert "slowest (" not in str(explained)
+    assert [group.tail for group in explained.groups] == [None, None]
 
 
-def test_the_slowest_are_those_beyond_p99_9_where_there_are_enough(small):
+def test_the_tail_is_what_lies_beyond_p99_9_where_there_are_enough(small):
     explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 40000})))
     for group in explained.groups:
-        assert group.slowest == group.figures["requests"] // 1000
-        assert f"The {group.slowest} slowest (beyond p99.9) took " in str(explained)
-        mean = group.figures["latency_ns"]["mean"]
-        assert sum(group.mean_ns.values()) == pytest.approx(mean)
-        assert sum(group.tail_ns.values()) >= group.figures["latency_ns"]["p99_9"] * 0.999
+        requests, latency = group.figures["requests"], group.figures["latency_ns"]
+        assert group.tail.requests == pytest.approx(requests / 1000)
+        assert f"The {requests / 1000:.0f} beyond p99.9 took " in str(explained)
+        assert sum(group.mean_ns.values()) == pytest.approx(latency["mean"])
+        # A band is an eighth wide, and the first of the tail is cut by requests.
+        assert sum(group.tail_ns.values()) >= latency["p99_9"] * 8 / 9
+        assert sum(group.tail_ns.values()) <= latency["max"]
 
 
-def test_slowest_that_are_farther_out_than_p99_9_say_so(small):
-    changes = {"run.requests": 40000, "record.slowest": 3}
-    explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace(changes)))
-    assert "would need record.slowest = 2" in str(explained)
-    assert "The 3 slowest (beyond p99.98" in str(explained)
+def test_regions_divide_all_that_is_above_p50(small):
+    result = fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 40000}))
+    for group in fs.explain(result).groups:
+        requests = group.figures["requests"]
+        bounds = [50, 90, 99, 99.9]
+        assert [region.above for region in group.regions] == bounds
+        assert [region.below for region in group.regions] == [*bounds[1:], 100]
+        sizes = [0.4, 0.09, 0.009, 0.001]
+        expected = [pytest.approx(size * requests) for size in sizes]
+        assert [region.requests for region in group.regions] == expected
+        means = [sum(region.each_ns.values()) for region in group.regions]
+        assert means == sorted(means)
 
 
-@pytest.mark.parametrize(
-    ("share", "name"),
-    [(0.1, "p90"), (0.0998e-2, "p99.9"), (100 / 1.9e6, "p99.995"), (0.0226, "p97.7")],
-)
-def test_a_share_is_a_percentile(share, name):
-    assert units.beyond(share) == name
+def test_bands_sum_to_blame_and_latencies(result):
+    for name, kind, figures in result.groups():
+        own = result.bands.filter(pl.col("initiator") == name, pl.col("kind") == kind)
+        assert own["requests"].sum() == figures["requests"]
+        states = {state: own[f"{state}_ns"].sum() for state, _ in _flashscape.states()}
+        assert {state: ns for state, ns in states.items() if ns} == figures["blame_ns"]
+        for row in own.iter_rows(named=True):
+            total = sum(row[f"{state}_ns"] for state in states)
+            assert row["low_ns"] * row["requests"] <= total <= row["high_ns"] * row["requests"]
+
+
+def test_a_region_is_what_sorting_all_requests_gives():
+    """Ten requests of 1 to 10 us in bands of their own; the slowest waited for an erase."""
+    rows = [
+        {"low_ns": 1000 * n, "high_ns": 1000 * n, "requests": 1, "sense_ns": 1000 * min(n, 8)}
+        | {"wait_unit_erase_ns": 1000 * max(n - 8, 0)}
+        for n in range(1, 11)
+    ]
+    tail = region(pl.DataFrame(rows), 75)
+    each = {cause.name: ns for cause, ns in tail.each_ns.items()}
+    # Half of the eighth, the ninth and the tenth.
+    assert tail.requests == 2.5
+    assert each == {
+        "own service": pytest.approx((4000 + 8000 + 8000) / 2.5),
+        "erases": pytest.approx((1000 + 2000) / 2.5),
+    }
 
 
 def test_many_initiators_are_cut_to_the_worst(small):
@@ -149,7 +175,7 @@ def test_labels_are_never_cut(crowd, result, width, is_terminal, monkeypatch):
             if is_terminal:
                 assert max(map(len, printed.splitlines())) <= width
             else:
-                assert "p99.99" in printed or "slowest" in printed
+                assert ("p99.99" if renderable is whole else "together") in printed
                 assert printed == _piped(renderable, monkeypatch), "it does not depend on COLUMNS"
 
 
@@ -214,7 +240,7 @@ def test_results_survive_a_directory(result, tmp_path):
     result.save(tmp_path / "out")
     again = fs.Result.load(tmp_path / "out")
     assert again.summary == json.loads(json.dumps(result.summary))
-    for table in ("latency", "blame", "series", "wear", "slowest"):
+    for table in ("latency", "blame", "bands", "series", "wear", "slowest"):
         assert again.frame(table).equals(result.frame(table)), table
     assert (tmp_path / "out" / "tail.svg").read_text().startswith("<?xml")
     assert str(fs.explain(again)) == str(fs.explain(result))
@@ -254,4 +280,3 @@ def test_every_state_has_a_cause():
 def test_the_explanation_accounts_for_all_time(result):
     for group in fs.explain(result).groups:
         assert sum(group.mean.values()) == pytest.approx(1.0)
-        assert sum(group.tail.values()) == pytest.approx(1.0 if group.tail else 0.0)

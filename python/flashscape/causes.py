@@ -111,10 +111,10 @@ def cause_of(state: str) -> Cause:
     return next(fits, OTHER)
 
 
-def by_cause(times: Mapping[str, int] | Iterable[tuple[str, int]]) -> dict[Cause, int]:
+def by_cause(times: Mapping[str, float] | Iterable[tuple[str, float]]) -> dict[Cause, float]:
     """Sum the time in each state by cause, in the order of :data:`CAUSES`."""
     pairs = list(times.items() if hasattr(times, "items") else times)
-    sums = dict.fromkeys((*CAUSES, OTHER), 0)
+    sums: dict[Cause, float] = dict.fromkeys((*CAUSES, OTHER), 0)
     for state, ns in pairs:
         sums[cause_of(state)] += ns
     return {cause: ns for cause, ns in sums.items() if ns}

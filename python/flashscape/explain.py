@@ -1,4 +1,4 @@
-"""Where the tail comes from: causes in the mean against causes in the slowest requests."""
+"""Where the tail comes from: causes in the mean against causes beyond a percentile."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from flashscape import units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
+from flashscape.regions import Region, region, regions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from flashscape.result import Result
 
 NAMED_SHARE = 0.1
@@ -19,9 +18,6 @@ NAMED_SHARE = 0.1
 
 _WORST = 2
 """Initiators whose requests of a kind are explained where there are many."""
-
-_FOUNDED = 10
-"""Samples that a percentile needs behind it, lest it be about one odd request."""
 
 _QUICK_NS = 100_000
 """What never takes as long, and less than a hundredth of the worst, is no tail."""
@@ -37,10 +33,10 @@ class Group:
     """As in the summary."""
     mean_ns: dict[Cause, float]
     """Time of a request by cause, in the mean of all."""
-    tail_ns: dict[Cause, float]
-    """The same of the slowest; empty where none was kept."""
-    slowest: int
-    """How many slowest requests of this group that are."""
+    regions: list[Region]
+    """Those above p50, from percentile to percentile; none where they are few."""
+    tail: Region | None
+    """All beyond p99.9, or beyond the farthest percentile before it that is founded."""
 
     @property
     def name(self) -> str:
@@ -53,9 +49,9 @@ class Group:
         return _shares(self.mean_ns)
 
     @property
-    def tail(self) -> dict[Cause, float]:
-        """Share of each cause in the time of the slowest; empty where none was kept."""
-        return _shares(self.tail_ns)
+    def tail_ns(self) -> dict[Cause, float]:
+        """Time of a request of the tail by cause, in the mean; empty where there is none."""
+        return self.tail.each_ns if self.tail else {}
 
     @property
     def waits(self) -> bool:
@@ -63,32 +59,25 @@ class Group:
         return not all(cause.is_own for cause in self.mean_ns)
 
     @property
-    def has_tail(self) -> bool:
-        """False where the slowest that were kept are all there are."""
-        return bool(self.tail_ns) and self.slowest < self.figures["requests"]
-
-    @property
     def main_cause(self) -> Cause | None:
-        """The cause with the largest share of the slowest requests' time."""
+        """The cause with the largest share of the tail's time."""
         return max(self.tail_ns, key=lambda cause: self.tail_ns[cause], default=None)
 
     @property
     def sentences(self) -> list[str]:
         """What is to be said of them."""
         latency = self.figures["latency_ns"]
-        far = _farthest_percentile(latency)
+        far = f"p{self.tail.above:g}" if self.tail else "p50"
         sentences = [
             f"{self.figures['requests']:,} {self.kind.replace('_', '-')} requests took "
-            f"{units.duration(latency['mean'])} in the mean, {units.duration(latency[far])} at "
-            f"{far.replace('_', '.')} and {units.duration(latency['max'])} at worst. "
+            f"{units.duration(latency['mean'])} in the mean, "
+            f"{units.duration(latency[far.replace('.', '_')])} at "
+            f"{far} and {units.duration(latency['max'])} at worst. "
             f"Of the mean, {_listed(self.mean_ns)}."
         ]
-        if self.has_tail:
-            beyond = units.beyond(self.slowest / self.figures["requests"])
+        if self.tail:
             each = units.duration(sum(self.tail_ns.values()))
-            those = f"The {self.slowest:,} slowest (beyond {beyond}) took {each} in the mean"
-            if self.slowest == 1:
-                those = f"The slowest (beyond {beyond}) took {each}"
+            those = f"The {self.tail.requests:,.0f} beyond {far} took {each} in the mean"
             sentences.append(f"{those}: {_listed(self.tail_ns)}.")
         return sentences
 
@@ -124,20 +113,7 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     Where many initiators ask for the same kind, only the worst are explained,
     unless ``everything`` is.
     """
-    slow = _slowest_blame(result)
-    groups = []
-    for name, kind, figures in result.groups():
-        count, times = slow.get((name, kind), (0, {}))
-        groups.append(
-            Group(
-                initiator=name,
-                kind=kind,
-                figures=figures,
-                mean_ns=_each(by_cause(figures["blame_ns"]), figures["requests"]),
-                tail_ns=_each(by_cause(times), count),
-                slowest=count,
-            )
-        )
+    groups = [_group(result, *described) for described in result.groups()]
     quick = _quick(groups)
     waiting = [group for group in groups if group not in quick]
     shown = waiting if everything else _worst(waiting)
@@ -146,7 +122,6 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
         *result.summary["notes"],
         *_completeness(result),
         *_so_what(shown, result),
-        *_out_of_reach(shown),
         *_write_amplification(result),
         *_steadiness(result),
         *_emptiness(groups),
@@ -154,31 +129,22 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
 
 
-def _slowest_blame(result: Result) -> dict[tuple[str, str], tuple[int, dict[str, int]]]:
-    """Of the tail by initiator and kind: how many requests, and the time in each state."""
+def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
     import polars as pl
 
-    described = ("initiator", "kind", "offset_bytes", "length_bytes", "arrived_ns", "latency_ns")
-    blame = {}
-    for name, kind, figures in result.groups():
-        own = (pl.col("initiator") == name) & (pl.col("kind") == kind)
-        kept = result.slowest.filter(own).drop(described, strict=False)
-        tail = kept.head(_tail_size(figures["requests"], len(kept)))
-        if len(tail):
-            sums = tail.sum().row(0, named=True)
-            times = {column.removesuffix("_ns"): ns for column, ns in sums.items()}
-            blame[name, kind] = (len(tail), times)
-    return blame
-
-
-def _tail_size(requests: int, kept: int) -> int:
-    """How many to call the slowest: those beyond p99.9 where they are enough and were all kept."""
-    sizes = (requests // among for among in (1_000, 100, 10))
-    return next((size for size in sizes if _FOUNDED <= size <= kept), kept)
-
-
-def _each(times: dict[Cause, int], requests: int) -> dict[Cause, float]:
-    return {cause: ns / requests for cause, ns in times.items()}
+    own = (pl.col("initiator") == initiator) & (pl.col("kind") == kind)
+    bands = result.bands.filter(own)
+    found = regions(bands)
+    far = max((r.above for r in found if 50 < r.above <= 99.9), default=None)
+    requests = figures["requests"]
+    return Group(
+        initiator=initiator,
+        kind=kind,
+        figures=figures,
+        mean_ns={cause: ns / requests for cause, ns in by_cause(figures["blame_ns"]).items()},
+        regions=found,
+        tail=None if far is None else region(bands, far),
+    )
 
 
 def _shares(times: dict[Cause, float]) -> dict[Cause, float]:
@@ -244,14 +210,6 @@ def _completeness(result: Result) -> list[str]:
     return ["The run was interrupted: these figures describe its beginning only."]
 
 
-def _farthest_percentile(latency: dict[str, Any]) -> str:
-    """The farthest percentile, up to p99.9, with enough samples behind it."""
-    beyond = latency["samples_beyond"]
-    names = ("p50", "p90", "p95", "p99", "p99_9")
-    founded = [name for name in names if beyond[name] >= _FOUNDED]
-    return founded[-1] if founded else "p50"
-
-
 def _listed(times: dict[Cause, float]) -> str:
     total = sum(times.values())
     ranked = sorted(times.items(), key=lambda item: -item[1])
@@ -267,7 +225,7 @@ def _so_what(groups: list[Group], result: Result) -> list[str]:
     named = {
         cause.name
         for group in groups
-        for shares in (group.mean, group.tail if group.has_tail else {})
+        for shares in (group.mean, _shares(group.tail_ns))
         for cause, share in shares.items()
         if share >= NAMED_SHARE
     }
@@ -293,18 +251,6 @@ def _erase_ns(erase: dict[str, Any] | str) -> float:
         return units.nanoseconds(erase)
     phases = (text for text in erase.values() if isinstance(text, str))
     return float(erase.get("steps", 1)) * sum(map(units.nanoseconds, phases))
-
-
-def _out_of_reach(groups: Iterable[Group]) -> list[str]:
-    """How to learn of p99.9 where the slowest that were kept lie farther out."""
-    beyond = ((group.slowest, group.figures["requests"] // 1000) for group in groups)
-    wanted = max((size for kept, size in beyond if 0 < kept < size), default=0)
-    if not wanted:
-        return []
-    return [
-        "The slowest that were kept are farther out than p99.9; what all beyond p99.9 waited for "
-        f"would need record.slowest = {min(wanted, 1_000_000)}."
-    ]
 
 
 def _write_amplification(result: Result) -> list[str]:

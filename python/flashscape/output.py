@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
-TABLES = ("latency", "blame", "series", "wear", "slowest")
+TABLES = ("latency", "blame", "bands", "series", "wear", "slowest")
 
 _OURS = (SUMMARY, PICTURE, *(f"{name}.parquet" for name in TABLES))
 """The summary first: a set without it is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from functools import cached_property
@@ -114,6 +115,11 @@ class Result:
         return self.frame("blame")
 
     @cached_property
+    def bands(self) -> pl.DataFrame:
+        """Where the time went by latency: a row for each band of an eighth with requests."""
+        return self.frame("bands")
+
+    @cached_property
     def series(self) -> pl.DataFrame:
         """What changed in the course of the run: a row for each interval."""
         return self.frame("series")
@@ -195,11 +201,18 @@ class Result:
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         for name in output.TABLES:
-            buffer = io.BytesIO()
-            self.frame(name).write_parquet(buffer)
-            yield f"{name}.parquet", buffer.getvalue()
+            yield f"{name}.parquet", self._parquet(name)
         text = json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
         yield output.SUMMARY, text.encode()
+
+    def _parquet(self, name: str) -> bytes:
+        """Encode a table, which takes milliseconds and is not given up."""
+        while True:
+            buffer = io.BytesIO()
+            # Polars raises this on Ctrl-C by itself, though Python puts the signal off.
+            with contextlib.suppress(KeyboardInterrupt):
+                self.frame(name).write_parquet(buffer)
+                return buffer.getvalue()
 
     def __getstate__(self) -> dict[str, Any]:
         """Tables go along as frames: the simulator's cannot be copied, and files may be gone."""

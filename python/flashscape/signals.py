@@ -36,8 +36,18 @@ def _guard_imports() -> None:
 
 
 def guard() -> None:
-    """Let every ending signal raise KeyboardInterrupt; those that are ignored stay so."""
+    """Let the first ending signal raise KeyboardInterrupt; those that are ignored stay so.
+
+    Later ones do nothing: what is left is to save what was measured, which is
+    soon done, and wherever they came they could only cost some of it.
+    """
     _handle(_interrupt)
+
+
+def ignore() -> None:
+    """Let no signal change how this process ends any more."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def first() -> signal.Signals:
@@ -79,8 +89,9 @@ def _quit(number: int, _frame: object) -> None:
 
 def _interrupt(number: int, _frame: object) -> None:
     global _first
-    _first = _first or signal.Signals(number)
-    raise KeyboardInterrupt
+    if _first is None:
+        _first = signal.Signals(number)
+        raise KeyboardInterrupt
 
 
 _guard_imports()

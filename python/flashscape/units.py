@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -27,12 +25,6 @@ def size_of(text: str) -> int:
     number, unit = text.split()
     prefix, base = unit.removesuffix("B").removesuffix("i"), 1024 if "i" in unit else 1000
     return round(float(number) * float(base) ** "_KMGT".index(prefix.upper() or "_"))
-
-
-def beyond(share: float) -> str:
-    """The percentile that a share of all, above 0 and below 1, lies beyond: ``p99.995``."""
-    digits = max(1, -math.floor(math.log10(share * 100)))
-    return "p" + f"{100 - share * 100:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def size(count: float) -> str:

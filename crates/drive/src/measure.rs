@@ -6,7 +6,7 @@ use crate::experiment::Experiment;
 use engine::{Instant, Span};
 use ftl::Tally;
 use host::{Command, Kind};
-use metrics::{BatchMeans, Blame, Field, Latency, Merge, Number, STATES, Series, Slowest, State};
+use metrics::{Bands, BatchMeans, Blame, Field, Latency, Merge, Number, Series, Slowest, State};
 use std::cmp::Reverse;
 
 /// Requests of one kind by one initiator.
@@ -19,8 +19,8 @@ pub struct KindStats {
     pub bytes: u64,
     /// Mapping units read that held no data.
     pub unmapped: u64,
-    /// Nanoseconds by state, over all requests.
-    pub blame_ns: [u64; STATES],
+    /// Blame by latency.
+    pub bands: Bands,
     slowest: Slowest<SlowRequest>,
 }
 
@@ -38,7 +38,7 @@ impl KindStats {
             batches: BatchMeans::new(),
             bytes: 0,
             unmapped: 0,
-            blame_ns: [0; STATES],
+            bands: Bands::default(),
             slowest: Slowest::new(slowest),
         }
     }
@@ -251,9 +251,7 @@ impl Measured {
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
-        for (state, span) in blame.iter() {
-            stats.blame_ns[state as usize] += span.as_ns();
-        }
+        stats.bands.record(latency, blame);
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
             command: completion.command,

@@ -85,7 +85,7 @@ fn requests(stats: &KindStats, seconds: f64) -> Value {
     }
     let blame: Map<String, Value> = State::ALL
         .iter()
-        .zip(stats.blame_ns)
+        .zip(stats.bands.total())
         .filter(|(_, ns)| *ns > 0)
         .map(|(state, ns)| (state.name().into(), ns.into()))
         .collect();

@@ -28,7 +28,7 @@ fn anatomy(run: &Run, kind: Kind) {
     let stats = stats(run, 0, kind);
     let count = stats.latency.count() as f64;
     println!("  {:.4} pages a request", stats.bytes as f64 / 4096.0 / count);
-    for (state, ns) in State::ALL.iter().zip(stats.blame_ns).filter(|(_, ns)| *ns > 0) {
+    for (state, ns) in State::ALL.iter().zip(stats.bands.total()).filter(|(_, ns)| *ns > 0) {
         println!("  {:28} {:9.3} us", state.name(), ns as f64 / count / 1e3);
     }
 }

@@ -369,7 +369,7 @@ fn an_open_loop_with_one_place_waits_in_the_host() {
                 arrivals = { process = \"constant\", rate = \"10000 /s\" }\n\
                 [run]\nrequests = 10\n";
     let run = run(&experiment(text, &[]));
-    let blamed = |state: State| stats(&run, 0, Kind::Read).blame_ns[state as usize];
+    let blamed = |state: State| stats(&run, 0, Kind::Read).bands.total()[state as usize];
     assert_eq!(blamed(State::QueueDepth), (0..10).map(|n| 25 * n * US).sum::<u64>());
     assert_eq!(blamed(State::Sense) + blamed(State::Transfer), 10 * 125 * US);
 }

@@ -4,6 +4,7 @@
 //! computed from them once, afterwards. Nothing here knows what a drive is, owns
 //! a clock or prints.
 
+mod bands;
 mod batch_means;
 mod blame;
 mod digest;
@@ -14,6 +15,7 @@ mod slowest;
 mod steady;
 mod student;
 
+pub use bands::{Band, Bands};
 pub use batch_means::{BatchMeans, Estimate};
 pub use blame::{Blame, HOLDERS, Holder, LEDGER_STATES, STATES, State};
 pub use digest::Digest;

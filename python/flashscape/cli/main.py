@@ -75,6 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
         status = _status(arguments)
     except KeyboardInterrupt as error:
         status = _interrupted(error)
+    signals.ignore()
     sys.exit(status)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _BRIEFLY = ("p50", "p99", "p99_9")
 _CAUSES_SHOWN = 3
+_SEEN = 0.0005
+"""Share below which a cause has no row of its own."""
 
 
 class Rows(NamedTuple):
@@ -106,23 +108,20 @@ def drive(result: Result) -> Rows:
 
 
 def shares(group: Group) -> Rows:
-    """What a kind of request spent its time on: all of them, and the slowest."""
+    """What a kind of request spent its time on: all of them, and by percentiles."""
+    columns = [group.mean_ns, *(region.each_ns for region in group.regions)]
     rows = [
-        (cause.name, *_spent(group.mean_ns, cause), *_spent(group.tail_ns, cause))
+        (cause.name, *(_spent(times, cause) for times in columns))
         for cause in (*CAUSES, OTHER)
-        if max(group.mean.get(cause, 0), group.tail.get(cause, 0)) > 0.0005
+        if any(times.get(cause, 0) > _SEEN * sum(times.values()) for times in columns)
     ]
-    slowest = "slowest" if group.slowest == 1 else f"{group.slowest:,} slowest"
-    head = ("time spent on", "all", "share", slowest, "share")
-    if not group.has_tail:
-        return Rows("", head[:3], [row[:3] for row in rows], 1)
+    rows.append(("together", *(units.duration(sum(times.values())) for times in columns)))
+    head = ("mean time spent on", "all", *(region.name for region in group.regions))
     return Rows("", head, rows, 1)
 
 
-def _spent(times: dict[Cause, float], cause: Cause) -> tuple[str, str]:
-    if cause not in times:
-        return "–", "–"
-    return units.duration(times[cause]), units.percent(times[cause] / sum(times.values()))
+def _spent(times: dict[Cause, float], cause: Cause) -> str:
+    return units.duration(times[cause]) if cause in times else "–"
 
 
 def everything(result: Result) -> list[Rows]:

@@ -27,13 +27,14 @@ pub struct Table {
     pub columns: Vec<(String, Values)>,
 }
 
-/// All tables of a run whose measuring has ended: latency histograms, blame, time
-/// series, wear and the slowest requests.
+/// All tables of a run whose measuring has ended: latency histograms, blame, in all and
+/// by latency, time series, wear and the slowest requests.
 pub fn tables(run: &Run) -> Vec<Table> {
     let measured = run.measured();
     vec![
         latency(measured),
         blame(measured),
+        bands(measured),
         series(measured),
         wear(run.device()),
         slowest(measured),
@@ -75,7 +76,7 @@ fn blame(measured: &Measured) -> Table {
     for stats in measured.initiators() {
         for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
             let Some(of_kind) = of_kind else { continue };
-            let states = State::ALL.iter().zip(of_kind.blame_ns).filter(|(_, ns)| *ns > 0);
+            let states = State::ALL.iter().zip(of_kind.bands.total()).filter(|(_, ns)| *ns > 0);
             rows.extend(states.map(|(state, ns)| (&stats.name, kind.name(), state.name(), ns)));
         }
     }
@@ -85,6 +86,30 @@ fn blame(measured: &Measured) -> Table {
         "state": Text = |(_, _, state, _)| (*state).to_owned(),
         "total_ns": U64 = |(_, _, _, ns)| *ns,
     })
+}
+
+/// One row for each band of latencies with requests, with a column for each state.
+fn bands(measured: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for stats in measured.initiators() {
+        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
+            let Some(of_kind) = of_kind else { continue };
+            rows.extend(of_kind.bands.iter().map(|band| (&stats.name, kind.name(), band)));
+        }
+    }
+    let of_state = |state: State| {
+        Values::U64(rows.iter().map(|(_, _, (_, _, band))| band.blame_ns[state as usize]).collect())
+    };
+    let states = State::ALL.map(|state| (format!("{}_ns", state.name()), of_state(state)));
+    let mut table = table!("bands", rows.iter().collect(), {
+        "initiator": Text = |(name, _, _)| (*name).clone(),
+        "kind": Text = |(_, kind, _)| (*kind).to_owned(),
+        "low_ns": U64 = |(_, _, (low, _, _))| *low,
+        "high_ns": U64 = |(_, _, (_, high, _))| *high,
+        "requests": U64 = |(_, _, (_, _, band))| band.requests,
+    });
+    table.columns.extend(states);
+    table
 }
 
 fn series(measured: &Measured) -> Table {

@@ -176,7 +176,7 @@ fn kinds(run: &Run) -> impl Iterator<Item = &drive::measure::KindStats> {
 /// did fits what was written, and nothing is busier than all the time.
 fn check_conserved(run: &Run, all_counted: bool) {
     for stats in kinds(run) {
-        let blamed: u128 = stats.blame_ns.iter().map(|ns| u128::from(*ns)).sum();
+        let blamed: u128 = stats.bands.total().iter().map(|ns| u128::from(*ns)).sum();
         assert_eq!(blamed, stats.latency.sum_ns(), "blame sums to latency");
     }
     assert_eq!(run.device().outstanding(), 0);
@@ -249,7 +249,7 @@ fn check_little(run: &Run, all_counted: bool) {
     if all_counted {
         let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
         let of_queue = |stats: &drive::measure::KindStats| {
-            u128::from(stats.blame_ns[State::QueueDepth as usize])
+            u128::from(stats.bands.total()[State::QueueDepth as usize])
         };
         assert_eq!(queued, kinds(run).map(of_queue).sum(), "waiting in the host");
         assert_eq!(outstanding, latency - queued, "Little's law");

@@ -1,0 +1,127 @@
+//! Blame by latency: what requests that took about as long were doing, so that
+//! "why p99.9" has an answer however many requests there were.
+
+use crate::blame::{Blame, STATES};
+use engine::Span;
+
+/// Bands to each power of two, as a power of two: a band is at most an eighth of
+/// its lower edge wide.
+const BANDS_BITS: u32 = 3;
+
+/// Requests of about the same latency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// How many.
+    pub requests: u64,
+    /// Nanoseconds by [`crate::State`], over all of them.
+    pub blame_ns: [u64; STATES],
+}
+
+impl Default for Band {
+    fn default() -> Self {
+        Self { requests: 0, blame_ns: [0; STATES] }
+    }
+}
+
+/// Requests of one kind, by bands of latency.
+#[derive(Clone, Debug, Default)]
+pub struct Bands {
+    bands: Vec<Band>,
+}
+
+impl Bands {
+    /// Counts a request, whose latency is what its blame sums to.
+    #[inline]
+    pub fn record(&mut self, latency: Span, blame: &Blame) {
+        let index = band_of(latency.as_ns());
+        if index >= self.bands.len() {
+            self.bands.resize(index + 1, Band::default());
+        }
+        let band = &mut self.bands[index];
+        band.requests += 1;
+        for (state, span) in blame.iter() {
+            band.blame_ns[state as usize] += span.as_ns();
+        }
+    }
+
+    /// Nanoseconds by state, over all requests.
+    pub fn total(&self) -> [u64; STATES] {
+        let mut total = [0; STATES];
+        for band in &self.bands {
+            for (sum, ns) in total.iter_mut().zip(band.blame_ns) {
+                *sum += ns;
+            }
+        }
+        total
+    }
+
+    /// Each band with requests, with the least and the greatest latency that
+    /// falls there, in nanoseconds, from the shortest.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &Band)> {
+        let described = |(index, band)| (low_of(index), low_of(index + 1) - 1, band);
+        self.bands.iter().enumerate().filter(|(_, band)| band.requests > 0).map(described)
+    }
+}
+
+/// The band of a latency. Below 2^3 each has one of its own; above, a power of
+/// two is divided evenly into 2^3.
+#[inline]
+fn band_of(ns: u64) -> usize {
+    if ns >> BANDS_BITS == 0 {
+        return ns as usize;
+    }
+    let shift = u64::BITS - 1 - BANDS_BITS - ns.leading_zeros();
+    ((shift as usize) << BANDS_BITS) + (ns >> shift) as usize
+}
+
+/// The least latency of a band.
+fn low_of(band: usize) -> u64 {
+    if band >> BANDS_BITS <= 1 {
+        return band as u64;
+    }
+    let shift = (band >> BANDS_BITS) - 1;
+    ((band - (shift << BANDS_BITS)) as u64) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::State;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_band_holds_its_latencies(ns in 0u64..1 << 58) {
+            let band = band_of(ns);
+            prop_assert!(low_of(band) <= ns && ns < low_of(band + 1));
+            let width = low_of(band + 1) - low_of(band);
+            prop_assert!(width == 1 || width * 8 <= low_of(band));
+        }
+    }
+
+    #[test]
+    fn bands_follow_each_other_by_eighths() {
+        let edges: Vec<u64> = (7..19).map(low_of).collect();
+        assert_eq!(edges, [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]);
+    }
+
+    #[test]
+    fn requests_of_a_band_are_blamed_together() {
+        let mut bands = Bands::default();
+        for (sense, erase) in [(100, 0), (101, 0), (100, 900)] {
+            let mut blame = Blame::default();
+            blame.charge(State::Sense, Span::from_ns(sense));
+            blame.charge(State::UnitErase, Span::from_ns(erase));
+            bands.record(blame.total(), &blame);
+        }
+        let found: Vec<_> = bands
+            .iter()
+            .map(|(low, high, band)| {
+                let of = |state: State| band.blame_ns[state as usize];
+                (low, high, band.requests, of(State::Sense), of(State::UnitErase))
+            })
+            .collect();
+        assert_eq!(found, [(96, 103, 2, 201, 0), (960, 1023, 1, 100, 900)]);
+        assert_eq!(bands.total()[State::Sense as usize], 301);
+    }
+}
