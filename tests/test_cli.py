@@ -58,7 +58,7 @@ def test_replay_announces_what_it_has_understood(flashscape, tmp_path):
     assert explained.status == 0
     assert "trace write\n" in explained.out
     assert "Write amplification is" in explained.out
-    assert "mean time spent on" in explained.out
+    assert "spent on" in explained.out
 
 
 def test_replay_options_reach_the_configuration(flashscape):
@@ -181,9 +181,9 @@ def test_explain_cuts_many_initiators_unless_told(experiment_file, flashscape):
     experiment_file.write_text(f"{text[0]}{crowd}[run]\nrequests = 3000\n")
     assert flashscape("run", experiment_file, "--out", "out", "--quiet").status == 0
     few, all_ = flashscape("explain", "out").out, flashscape("explain", "out", "--all").out
-    assert few.count("time spent on") == 4
+    assert few.count("spent on ") == 4
     assert "of 7 more initiators took" in few
-    assert all_.count("time spent on") == 18
+    assert all_.count("spent on ") == 18
 
 
 def test_presets_are_listed_and_shown(flashscape):

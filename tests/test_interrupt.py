@@ -127,3 +127,19 @@ main()
         )
         assert ended.returncode == 130, module
         assert ended.stderr == "error: interrupted before anything had begun\n"
+
+
+def test_importing_the_library_leaves_signals_alone(tmp_path):
+    """Also where a package is run by -m, whose name Python has not set yet."""
+    package = tmp_path / "study"
+    package.mkdir()
+    (package / "__init__.py").write_text("import flashscape\n")
+    (package / "__main__.py").write_text(
+        "import signal\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler,\n"
+        "      signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "study"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split() == ["True", "True"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -82,14 +83,14 @@ def test_overwriting_leaves_nothing_of_the_earlier_run(config, tmp_path):
     """Not even the picture, which a run that counts nothing does not draw."""
     fs.run(config, out=tmp_path / "out")
     (tmp_path / "out" / "own.txt").write_text("kept")
-    (tmp_path / "out" / ".unfinished-1").mkdir()
+    (tmp_path / "out" / ".unfinished-999999999").mkdir()
     config["run"] = {"requests": 10, "warm_up": {"time": "1 h"}}
     fs.run(config, out=tmp_path / "out", force=True)
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert "own.txt" in names
     assert "summary.json" in names
     assert "tail.svg" not in names
-    assert ".unfinished-1" not in names
+    assert ".unfinished-999999999" not in names
 
 
 def test_a_table_that_cannot_be_replaced_leaves_no_mixture(config, tmp_path):
@@ -109,3 +110,17 @@ def test_directories_made_for_nothing_go_away(config, tmp_path):
     with pytest.raises(fs.TraceError):
         fs.run(config, out=tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
+
+
+def test_what_a_killed_run_left_is_no_results(config, tmp_path):
+    """But what another process is writing is."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / "out" / f".unfinished-{gone.pid}").mkdir(parents=True)
+    fs.run(config, out=tmp_path / "out")
+    assert not list((tmp_path / "out").glob(".*"))
+    (tmp_path / "busy" / f".unfinished-{os.getppid()}").mkdir(parents=True)
+    with pytest.raises(fs.OutputError, match="is not empty"):
+        fs.run(config, out=tmp_path / "busy")
+    fs.run(config, out=tmp_path / "busy", force=True)
+    assert list((tmp_path / "busy").glob(".unfinished-*"))

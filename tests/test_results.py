@@ -73,14 +73,16 @@ def test_a_request_that_was_the_only_one_is_no_tail(small):
 
 
 def test_the_tail_is_what_lies_beyond_p99_9_where_there_are_enough(small):
-    explained = fs.explain(fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 40000})))
+    result = fs.run(fs.Experiment.from_dict(small).replace({"run.requests": 40000}))
+    explained = fs.explain(result)
     for group in explained.groups:
         requests, latency = group.figures["requests"], group.figures["latency_ns"]
         assert group.tail.requests == pytest.approx(requests / 1000)
         assert f"The {requests / 1000:.0f} beyond p99.9 took " in str(explained)
         assert sum(group.mean_ns.values()) == pytest.approx(latency["mean"])
-        # A band is an eighth wide, and the first of the tail is cut by requests.
-        assert sum(group.tail_ns.values()) >= latency["p99_9"] * 8 / 9
+        own = result.slowest.filter(pl.col("kind") == group.kind).head(requests // 1000)
+        # All of them were kept, so this is exact but for a part of one more request.
+        assert sum(group.tail_ns.values()) == pytest.approx(own["latency_ns"].mean(), rel=0.05)
         assert sum(group.tail_ns.values()) <= latency["max"]
 
 
@@ -116,13 +118,23 @@ def test_a_region_is_what_sorting_all_requests_gives():
         | {"wait_unit_erase_ns": 1000 * max(n - 8, 0)}
         for n in range(1, 11)
     ]
-    tail = region(pl.DataFrame(rows), 75)
+    bands = pl.DataFrame(rows)
+    # The two slowest were kept: too few, so that the bands are used.
+    slowest = bands.tail(2).drop("high_ns", "requests").rename({"low_ns": "latency_ns"})
+    tail = region(bands, slowest, 75)
     each = {cause.name: ns for cause, ns in tail.each_ns.items()}
     # Half of the eighth, the ninth and the tenth.
     assert tail.requests == 2.5
     assert each == {
         "own service": pytest.approx((4000 + 8000 + 8000) / 2.5),
         "erases": pytest.approx((1000 + 2000) / 2.5),
+    }
+    # Enough for what is beyond p80, and in bands so wide that only they are right.
+    whole = pl.DataFrame([{"low_ns": 0, "high_ns": 16000, "requests": 10, "sense_ns": 55000}])
+    tail = region(whole, slowest, 80)
+    assert {cause.name: ns for cause, ns in tail.each_ns.items()} == {
+        "own service": 8000,
+        "erases": 1500,
     }
 
 

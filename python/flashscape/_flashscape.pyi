@@ -104,7 +104,7 @@ class Drive:
     ) -> int:
         """Hand a request to the drive at ``at_ns``, or now; return its id."""
     def next_event_ns(self) -> int | None:
-        """When the drive next has something to do; None where nothing is under way."""
+        """When the drive next has something to do; None where nothing is due."""
     def advance(self, until_ns: int) -> list[Completion]:
         """Let time pass up to and including ``until_ns``; return what has completed."""
     def audit(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Override = tuple[str, str, bool]
 """A path, a value's text, and whether that is JSON or as on a command line."""
 
-_ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+\S+){3,8})\s*")
+_ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+[^\s,]+){3,8})\s*")
 """What a trace begins with, in any of the known formats."""
 
 

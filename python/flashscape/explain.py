@@ -133,8 +133,8 @@ def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -
     import polars as pl
 
     own = (pl.col("initiator") == initiator) & (pl.col("kind") == kind)
-    bands = result.bands.filter(own)
-    found = regions(bands)
+    bands, slowest = result.bands.filter(own), result.slowest.filter(own)
+    found = regions(bands, slowest)
     far = max((r.above for r in found if 50 < r.above <= 99.9), default=None)
     requests = figures["requests"]
     return Group(
@@ -143,7 +143,7 @@ def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -
         figures=figures,
         mean_ns={cause: ns / requests for cause, ns in by_cause(figures["blame_ns"]).items()},
         regions=found,
-        tail=None if far is None else region(bands, far),
+        tail=None if far is None else region(bands, slowest, far),
     )
 
 

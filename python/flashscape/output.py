@@ -44,7 +44,7 @@ class Directory:
         claimed = cls(folder, missing)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            in_use = next(folder.iterdir(), None)
+            in_use = next((f for f in folder.iterdir() if not _is_left(f)), None)
         except OSError as error:
             claimed.release()
             raise OutputError(f"{folder}: no directory for results: {error.strerror}") from error
@@ -110,8 +110,7 @@ class Directory:
     @contextlib.contextmanager
     def _staged(self) -> Iterator[Path]:
         """A directory on the same disk, gone at the end with all that is in it."""
-        # Left by a run that was killed.
-        for left in self.path.glob(f"{_STAGING}*"):
+        for left in filter(_is_left, self.path.glob(f"{_STAGING}*")):
             shutil.rmtree(left, ignore_errors=True)
         try:
             self._staging.mkdir()
@@ -125,3 +124,17 @@ class Directory:
 
     def _failed(self, name: str, error: OSError) -> OutputError:
         return OutputError(f"{self.path / name}: cannot be written: {error.strerror}")
+
+
+def _is_left(file: Path) -> bool:
+    """Whether this is what a run left behind that was killed while it wrote."""
+    number = file.name.removeprefix(_STAGING)
+    if not file.name.startswith(_STAGING) or not number.isdecimal():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return int(number) == os.getpid()

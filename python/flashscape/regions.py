@@ -1,15 +1,17 @@
 """What requests waited for, by how long they took compared with all of their kind.
 
-From the table ``bands``, which sums blame over requests of about the same
-latency (a band is an eighth wide at most): it has all requests, not only the
-slowest that were kept. A band that a percentile cuts is divided by its requests.
+From the table ``slowest`` where that has all of them, which is exact; else from
+``bands``, which sums blame over requests of about the same latency. A band is
+1.6 % wide at most; one that a percentile cuts is divided by its requests.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from flashscape._flashscape import states
 from flashscape.causes import by_cause
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 FOUNDED = 10
 """Samples that a percentile needs behind it, lest it be about one odd request."""
 
-_DESCRIBED = ("initiator", "kind", "low_ns", "high_ns", "requests")
 _BOUNDS = (50.0, 90.0, 99.0, 99.9, 99.99)
 
 
@@ -39,29 +40,35 @@ class Region:
 
     @property
     def name(self) -> str:
-        """Such as ``p90 – p99`` or ``beyond p99.9``."""
+        """Such as ``p90–99`` or ``> p99.9``."""
         if self.below == 100:
-            return f"beyond p{self.above:g}"
-        return f"p{self.above:g} – p{self.below:g}"
+            return f"> p{self.above:g}"
+        return f"p{self.above:g}–{self.below:g}"
 
 
-def regions(bands: pl.DataFrame) -> list[Region]:
+def regions(bands: pl.DataFrame, slowest: pl.DataFrame) -> list[Region]:
     """Divide the requests of a kind: above p50, by the percentiles with enough beyond them."""
     total = int(bands["requests"].sum())
-    bounds = [bound for bound in _BOUNDS if total * (100 - bound) / 100 >= FOUNDED]
+    # Rounded, as 0.1 % of 10,000 comes out as 9.99….
+    bounds = [b for b in _BOUNDS if round(total * (100 - b) / 100, 6) >= FOUNDED]
     return [
-        region(bands, above, below)
+        region(bands, slowest, above, below)
         for above, below in zip(bounds, [*bounds[1:], 100.0], strict=False)
     ]
 
 
-def region(bands: pl.DataFrame, above: float, below: float = 100.0) -> Region:
-    """Sum the blame of the requests between two percentiles."""
+def region(
+    bands: pl.DataFrame, slowest: pl.DataFrame, above: float, below: float = 100.0
+) -> Region:
+    """Sum the blame of the requests of a kind between two percentiles."""
     total = int(bands["requests"].sum())
     first, behind = total * above / 100, total * below / 100
-    columns = [column for column in bands.columns if column not in _DESCRIBED]
+    if total - first <= len(slowest):
+        # Each as a band of its own, in the place that it has among all.
+        bands = slowest.with_columns(low_ns="latency_ns", requests=1)
+    columns = [column for column in bands.columns if column.removesuffix("_ns") in _states()]
     times = dict.fromkeys(columns, 0.0)
-    seen = 0
+    seen = total - int(bands["requests"].sum())
     for row in bands.sort("low_ns").iter_rows(named=True):
         inside = min(seen + row["requests"], behind) - max(seen, first)
         seen += row["requests"]
@@ -71,3 +78,8 @@ def region(bands: pl.DataFrame, above: float, below: float = 100.0) -> Region:
     requests = behind - first
     causes = by_cause({name.removesuffix("_ns"): ns for name, ns in times.items() if ns > 0})
     return Region(above, below, requests, {cause: ns / requests for cause, ns in causes.items()})
+
+
+@cache
+def _states() -> frozenset[str]:
+    return frozenset(name for name, _ in states())

@@ -116,7 +116,7 @@ class Result:
 
     @cached_property
     def bands(self) -> pl.DataFrame:
-        """Where the time went by latency: a row for each band of an eighth with requests."""
+        """Where the time went by latency: a row for each band of 1.6 % with requests."""
         return self.frame("bands")
 
     @cached_property

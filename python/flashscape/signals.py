@@ -30,9 +30,16 @@ def _guard_imports() -> None:
 
     Importing takes a good part of a short run, and nothing is lost yet.
     """
-    # Python calls a package `-m` while it looks for the module in it to run.
-    if Path(getattr(sys, "argv", [""])[0]).name in ("flashscape", "flashscape.exe", "-m"):
+    if threading.current_thread() is threading.main_thread() and _is_command():
         _handle(_quit)
+
+
+def _is_command() -> bool:
+    """Whether Python was started for the command, not for a program that imports it."""
+    started = getattr(sys, "orig_argv", [])
+    if "-m" in started:
+        return started[started.index("-m") + 1 :][:1] in (["flashscape"], ["flashscape.bench"])
+    return Path(getattr(sys, "argv", [""])[0]).name in ("flashscape", "flashscape.exe")
 
 
 def guard() -> None:

@@ -6,7 +6,7 @@ mod durations;
 mod memory;
 mod space;
 
-pub use memory::{Memory, PLACE_BYTES, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
+pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 
 use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
 use crate::experiment::{Experiment, RunConfig};
@@ -218,16 +218,18 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
         );
     }
     if drive.scheduler.bypass == Bypass::None {
-        let reads = |workload: &&WorkloadConfig| host_kinds(workload)[Kind::Read.index()];
-        let mut ranks = experiment.workload.iter().filter(reads).map(|workload| workload.priority);
-        if let Some(first) = ranks.next()
-            && ranks.any(|rank| rank != first)
+        // Writes keep their rank, at a full buffer.
+        let writes = |workload: &WorkloadConfig| {
+            let kinds = host_kinds(workload);
+            kinds[Kind::Write.index()] || kinds[Kind::WriteZeroes.index()]
+        };
+        let ranked = |workload: &WorkloadConfig| workload.priority != Priority::Normal;
+        if let Some(index) = experiment.workload.iter().position(ranked)
+            && !experiment.workload.iter().any(writes)
         {
-            let ranked = |workload: &WorkloadConfig| workload.priority != Priority::Normal;
-            let index = experiment.workload.iter().position(ranked).unwrap_or(0);
             problems.push(
                 format!("workload[{index}].priority"),
-                "reads are served in the order in which they come (scheduler.bypass \"none\"), whatever their priority; give all that read the same, or choose bypass \"batch\" or \"drain\"",
+                "reads are served in the order in which they come (scheduler.bypass \"none\"), whatever their priority, and nothing is written; leave it out, or choose bypass \"batch\" or \"drain\"",
             );
         }
     }

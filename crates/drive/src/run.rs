@@ -1,7 +1,7 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
-use crate::check::{self, PLACE_BYTES, PLACES_MOST, WAITING_BYTES, available};
+use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
 use crate::device::{Completion, Device};
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
@@ -214,7 +214,8 @@ impl Run {
             link: LinkLoad::new(&experiment.drive.link),
             waiting: 0,
             // Half of it: the drive, its map and its results are there already or come.
-            backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 2),
+            // What grows is copied to twice the room: both are there for a moment.
+            backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
         };
         // So that small runs have begun when they are made.
         run.begin(1 << 16)?;
@@ -373,9 +374,9 @@ impl Run {
         } else {
             self.submit(index, now, now, request)?;
         }
-        let outstanding = u64::from(self.device.outstanding());
-        let bytes = outstanding * PLACE_BYTES + self.waiting * WAITING_BYTES;
-        if outstanding > PLACES_MOST || bytes > self.backlog_bytes {
+        let bytes = self.device.bytes_under_way() + self.waiting * WAITING_BYTES;
+        let most = self.device.most_operations() as u64 + u64::from(self.device.outstanding());
+        if most > PLACES_MOST || bytes > self.backlog_bytes {
             return Err(self.overloaded(index));
         }
         self.draw(index, now)
@@ -492,7 +493,8 @@ impl Run {
     // ---- looking in ----------------------------------------------------------
 
     /// Bounds the memory that requests of open loops may take while they wait or are
-    /// under way. Without it: half of what the system could give when the run was made.
+    /// under way. Without it: a quarter of what the system could give when the run was
+    /// made.
     pub fn limit_backlog(&mut self, bytes: u64) {
         self.backlog_bytes = bytes;
     }

@@ -143,6 +143,26 @@ fn filling_deep_queues_can_be_interrupted() {
 }
 
 #[test]
+fn an_overload_of_large_requests_ends_as_early() {
+    // Each of 256 KiB takes 64 operations with their blame, some 30 KiB.
+    let text = reads(
+        "size = \"256 KiB\"\narrivals = { process = \"constant\", rate = \"1 MIOPS\" }\nqueue_depth = 1000000\n[run]\ntime = \"1 h\"\n",
+    );
+    let experiment = experiment(&text, &[]);
+    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    run.limit_backlog(32 << 20);
+    let error = loop {
+        match run.advance(1 << 10) {
+            Ok(more) => assert!(more, "it never catches up"),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.to_string().contains("overload"), "{error}");
+    // 32 MiB hold a thousand of them, and room grows by doubling.
+    assert!((250..1_500).contains(&run.issued()), "{}", run.issued());
+}
+
+#[test]
 fn an_overload_ends_when_memory_would() {
     // 8 k/s are served, a million come.
     let text = reads(

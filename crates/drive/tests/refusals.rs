@@ -329,7 +329,7 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
             if what == "urgent" { urgent } else { stop }
         );
         let missing = format!("{short} more spare blocks a bin are needed");
-        let remedy = format!("or a lower drive.ftl.gc.{what}");
+        let remedy = format!("or lower thresholds from drive.ftl.gc.{what} down");
         let phrases = [
             &threshold[..],
             "64 good blocks",
@@ -660,11 +660,22 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
         "programs_per_bin",
         &["durability \"none\"", "leave it out"],
     );
-    let high = "priority = \"high\"\n[[workload]]\nname = \"other\"\nreads = \"50 %\"\n[run]";
-    let ranked = [("[run]", high), ("bypass = \"batch\"", "bypass = \"none\"")];
+    let other = |reads: &str| {
+        format!("priority = \"high\"\n[[workload]]\nname = \"other\"\nreads = \"{reads} %\"\n[run]")
+    };
+    let (reading, writing) = (other("100"), other("99"));
+    let reads_alone = [
+        ("[run]", reading.as_str()),
+        ("reads = \"50 %\"", "reads = \"100 %\""),
+        ("bypass = \"batch\"", "bypass = \"none\""),
+    ];
     let path = "workload[0].priority";
-    refuse_all(&ranked, path, "priority = \"high\"", &["whatever their priority", "\"batch\""]);
-    assert!(load::load(&file(&ranked[..1]), "ssd.toml", &[]).is_ok());
+    let phrases = ["whatever their priority", "\"batch\""];
+    refuse_all(&reads_alone, path, "priority = \"high\"", &phrases);
+    // Any write makes it matter, at a full buffer; and so does another order.
+    let accepted = |edits: &[(&str, &str)]| load::load(&file(edits), "ssd.toml", &[]).is_ok();
+    assert!(accepted(&reads_alone[..2]));
+    assert!(accepted(&[("[run]", &writing), reads_alone[1], reads_alone[2]]));
     let nothing = "fill = \"sequential\"\nshare = \"0 %\"";
     refuse(
         "fill = \"sequential\"",

@@ -50,6 +50,10 @@ impl<K: Id, V> Slab<K, V> {
     pub fn taken(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
+    /// Bytes that all slots take, with room to grow.
+    pub fn bytes(&self) -> u64 {
+        (self.slots.capacity() * size_of::<V>()) as u64
+    }
     /// How many slots there are, taken or vacant.
     pub fn slots(&self) -> usize {
         self.slots.len()

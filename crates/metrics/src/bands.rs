@@ -4,9 +4,9 @@
 use crate::blame::{Blame, STATES};
 use engine::Span;
 
-/// Bands to each power of two, as a power of two: a band is at most an eighth of
-/// its lower edge wide.
-const BANDS_BITS: u32 = 3;
+/// Bands to each power of two, as a power of two: a band is at most 1.6 % of its
+/// lower edge wide.
+const BANDS_BITS: u32 = 6;
 
 /// Requests of about the same latency.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ impl Bands {
     }
 }
 
-/// The band of a latency. Below 2^3 each has one of its own; above, a power of
-/// two is divided evenly into 2^3.
+/// The band of a latency. Below 2^6 each has one of its own; above, a power of
+/// two is divided evenly into 2^6.
 #[inline]
 fn band_of(ns: u64) -> usize {
     if ns >> BANDS_BITS == 0 {
@@ -95,20 +95,21 @@ mod tests {
             let band = band_of(ns);
             prop_assert!(low_of(band) <= ns && ns < low_of(band + 1));
             let width = low_of(band + 1) - low_of(band);
-            prop_assert!(width == 1 || width * 8 <= low_of(band));
+            prop_assert!(width == 1 || width * 64 <= low_of(band));
         }
     }
 
     #[test]
-    fn bands_follow_each_other_by_eighths() {
-        let edges: Vec<u64> = (7..19).map(low_of).collect();
-        assert_eq!(edges, [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]);
+    fn bands_divide_each_power_of_two_evenly() {
+        let edges: Vec<u64> = [63, 64, 127, 128, 129, 191, 192, 193].map(low_of).to_vec();
+        // 64 bands from 64 to 128, then 64 of 2 from 128 to 256, then 64 of 4.
+        assert_eq!(edges, [63, 64, 127, 128, 130, 254, 256, 260]);
     }
 
     #[test]
     fn requests_of_a_band_are_blamed_together() {
         let mut bands = Bands::default();
-        for (sense, erase) in [(100, 0), (101, 0), (100, 900)] {
+        for (sense, erase) in [(200, 0), (201, 0), (100, 900)] {
             let mut blame = Blame::default();
             blame.charge(State::Sense, Span::from_ns(sense));
             blame.charge(State::UnitErase, Span::from_ns(erase));
@@ -121,7 +122,7 @@ mod tests {
                 (low, high, band.requests, of(State::Sense), of(State::UnitErase))
             })
             .collect();
-        assert_eq!(found, [(96, 103, 2, 201, 0), (960, 1023, 1, 100, 900)]);
-        assert_eq!(bands.total()[State::Sense as usize], 301);
+        assert_eq!(found, [(200, 201, 2, 401, 0), (1000, 1007, 1, 100, 900)]);
+        assert_eq!(bands.total()[State::Sense as usize], 501);
     }
 }

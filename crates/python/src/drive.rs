@@ -118,7 +118,7 @@ impl Drive {
             .map_err(PyValueError::new_err)
     }
 
-    /// When the drive next has something to do, in nanoseconds; None where nothing is under way.
+    /// When the drive next has something to do, in nanoseconds; None where nothing is due.
     fn next_event_ns(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.state.with(py, |state| state.device.next_due().map(Instant::as_ns))
     }

@@ -116,7 +116,7 @@ def shares(group: Group) -> Rows:
         if any(times.get(cause, 0) > _SEEN * sum(times.values()) for times in columns)
     ]
     rows.append(("together", *(units.duration(sum(times.values())) for times in columns)))
-    head = ("mean time spent on", "all", *(region.name for region in group.regions))
+    head = ("spent on", "all", *(region.name for region in group.regions))
     return Rows("", head, rows, 1)
 
 

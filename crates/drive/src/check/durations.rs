@@ -1,10 +1,11 @@
 //! Whether simulated time is long enough for what is asked: each time by itself,
 //! and what one operation takes.
 
+use super::memory::largest_request;
 use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
 use ftl::Layout;
-use host::config::{SizeConfig, ThinkConfig};
+use host::config::ThinkConfig;
 use nand::Geometry;
 use settings::{Problems, Rate, Time};
 
@@ -52,15 +53,8 @@ pub fn check_rates(
         }
     }
     let Some(rate) = drive.link.rate else { return };
-    let exported = layout.exported_bytes();
-    let largest = experiment.workload.iter().map(|workload| match &workload.size {
-        _ if workload.trace.is_some() => 0,
-        None => 4096,
-        Some(SizeConfig::Fixed(size)) => size.bytes(),
-        Some(SizeConfig::List(list)) => list.iter().map(|one| one.size.bytes()).max().unwrap_or(0),
-        Some(SizeConfig::Exponential(_)) => exported,
-    });
-    let largest = largest.max().unwrap_or(0).min(exported);
+    let largest = experiment.workload.iter().map(|workload| largest_request(workload, layout));
+    let largest = largest.max().unwrap_or(0);
     if takes(rate, largest) > limit() {
         problems.push(
             "drive.link.rate",

@@ -3,12 +3,15 @@
 use crate::experiment::Experiment;
 use ftl::Layout;
 use host::WorkloadConfig;
-use host::config::ThinkConfig;
+use host::config::{SizeConfig, ThinkConfig};
 use nand::Geometry;
+use settings::Size;
 
 /// Bytes that a request under way takes: the request, an operation or two with their
 /// blame, and its place on the agenda.
-pub const PLACE_BYTES: u64 = 1024;
+const PLACE_BYTES: u64 = 1024;
+/// Bytes that each further operation of a read takes.
+const OPERATION_BYTES: u64 = 512;
 /// Bytes that a request waiting in the host takes, with room to grow.
 pub const WAITING_BYTES: u64 = 128;
 /// Requests under way that an event can tell apart, with room for what they cause.
@@ -83,19 +86,59 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     let kept =
         u64::from(experiment.record.slowest).min(experiment.run.requests.unwrap_or(u64::MAX));
     let kinds: u64 = experiment.workload.iter().map(kinds).sum();
-    let by_depth = |index: &usize| places(&experiment.workload[*index]);
+    let queue_bytes = |workload: &WorkloadConfig| {
+        let pages = match workload.reads {
+            // Data that is written stands in the buffer.
+            Some(reads) if reads.fraction() == 0.0 => 1,
+            _ => queued_bytes(workload, layout).div_ceil(layout.page_bytes).max(1),
+        };
+        places(workload).saturating_mul(PLACE_BYTES + (pages - 1) * OPERATION_BYTES)
+    };
+    let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8,
         flash_bytes: u64::from(layout.blocks()) * 48
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),
         buffer_bytes: u64::from(experiment.drive.buffer.units(layout)) * 384,
-        queue_bytes: experiment.workload.iter().map(places).sum::<u64>() * PLACE_BYTES,
+        queue_bytes: experiment.workload.iter().map(queue_bytes).sum(),
         deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),
         slowest_bytes: kept * kinds * SLOWEST_BYTES,
         audit_bytes: if experiment.run.audit { 8 * physical + 16 * logical } else { 0 },
         available_bytes: available(),
     }
+}
+
+/// Bytes of the largest request; 0 for traces, which are not looked into here, and for
+/// what is larger than the drive and refused for that.
+pub fn largest_request(workload: &WorkloadConfig, layout: &Layout) -> u64 {
+    let exported = layout.exported_bytes();
+    let fits = |size: &Size| Some(size.bytes()).filter(|bytes| *bytes <= exported);
+    let largest = match &workload.size {
+        _ if workload.trace.is_some() => 0,
+        None => 4096,
+        Some(SizeConfig::Fixed(size)) => fits(size).unwrap_or(0),
+        Some(SizeConfig::List(list)) => {
+            list.iter().filter_map(|one| fits(&one.size)).max().unwrap_or(0)
+        }
+        Some(SizeConfig::Exponential(sizes)) => {
+            sizes.max.map_or(sizes.mean.bytes().saturating_mul(32), |most| most.bytes())
+        }
+    };
+    largest.min(exported)
+}
+
+/// Bytes that the requests of a full queue have in the mean: where sizes differ, the
+/// large ones stay longer, so four times the mean of what is drawn.
+fn queued_bytes(workload: &WorkloadConfig, layout: &Layout) -> u64 {
+    let drawn = match &workload.size {
+        Some(SizeConfig::List(list)) => {
+            list.iter().map(|one| one.size.bytes() as f64 * one.share.fraction()).sum()
+        }
+        Some(SizeConfig::Exponential(sizes)) => sizes.mean.bytes() as f64,
+        _ => return largest_request(workload, layout),
+    };
+    ((4.0 * drawn) as u64).min(largest_request(workload, layout))
 }
 
 /// Requests of a closed loop under way at most. (An open loop has as many as come;

@@ -54,7 +54,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
                 "drive.ftl.over_provisioning",
                 format!(
                     "the {what} threshold of {blocks} blocks can never be passed: {} has {} good blocks, of which {} would be open and {} free, \
-                     and has to hold {} blocks of data; {short} more spare blocks a bin are needed, or a lower {path}.{what}",
+                     and has to hold {} blocks of data; {short} more spare blocks a bin are needed, or lower thresholds from {path}.{what} down",
                     pool.worst_named(layout),
                     pool.good,
                     pool.open,

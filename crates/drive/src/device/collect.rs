@@ -490,7 +490,7 @@ impl Device {
                 self.collect(bin);
             }
         }
-        if self.wants_idle_collection(group) {
+        if self.wants_idle_collection(group) && !self.thwarted.contains(&group) {
             self.thwarted.push(group);
         }
     }

@@ -467,6 +467,14 @@ impl Device {
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
+    /// Bytes that commands and what they cause take while they are under way.
+    pub fn bytes_under_way(&self) -> u64 {
+        self.ops.bytes() + self.requests.bytes()
+    }
+    /// Flash operations that were under way or waited at a time, at most.
+    pub fn most_operations(&self) -> usize {
+        self.ops.most()
+    }
     /// A running hash of every completion: equal digests, equal runs.
     pub fn digest(&self) -> u64 {
         self.digest.finish()

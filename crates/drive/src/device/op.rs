@@ -137,6 +137,16 @@ impl Ops {
     pub fn blame(&mut self, id: OpId) -> &mut Blame {
         &mut self.blames[id.0 as usize]
     }
+    /// Bytes that operations take, with room to grow.
+    pub fn bytes(&self) -> u64 {
+        let aside = self.snapshots.capacity() * size_of::<Snapshot>()
+            + self.blames.capacity() * size_of::<Blame>();
+        self.slab.bytes() + aside as u64
+    }
+    /// How many operations there were at most at a time.
+    pub fn most(&self) -> usize {
+        self.slab.slots()
+    }
     /// Charges an operation with being served. Nobody asks collection for it.
     #[inline]
     pub fn charge_service(&mut self, id: OpId, state: State, span: Span) {

@@ -102,6 +102,11 @@ impl Requests {
         self.criticals[id.0 as usize].clear();
         id
     }
+    /// Bytes that requests take, with room to grow.
+    pub fn bytes(&self) -> u64 {
+        let aside = self.blames.capacity() + self.criticals.capacity();
+        self.slab.bytes() + (aside * size_of::<Blame>()) as u64
+    }
     /// Gives the slot back; its blame stays readable until it is taken again.
     #[inline]
     pub fn remove(&mut self, id: RequestId) {

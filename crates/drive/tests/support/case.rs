@@ -55,12 +55,12 @@ pub fn experiment(dice: &[u32]) -> String {
     let mut text = String::new();
     let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
     buffer(&mut text, &mut part(), &shape);
-    let ranks = surroundings(&mut text, &mut part());
+    surroundings(&mut text, &mut part());
     precondition(&mut text, &mut part(), &shape);
     let mut run = part();
     let initiators = run.between(1, 3);
     for index in 0..initiators {
-        workload(&mut text, &mut part(), &shape, index, ranks);
+        workload(&mut text, &mut part(), &shape, index);
     }
     writeln!(text, "[run]\nrequests = {}\naudit = true", run.between(20, 1500)).unwrap();
     if run.once_in(4) {
@@ -272,7 +272,7 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
 }
 
 /// Writes what is around; returns whether priorities count.
-fn surroundings(text: &mut String, dice: &mut Dice<'_>) -> bool {
+fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     let bypass = dice.of(&["none", "batch", "drain"]);
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
@@ -288,7 +288,6 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) -> bool {
          trim = \"{trim} us\"\nflush = \"{flush} us\""
     )
     .unwrap();
-    bypass != "none"
 }
 
 fn precondition(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
@@ -337,9 +336,8 @@ fn addresses(dice: &mut Dice<'_>, align: u64) -> String {
     }
 }
 
-fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64, ranks: bool) {
+fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
     let priority = dice.of(&["normal", "high", "low"]);
-    let priority = if ranks { priority } else { "normal" };
     writeln!(text, "[[workload]]\nname = \"w{index}\"\npriority = \"{priority}\"").unwrap();
     let mix = dice.of(&[
         [0, 100, 0, 0, 0],
