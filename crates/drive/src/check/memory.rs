@@ -170,8 +170,22 @@ fn kinds(workload: &WorkloadConfig) -> u64 {
     shares.iter().flatten().filter(|share| share.fraction() > 0.0).count() as u64
 }
 
-/// Bytes that the system says it can give without swapping.
+/// Bytes that the system says it can give without swapping, or the container that
+/// this runs in where that has less.
 pub fn available() -> Option<u64> {
+    let number = |name: &str| -> Option<u64> {
+        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
+    };
+    let left = number("memory.max")
+        .zip(number("memory.current"))
+        .map(|(most, used)| most.saturating_sub(used));
+    match (of_system(), left) {
+        (Some(system), Some(left)) => Some(system.min(left)),
+        (system, left) => system.or(left),
+    }
+}
+
+fn of_system() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

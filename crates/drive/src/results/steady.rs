@@ -1,6 +1,6 @@
 //! Whether a run was in steady state, from its time series.
 
-use metrics::{Series, Values, Verdict, Window, steady_state};
+use metrics::{Reason, Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
 
 /// Erases in each bin, in the mean, without which nothing is said about write
@@ -76,8 +76,28 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
             json!({ "reached": true, "from_ns": begin, "reason": null })
         }
         Verdict::NotReached { reason } => {
-            json!({ "reached": false, "from_ns": null, "reason": reason.to_string() })
+            let reason = told(&reason, windows, begins);
+            json!({ "reached": false, "from_ns": null, "reason": reason })
         }
+    }
+}
+
+/// A reason in times and intervals, which is what a user sees of windows.
+fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String {
+    match *reason {
+        Reason::TooFewWindows { windows, needed } => format!(
+            "only {windows} intervals of the time series have what it is taken from, and {needed} are \
+             needed (run longer, or choose a shorter record.interval)"
+        ),
+        Reason::StillSettling { from } => {
+            let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
+            let seconds = *begin.unwrap_or(&0) as f64 / 1e9;
+            format!(
+                "it may be settling still: what looks settled begins at {seconds:.3} s only, in the \
+                 second half of what was seen"
+            )
+        }
+        _ => reason.to_string(),
     }
 }
 
