@@ -280,13 +280,17 @@ def _course(axes: Axes, result: Result) -> None:
     axes.set(yscale="log", xlabel="simulated time", ylabel="latency")
     lines, labels = [], []
     for kind in ("read", "write"):
-        asked = [window for window in _windows(result, kind) if window.longest_ns]
-        if not asked:
+        windows = _windows(result, kind)
+        if not any(window.longest_ns for window in windows):
             continue
         colour = _COLOURS[kind][0]
-        ends = [window.end_ns for window in asked]
-        means = [window.sum_ns / window.requests for window in asked]
-        longest = [window.longest_ns for window in asked]
+        ends = [window.end_ns for window in windows]
+        # Where nothing was asked the line breaks off.
+        asked = [window.longest_ns > 0 for window in windows]
+        means = [
+            w.sum_ns / w.requests if a else math.nan for w, a in zip(windows, asked, strict=True)
+        ]
+        longest = [w.longest_ns if a else math.nan for w, a in zip(windows, asked, strict=True)]
         dots: Any = {"linestyle": "none", "marker": ".", "markersize": 3.5, "alpha": 0.55}
         lines += axes.plot(ends, means, color=colour, linewidth=1.4)
         lines += axes.plot(ends, longest, color=colour, **dots)
