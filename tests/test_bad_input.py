@@ -197,16 +197,25 @@ def test_a_wrong_format_forced(flashscape):
     refused(ended, 2, "trace.format", "captured")
 
 
-def test_a_full_disk(experiment_file, tmp_path):
-    """A limit on the size of files stands in for it."""
+def run_on_disk_of(size, experiment_file, tmp_path, *more):
+    """A limit on the size of files stands in for a full disk."""
     command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    ended = subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, check=False
+    return subprocess.run(
+        [*command, *more],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=limit,
+        check=False,
     )
+
+
+def test_a_full_disk(experiment_file, tmp_path):
+    ended = run_on_disk_of(1024, experiment_file, tmp_path)
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: out/latency.parquet: cannot be written: ")
     assert "write amplification" in ended.stdout, "what was measured is shown all the same"

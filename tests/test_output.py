@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -12,49 +11,37 @@ from pathlib import Path
 import pytest
 
 import flashscape as fs
-from test_bad_input import refused
+from test_bad_input import refused, run_on_disk_of
 
 
 def test_a_full_disk_leaves_earlier_results_whole(experiment_file, flashscape, tmp_path):
     assert flashscape("run", experiment_file, "--out", "out", "--quiet").status == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
-
-    def limit():
-        # Enough for the first table, not for all.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-
-    ended = subprocess.run(
-        [*command, "--force", "--set=seed=2"], cwd=tmp_path, preexec_fn=limit, check=False
-    )
+    # Enough for the first table, not for all.
+    ended = run_on_disk_of(8192, experiment_file, tmp_path, "--force", "--set=seed=2")
     assert ended.returncode == 1
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
 
 
 def test_a_disk_that_is_full_already_is_found_before_the_run(experiment_file, tmp_path):
-    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
-    ended = subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, check=False
-    )
+    ended = run_on_disk_of(0, experiment_file, tmp_path)
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: out: cannot be written to: ")
     assert ended.stdout == ""
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
-def test_an_output_that_takes_nothing(experiment_file, tmp_path):
-    base = f"{sys.executable} -m flashscape"
-    for command in (f"check {experiment_file} > /dev/full", f"check {experiment_file} >&-"):
-        ended = subprocess.run(
-            f"{base} {command}", shell=True, capture_output=True, text=True, check=False
-        )
-        assert ended.returncode == 1
-        assert ended.stderr.startswith("error: standard output: cannot be written: ")
-        assert len(ended.stderr.splitlines()) == 1
+NO_FULL = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="only Linux has a device that is always full"
+)
+
+
+@pytest.mark.parametrize("target", ["&-", pytest.param(" /dev/full", marks=NO_FULL)])
+def test_an_output_that_takes_nothing(target, experiment_file):
+    command = f"{sys.executable} -m flashscape check {experiment_file} >{target}"
+    ended = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: standard output: cannot be written: ")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def test_a_directory_without_a_name(experiment_file, flashscape):

@@ -289,6 +289,13 @@ impl Measured {
     pub fn initiators(&self) -> &[InitiatorStats] {
         &self.initiators
     }
+    /// What occurred: an initiator's name, a kind and its requests.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, Kind, &KindStats)> {
+        self.initiators.iter().flat_map(|of_one| {
+            let kinds = Kind::ALL.into_iter().zip(&of_one.kinds);
+            kinds.filter_map(|(kind, stats)| Some((of_one.name.as_str(), kind, &**stats.as_ref()?)))
+        })
+    }
     /// The slowest requests of each initiator and kind, all together slowest first.
     pub fn slowest(&self) -> Vec<(Span, SlowRequest)> {
         let kinds = self.initiators.iter().flat_map(|stats| stats.kinds.iter().flatten());

@@ -142,6 +142,16 @@ fn filling_deep_queues_can_be_interrupted() {
     assert_eq!(run.issued(), 10);
 }
 
+/// The error that ends a run which never catches up.
+fn end_of(run: &mut Run) -> RunError {
+    loop {
+        match run.advance(1 << 10) {
+            Ok(more) => assert!(more, "it never catches up"),
+            Err(error) => break error,
+        }
+    }
+}
+
 #[test]
 fn an_overload_of_large_requests_ends_as_early() {
     // Each of 256 KiB takes 64 operations with their blame, some 30 KiB.
@@ -151,12 +161,7 @@ fn an_overload_of_large_requests_ends_as_early() {
     let experiment = experiment(&text, &[]);
     let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
     run.limit_backlog(32 << 20);
-    let error = loop {
-        match run.advance(1 << 10) {
-            Ok(more) => assert!(more, "it never catches up"),
-            Err(error) => break error,
-        }
-    };
+    let error = end_of(&mut run);
     assert!(error.to_string().contains("overload"), "{error}");
     // 32 MiB hold a thousand of them, and room grows by doubling.
     assert!((250..1_500).contains(&run.issued()), "{}", run.issued());
@@ -171,12 +176,7 @@ fn an_overload_ends_when_memory_would() {
     let experiment = experiment(&text, &[]);
     let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
     run.limit_backlog(1 << 20);
-    let error = loop {
-        match run.advance(1 << 10) {
-            Ok(more) => assert!(more, "it never catches up"),
-            Err(error) => break error,
-        }
-    };
+    let error = end_of(&mut run);
     println!("{error}");
     let RunError::Workload { workload, problem } = error else { panic!("it is the workload's") };
     assert_eq!(workload, "host");

@@ -5,6 +5,7 @@
 //! whoever calls it is at that moment.
 
 mod agenda;
+mod bits;
 mod divide;
 pub mod ids;
 mod memory;
@@ -13,6 +14,7 @@ mod slab;
 mod time;
 
 pub use agenda::{Agenda, Event, Ticket};
+pub use bits::bits;
 pub use divide::Divisor;
 pub use ids::Column;
 pub use memory::{BigColumn, Zeroable, prefetch};

@@ -3,7 +3,7 @@
 //! A request is in exactly one [`State`] at a time, so the durations sum to its
 //! latency, to the nanosecond.
 
-use engine::Span;
+use engine::{Span, bits};
 
 /// Whose operation holds a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,18 +292,6 @@ impl Share {
 const WAIT: u32 = (1 << (State::BufferFull as u32 + 1)) - 1;
 const SPACE: u32 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
 const SERVICE: u32 = (1 << STATES) - 1 - WAIT - SPACE;
-
-/// The numbers of the bits that are set, from the lowest.
-#[inline]
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        (mask != 0).then(|| {
-            mask &= mask - 1;
-            bit
-        })
-    })
-}
 
 #[cfg(test)]
 mod tests {

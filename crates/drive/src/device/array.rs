@@ -220,7 +220,7 @@ impl Device {
             state.held |= cells;
         }
         let waits_for = &mut self.channels[channel].ledger;
-        self.ledgers.await_channel(self.now, group, cells, &self.groups[group], waits_for);
+        self.ledgers.follow(self.now, group, cells, &self.groups[group], waits_for);
         self.channels[channel].push_in(&mut self.ops, id);
     }
 
@@ -234,7 +234,7 @@ impl Device {
         state.held &= !cells;
         let startable = state.busy & cells == 0;
         let awaited = &mut self.channels[channel].ledger;
-        self.ledgers.stop_awaiting(self.now, group, cells, &self.groups[group], awaited);
+        self.ledgers.follow(self.now, group, cells, &self.groups[group], awaited);
         if startable && self.has_place(id) {
             self.start_program(id);
             return true;
@@ -269,7 +269,7 @@ impl Device {
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         self.groups[group].busy &= !cells;
         let channel = &mut self.channels[channel].ledger;
-        self.ledgers.vacate(self.now, group, cells, &self.groups[group], channel);
+        self.ledgers.follow(self.now, group, cells, &self.groups[group], channel);
     }
 
     /// Starts a read, copy-back or erase on idle cells.

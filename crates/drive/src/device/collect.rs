@@ -424,7 +424,7 @@ impl Device {
     fn mark_reserved(&mut self, bin: BinId, cells: u64) {
         let BinPlace { group, channel, .. } = self.places[bin];
         let channel = &mut self.channels[channel].ledger;
-        self.ledgers.mark_reserved(self.now, group, cells, &self.groups[group], channel);
+        self.ledgers.follow(self.now, group, cells, &self.groups[group], channel);
     }
 
     /// Gives a bin's unit back, where it is kept for the bin's collection.

@@ -3,7 +3,7 @@
 
 use super::array::BinPlace;
 use super::queue::Group;
-use engine::{Column, Instant, Span, typed_id};
+use engine::{Column, Instant, Span, bits, typed_id};
 use ftl::BinId;
 use metrics::{Ledger, State};
 use nand::{CellId, GroupId, Units};
@@ -63,7 +63,7 @@ impl Ledgers {
         &mut self.runs[run]
     }
 
-    /// `cells`, which `group` counts as busy by now, do what `state` says.
+    /// `cells`, which `group` counts as busy by now, are held by what `state` says.
     #[inline]
     pub fn occupy(
         &mut self,
@@ -75,75 +75,14 @@ impl Ledgers {
         channel: &mut Ledger,
     ) {
         for index in bits(cells) {
-            let cell = self.cell(group, index);
-            let ledger = &mut self.cells[cell];
-            if ledger.awaits_channel() {
-                ledger.stop_awaiting(now, channel);
-            }
-            ledger.occupy(now, state);
+            let cell = self.cell(group, index as u32);
+            hold(&mut self.cells[cell], now, state, channel);
         }
-        self.follow(now, group, cells, of, channel);
+        self.follow_in_runs(now, group, cells, of, channel);
     }
-    /// `cells`, which `group` counts as free by now, are held no longer.
+    /// What `group` says of `cells` has changed; those that are held go on with that.
     #[inline]
-    pub fn vacate(
-        &mut self,
-        now: Instant,
-        group: GroupId,
-        cells: u64,
-        of: &Group,
-        channel: &mut Ledger,
-    ) {
-        for index in bits(cells) {
-            let cell = self.cell(group, index);
-            let ledger = &mut self.cells[cell];
-            if of.wanted >> index & 1 == 1 {
-                ledger.await_channel(now, channel);
-            } else if of.reserved >> index & 1 == 1 {
-                ledger.occupy(now, State::Reserved);
-            } else {
-                ledger.release(now);
-            }
-        }
-        self.follow(now, group, cells, of, channel);
-    }
-    /// A program that goes next on idle `cells` waits for the channel.
-    pub fn await_channel(
-        &mut self,
-        now: Instant,
-        group: GroupId,
-        cells: u64,
-        of: &Group,
-        channel: &mut Ledger,
-    ) {
-        for index in bits(cells) {
-            let cell = self.cell(group, index);
-            if !self.cells[cell].awaits_channel() {
-                self.cells[cell].await_channel(now, channel);
-            }
-        }
-        self.follow(now, group, cells, of, channel);
-    }
-    /// It waits no longer.
-    pub fn stop_awaiting(
-        &mut self,
-        now: Instant,
-        group: GroupId,
-        cells: u64,
-        of: &Group,
-        channel: &mut Ledger,
-    ) {
-        for index in bits(cells) {
-            let cell = self.cell(group, index);
-            if self.cells[cell].awaits_channel() {
-                self.cells[cell].stop_awaiting(now, channel);
-            }
-        }
-        self.follow(now, group, cells, of, channel);
-    }
-    /// `cells` are kept for a collection, or no longer; what they are doing at
-    /// present goes on.
-    pub fn mark_reserved(
+    pub fn follow(
         &mut self,
         now: Instant,
         group: GroupId,
@@ -152,23 +91,14 @@ impl Ledgers {
         channel: &mut Ledger,
     ) {
         for index in bits(cells & !of.busy) {
-            let cell = self.cell(group, index);
-            let ledger = &mut self.cells[cell];
-            if ledger.awaits_channel() {
-                continue;
-            }
-            if of.reserved >> index & 1 == 1 {
-                ledger.occupy(now, State::Reserved);
-            } else {
-                ledger.release(now);
-            }
+            let cell = self.cell(group, index as u32);
+            stand_by(&mut self.cells[cell], now, 1 << index, of, channel);
         }
-        self.follow(now, group, cells, of, channel);
+        self.follow_in_runs(now, group, cells, of, channel);
     }
 
-    /// The runs follow what their cells do.
     #[inline]
-    fn follow(
+    fn follow_in_runs(
         &mut self,
         now: Instant,
         group: GroupId,
@@ -181,26 +111,14 @@ impl Ledgers {
             if mask & cells == 0 {
                 continue;
             }
-            let busy = of.busy & mask;
-            let holder = self.cell(group, busy.trailing_zeros());
             let run = self.run(group, index);
-            let ledger = &mut self.runs[run];
-            if busy == 0 && of.wanted & mask != 0 {
-                if !ledger.awaits_channel() {
-                    ledger.await_channel(now, channel);
-                }
-                continue;
-            }
-            if ledger.awaits_channel() {
-                ledger.stop_awaiting(now, channel);
-            }
-            if busy != 0 {
-                let state = self.cells[holder].state().expect("what holds a cell has a state");
-                ledger.occupy(now, state);
-            } else if of.reserved & mask != 0 {
-                ledger.occupy(now, State::Reserved);
+            let busy = of.busy & mask;
+            if busy == 0 {
+                stand_by(&mut self.runs[run], now, mask, of, channel);
             } else {
-                ledger.release(now);
+                let holder = self.cell(group, busy.trailing_zeros());
+                let state = self.cells[holder].state().expect("what holds a cell has a state");
+                hold(&mut self.runs[run], now, state, channel);
             }
         }
     }
@@ -221,14 +139,28 @@ impl Ledgers {
     }
 }
 
-/// The numbers of the bits that are set, from the lowest.
+/// Waits are charged to `state` from now on.
 #[inline]
-fn bits(mut mask: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros();
-        (mask != 0).then(|| {
-            mask &= mask - 1;
-            bit
-        })
-    })
+fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
+    if ledger.awaits_channel() {
+        ledger.stop_awaiting(now, channel);
+    }
+    ledger.occupy(now, state);
+}
+
+/// Waits are charged to what keeps `cells` idle from now on, none of which is held.
+#[inline]
+fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
+    if of.wanted & cells != 0 {
+        if !ledger.awaits_channel() {
+            ledger.await_channel(now, channel);
+        }
+    } else if of.reserved & cells != 0 {
+        hold(ledger, now, State::Reserved, channel);
+    } else {
+        if ledger.awaits_channel() {
+            ledger.stop_awaiting(now, channel);
+        }
+        ledger.release(now);
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::op::{CLASSES, Class, OpId, Ops};
 use crate::config::Bypass;
-use engine::Ticket;
+use engine::{Ticket, bits};
 use ftl::BinId;
 
 /// A list of operations, linked through [`super::op::Op::next`].
@@ -56,17 +56,6 @@ impl List {
 /// The bits of the soft class and of the one that a unit is kept for.
 const SOFT: u32 = 1 << Class::Soft as u32;
 const HELD: u32 = 1 << Class::Held as u32;
-
-/// The numbers of the bits that are set, from the lowest.
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        (mask != 0).then(|| {
-            mask &= mask - 1;
-            bit
-        })
-    })
-}
 
 /// Sequence number that no operation reaches: no bound is set.
 const UNBOUNDED: u64 = u64::MAX;

@@ -4,7 +4,6 @@ use crate::device::Device;
 use crate::measure::Measured;
 use crate::run::Run;
 use ftl::{BlockId, BlockState};
-use host::Kind;
 use metrics::State;
 
 /// The values of a column.
@@ -55,14 +54,11 @@ macro_rules! table {
 /// One row for each bucket with samples.
 fn latency(measured: &Measured) -> Table {
     let mut rows = Vec::new();
-    for stats in measured.initiators() {
-        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
-            let Some(of_kind) = of_kind else { continue };
-            rows.extend(of_kind.latency.buckets().map(|bucket| (&stats.name, kind.name(), bucket)));
-        }
+    for (name, kind, stats) in measured.kinds() {
+        rows.extend(stats.latency.buckets().map(|bucket| (name, kind.name(), bucket)));
     }
     table!("latency", rows, {
-        "initiator": Text = |(name, _, _)| (*name).clone(),
+        "initiator": Text = |(name, _, _)| (*name).to_owned(),
         "kind": Text = |(_, kind, _)| (*kind).to_owned(),
         "low_ns": U64 = |(_, _, bucket)| bucket.low_ns,
         "high_ns": U64 = |(_, _, bucket)| bucket.high_ns,
@@ -73,15 +69,12 @@ fn latency(measured: &Measured) -> Table {
 /// One row for each initiator, kind and state.
 fn blame(measured: &Measured) -> Table {
     let mut rows = Vec::new();
-    for stats in measured.initiators() {
-        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
-            let Some(of_kind) = of_kind else { continue };
-            let states = State::ALL.iter().zip(of_kind.bands.total()).filter(|(_, ns)| *ns > 0);
-            rows.extend(states.map(|(state, ns)| (&stats.name, kind.name(), state.name(), ns)));
-        }
+    for (name, kind, stats) in measured.kinds() {
+        let states = State::ALL.iter().zip(stats.bands.total()).filter(|(_, ns)| *ns > 0);
+        rows.extend(states.map(|(state, ns)| (name, kind.name(), state.name(), ns)));
     }
     table!("blame", rows, {
-        "initiator": Text = |(name, _, _, _)| (*name).clone(),
+        "initiator": Text = |(name, _, _, _)| (*name).to_owned(),
         "kind": Text = |(_, kind, _, _)| (*kind).to_owned(),
         "state": Text = |(_, _, state, _)| (*state).to_owned(),
         "total_ns": U64 = |(_, _, _, ns)| *ns,
@@ -91,18 +84,15 @@ fn blame(measured: &Measured) -> Table {
 /// One row for each band of latencies with requests, with a column for each state.
 fn bands(measured: &Measured) -> Table {
     let mut rows = Vec::new();
-    for stats in measured.initiators() {
-        for (kind, of_kind) in Kind::ALL.iter().zip(&stats.kinds) {
-            let Some(of_kind) = of_kind else { continue };
-            rows.extend(of_kind.bands.iter().map(|band| (&stats.name, kind.name(), band)));
-        }
+    for (name, kind, stats) in measured.kinds() {
+        rows.extend(stats.bands.iter().map(|band| (name, kind.name(), band)));
     }
     let of_state = |state: State| {
         Values::U64(rows.iter().map(|(_, _, (_, _, band))| band.blame_ns[state as usize]).collect())
     };
     let states = State::ALL.map(|state| (format!("{}_ns", state.name()), of_state(state)));
     let mut table = table!("bands", rows.iter().collect(), {
-        "initiator": Text = |(name, _, _)| (*name).clone(),
+        "initiator": Text = |(name, _, _)| (*name).to_owned(),
         "kind": Text = |(_, kind, _)| (*kind).to_owned(),
         "low_ns": U64 = |(_, _, (low, _, _))| *low,
         "high_ns": U64 = |(_, _, (_, high, _))| *high,

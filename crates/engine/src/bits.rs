@@ -1,0 +1,26 @@
+//! Sets of small numbers as the bits of a word.
+
+/// The numbers of the bits that are set, from the lowest.
+#[inline]
+pub fn bits(mask: impl Into<u64>) -> impl Iterator<Item = usize> {
+    let mut left = mask.into();
+    std::iter::from_fn(move || {
+        let bit = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            bit
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_of_a_word_are_counted_from_its_lowest() {
+        assert_eq!(bits(0u32).count(), 0);
+        assert_eq!(bits(1u64 << 63 | 0b1010).collect::<Vec<_>>(), [1, 3, 63]);
+        assert_eq!(bits(u64::MAX).count(), 64);
+    }
+}
