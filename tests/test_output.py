@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,13 @@ def test_what_a_killed_run_left_is_no_results(config, tmp_path):
         fs.run(config, out=tmp_path / "busy")
     fs.run(config, out=tmp_path / "busy", force=True)
     assert list((tmp_path / "busy").glob(".unfinished-*"))
+
+
+def test_a_table_of_another_kind_is_refused(config, flashscape, tmp_path):
+    fs.run(config, out=tmp_path / "out")
+    for name in ("bands", "slowest"):
+        kept = (tmp_path / "out" / f"{name}.parquet").read_bytes()
+        shutil.copy(tmp_path / "out" / "wear.parquet", tmp_path / "out" / f"{name}.parquet")
+        shown = f"{name}.parquet: is not the table {name} of this version: it lacks the column"
+        refused(flashscape("explain", "out"), 1, shown)
+        (tmp_path / "out" / f"{name}.parquet").write_bytes(kept)

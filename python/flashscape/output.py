@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
-TABLES = ("latency", "blame", "bands", "series", "wear", "slowest")
+COLUMNS = {
+    "latency": {"initiator", "kind", "low_ns", "high_ns", "requests"},
+    "blame": {"initiator", "kind", "state", "total_ns"},
+    "bands": {"initiator", "kind", "low_ns", "high_ns", "requests"},
+    "series": {"begin_ns", "end_ns"},
+    "wear": {"block", "bin", "erases", "state"},
+    "slowest": {"initiator", "kind", "latency_ns"},
+}
+"""Columns without which a file is not the table that it is named for."""
+TABLES = tuple(COLUMNS)
 
 _OURS = (SUMMARY, PICTURE, *(f"{name}.parquet" for name in TABLES))
 """The summary first: a set without it is none."""

@@ -100,9 +100,15 @@ class Result:
         if not isinstance(table, Path):
             return polars.DataFrame(table)
         try:
-            return polars.read_parquet(table)
+            frame = polars.read_parquet(table)
         except (OSError, polars.exceptions.PolarsError) as error:
             raise OutputError(f"{table}: cannot be read: {error}") from error
+        if lacking := output.COLUMNS[name] - set(frame.columns):
+            raise OutputError(
+                f"{table}: is not the table {name} of this version: it lacks the column "
+                f"{min(lacking)}; run the experiment again"
+            )
+        return frame
 
     @cached_property
     def latency(self) -> pl.DataFrame:
