@@ -156,6 +156,7 @@ impl Audit {
     // ---- commands -------------------------------------------------------------
 
     /// A command enters the drive at `at`, for which it waited since `arrived`.
+    #[cold]
     pub fn submitted(
         &mut self,
         layout: &Layout,
@@ -181,6 +182,7 @@ impl Audit {
 
     /// A unit of a write is taken in; returns what the part (or all) of it that
     /// the host wrote is called. See [`Audit::merge`] for the rest.
+    #[cold]
     pub fn taken_in(
         &mut self,
         layout: &Layout,
@@ -200,17 +202,20 @@ impl Audit {
     }
     /// The rest of a unit that is written in part comes from the buffer, or from
     /// flash; returns what the whole is called.
+    #[cold]
     pub fn merge(&self, lpn: Lpn, token: u64, rest: u64) -> u64 {
         let whole = merged(token, rest);
         self.check_content(lpn, whole, "a merge");
         whole
     }
     /// As [`Audit::merge`] with what is on flash at `pun`.
+    #[cold]
     pub fn merge_flash(&self, lpn: Lpn, token: u64, pun: Pun, holds: Lpn) -> u64 {
         assert_eq!(holds, lpn, "audit: {pun:?} is merged as another unit than it was written as");
         self.merge(lpn, token, self.on_flash[pun])
     }
     /// A unit is trimmed.
+    #[cold]
     pub fn trimmed(&mut self, ticket: &mut AuditTicket, lpn: Lpn) {
         let token = trimmed(self.next_order);
         self.next_order += 1;
@@ -223,6 +228,7 @@ impl Audit {
     }
 
     /// A command completes: what it wrote is acknowledged, what it read was all there.
+    #[cold]
     pub fn completed(
         &mut self,
         layout: &Layout,
@@ -271,6 +277,7 @@ impl Audit {
     // ---- reads ----------------------------------------------------------------
 
     /// A read finds `lpn` at `pun`.
+    #[cold]
     pub fn read_flash(
         &self,
         layout: &Layout,
@@ -284,6 +291,7 @@ impl Audit {
         self.read_token(layout, command, ticket, lpn, self.on_flash[pun], "flash");
     }
     /// A read finds `lpn` in the buffer.
+    #[cold]
     pub fn read_buffer(
         &self,
         layout: &Layout,
@@ -295,6 +303,7 @@ impl Audit {
         self.read_token(layout, command, ticket, lpn, token, "the buffer");
     }
     /// A read finds `lpn` without data.
+    #[cold]
     pub fn read_unmapped(
         &self,
         layout: &Layout,
@@ -308,6 +317,7 @@ impl Audit {
     }
     /// A read finds `lpn` in the buffer and waits until it is on flash: what it
     /// then reads there is no older.
+    #[cold]
     pub fn read_deferred(
         &self,
         layout: &Layout,
@@ -351,12 +361,14 @@ impl Audit {
     // ---- flash ----------------------------------------------------------------
 
     /// A host's data is on flash.
+    #[cold]
     pub fn programmed(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
         self.check_content(lpn, token, "a program");
         self.place(layout, pun);
         self.on_flash[pun] = token;
     }
     /// A copy is on flash.
+    #[cold]
     pub fn copied(&mut self, layout: &Layout, from: Pun, to: Pun) {
         let token = self.on_flash[from];
         assert!(has_data(token), "audit: {to:?} is a copy of {from:?}, which holds nothing");
@@ -378,6 +390,7 @@ impl Audit {
         self.programmed[block] = place + 1;
     }
     /// A block is erased.
+    #[cold]
     pub fn erased(&mut self, layout: &Layout, block: BlockId) {
         self.programmed[block] = 0;
         let first = layout.first_unit(block, 0);

@@ -71,6 +71,9 @@ impl engine::Event for Coming {
     fn unpack(bits: u32) -> Self {
         Self(bits)
     }
+    fn lane(self) -> Option<usize> {
+        None
+    }
 }
 
 /// A host program that uses the drive.

@@ -1,18 +1,32 @@
 //! The agenda: what happens when, earliest first; events due together leave in
 //! the order in which they were scheduled, so a run depends on its inputs only.
 //!
-//! An entry is one `u128`: due time (58 bits, 9 years), ticket (40 bits, 10^12
-//! events), event (30 bits). One integer comparison orders two entries, and the
+//! Most events come a fixed time after the one that schedules them (a sense, a
+//! program, a transfer), so those of a kind are due in the order in which they are
+//! scheduled: they stand in a queue, their lane. What does not fit its lane goes to
+//! a heap. The next event is the earliest of the lanes' heads and the heap's top,
+//! found without a branch that depends on which it is.
+//!
+//! An entry is one `u128`: due time (58 bits, 9 years), ticket (39 bits, 5*10^11
+//! events), event (31 bits). One integer comparison orders two entries, and the
 //! ticket doubles as the event's generation: whoever schedules keeps the ticket,
 //! and an event whose ticket is no longer the kept one is stale and is dropped.
 
+use crate::bits;
 use crate::time::Instant;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-const EVENT_BITS: u32 = 30;
-const TICKET_BITS: u32 = 40;
+const EVENT_BITS: u32 = 31;
+const TICKET_BITS: u32 = 39;
 const TIME_BITS: u32 = 58;
+
+/// Number of lanes.
+pub const LANES: usize = 7;
+/// The heap's place among the heads, behind the lanes.
+const HEAP: usize = LANES;
+/// Due of a lane that is empty: after all time.
+const NOTHING: u64 = u64::MAX;
 
 /// The number of a scheduled event; unique in a run, rising in scheduling order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,20 +37,25 @@ impl Ticket {
     pub const NONE: Self = Self(u64::MAX);
 }
 
-/// Something that can be due: a closed enum that packs into 30 bits.
+/// Something that can be due: a closed enum that packs into 31 bits.
 pub trait Event: Copy {
-    /// The event as a number below 2^30.
+    /// The event as a number below 2^31.
     fn pack(self) -> u32;
     /// The event that packed to `bits`.
     fn unpack(bits: u32) -> Self;
+    /// The lane of events that are mostly due in the order in which they are scheduled;
+    /// `None` for others. A matter of speed alone.
+    fn lane(self) -> Option<usize>;
 }
 
 /// Pending events of type `E`.
 pub struct Agenda<E> {
+    /// When the first event of each lane is due, and then the heap's.
+    heads: [u64; LANES + 1],
+    /// When the last event that each lane took is due.
+    tails: [u64; LANES],
+    lanes: [VecDeque<u128>; LANES],
     heap: BinaryHeap<Reverse<u128>>,
-    /// The heap's top was popped but still stands there: what is scheduled next
-    /// takes its place, which spares a sift. Most events schedule their successor.
-    top_is_gone: bool,
     next_ticket: u64,
     marker: std::marker::PhantomData<E>,
 }
@@ -47,12 +66,19 @@ impl<E: Event> Default for Agenda<E> {
     }
 }
 
+#[inline]
+fn due_of(key: u128) -> u64 {
+    (key >> (TICKET_BITS + EVENT_BITS)) as u64
+}
+
 impl<E: Event> Agenda<E> {
     /// An agenda with nothing pending.
     pub fn new() -> Self {
         Self {
-            heap: BinaryHeap::with_capacity(1024),
-            top_is_gone: false,
+            heads: [NOTHING; LANES + 1],
+            tails: [0; LANES],
+            lanes: Default::default(),
+            heap: BinaryHeap::new(),
             next_ticket: 0,
             marker: std::marker::PhantomData,
         }
@@ -61,63 +87,111 @@ impl<E: Event> Agenda<E> {
     /// Puts `event` on the agenda for `due` and returns its ticket.
     ///
     /// # Panics
-    /// After 9 years of simulated time or 10^12 events.
+    /// After 9 years of simulated time or 5*10^11 events.
     #[inline]
     pub fn schedule(&mut self, due: Instant, event: E) -> Ticket {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        let bits = event.pack();
-        debug_assert!(bits < 1 << EVENT_BITS, "an event packs into 30 bits");
+        let (due, bits) = (due.as_ns(), event.pack());
+        debug_assert!(bits < 1 << EVENT_BITS, "an event packs into 31 bits");
         assert!(
-            due.as_ns() >> TIME_BITS == 0 && ticket >> TICKET_BITS == 0,
-            "the run is longer than the agenda can number (9 years or 10^12 events)"
+            due >> TIME_BITS == 0 && ticket >> TICKET_BITS == 0,
+            "the run is longer than the agenda can number (9 years or 5*10^11 events)"
         );
-        let key = u128::from(due.as_ns()) << (TICKET_BITS + EVENT_BITS)
+        let key = u128::from(due) << (TICKET_BITS + EVENT_BITS)
             | u128::from(ticket) << EVENT_BITS
             | u128::from(bits);
-        if std::mem::take(&mut self.top_is_gone) {
-            *self.heap.peek_mut().expect("what is gone still stands there") = Reverse(key);
-        } else {
-            self.heap.push(Reverse(key));
+        match event.lane() {
+            Some(lane) if due >= self.tails[lane] => {
+                self.tails[lane] = due;
+                self.lanes[lane].push_back(key);
+                // Where others stand before it, they are due no later.
+                self.heads[lane] = self.heads[lane].min(due);
+            }
+            _ => self.schedule_apart(key),
         }
         Ticket(ticket)
     }
 
-    #[inline]
-    fn settle(&mut self) {
-        if std::mem::take(&mut self.top_is_gone) {
-            self.heap.pop();
-        }
+    #[inline(never)]
+    fn schedule_apart(&mut self, key: u128) {
+        self.heap.push(Reverse(key));
+        self.heads[HEAP] = self.heads[HEAP].min(due_of(key));
+    }
+
+    /// When the next event is due: three matches after each other, without branches.
+    #[inline(always)]
+    fn first_due(&self) -> u64 {
+        let of_two = |lane: usize| self.heads[lane].min(self.heads[lane + 1]);
+        of_two(0).min(of_two(2)).min(of_two(4).min(of_two(6)))
     }
 
     /// When the next event is due, if any is pending.
     #[inline]
-    pub fn next_due(&mut self) -> Option<Instant> {
-        self.settle();
-        self.heap
-            .peek()
-            .map(|Reverse(key)| Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64))
+    pub fn next_due(&self) -> Option<Instant> {
+        let due = self.first_due();
+        (due != NOTHING).then(|| Instant::from_ns(due))
     }
 
     /// Takes the next event off the agenda.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, Ticket, E)> {
-        self.settle();
-        let Reverse(key) = *self.heap.peek()?;
-        self.top_is_gone = true;
-        let due = Instant::from_ns((key >> (TICKET_BITS + EVENT_BITS)) as u64);
+        self.pop_by(Instant::NEVER)
+    }
+
+    /// Takes the next event off the agenda where it is due by `until`.
+    #[inline(always)]
+    pub fn pop_by(&mut self, until: Instant) -> Option<(Instant, Ticket, E)> {
+        let due = self.first_due();
+        if due > until.as_ns() || due == NOTHING {
+            return None;
+        }
+        let mut first = 0u32;
+        for (lane, head) in self.heads.iter().enumerate() {
+            first |= u32::from(*head == due) << lane;
+        }
+        let mut lane = first.trailing_zeros() as usize;
+        if first & (first - 1) != 0 {
+            lane = self.first_scheduled(first);
+        }
+        let key = if lane < LANES {
+            let queue = &mut self.lanes[lane];
+            let key = queue.pop_front().expect("a lane with a head is not empty");
+            self.heads[lane] = queue.front().map_or(NOTHING, |key| due_of(*key));
+            key
+        } else {
+            self.pop_apart()
+        };
         let ticket = Ticket((key >> EVENT_BITS) as u64 & ((1 << TICKET_BITS) - 1));
-        Some((due, ticket, E::unpack(key as u32 & ((1 << EVENT_BITS) - 1))))
+        let event = E::unpack(key as u32 & ((1 << EVENT_BITS) - 1));
+        Some((Instant::from_ns(due), ticket, event))
+    }
+
+    #[inline(never)]
+    fn pop_apart(&mut self) -> u128 {
+        let Reverse(key) = self.heap.pop().expect("a heap with a top is not empty");
+        self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
+        key
+    }
+
+    /// Of lanes whose heads are due together, the one whose head was scheduled first.
+    #[inline(never)]
+    fn first_scheduled(&self, lanes: u32) -> usize {
+        let head = |lane: &usize| match self.lanes.get(*lane) {
+            Some(queue) => queue.front().copied(),
+            None => self.heap.peek().map(|Reverse(key)| *key),
+        };
+        bits(lanes).min_by_key(head).expect("there are lanes")
     }
 
     /// How many events are pending, stale ones included.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.top_is_gone)
+        self.lanes.iter().map(VecDeque::len).sum::<usize>() + self.heap.len()
     }
 
     /// True where nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.next_due().is_none()
     }
 
     /// How many events were ever scheduled.
@@ -137,6 +211,9 @@ mod tests {
         }
         fn unpack(bits: u32) -> u32 {
             bits
+        }
+        fn lane(self) -> Option<usize> {
+            Some(self as usize % 11).filter(|lane| *lane < LANES)
         }
     }
 

@@ -7,6 +7,7 @@ use crate::ids::Id;
 use memmap2::{MmapMut, MmapOptions};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
+use std::ptr::NonNull;
 
 /// A type for which all-zero memory is a valid value.
 ///
@@ -24,10 +25,18 @@ unsafe impl Zeroable for Option<std::num::NonZeroU32> {}
 
 /// A very long zero-initialised column.
 pub struct BigColumn<K, V> {
-    map: Option<MmapMut>,
+    /// The first value, in `map`; dangling where there are none.
+    first: NonNull<V>,
     count: usize,
+    /// Owns the memory.
+    _map: Option<MmapMut>,
     key: PhantomData<(K, V)>,
 }
+
+// SAFETY: the column owns its values, and nothing else points to them.
+unsafe impl<K: Send, V: Send> Send for BigColumn<K, V> {}
+// SAFETY: as above; a shared column only gives shared references to them.
+unsafe impl<K: Sync, V: Sync> Sync for BigColumn<K, V> {}
 
 impl<K: Id, V: Zeroable> BigColumn<K, V> {
     /// A column of `count` zeroes.
@@ -36,7 +45,7 @@ impl<K: Id, V: Zeroable> BigColumn<K, V> {
     /// Where the system refuses the address space.
     pub fn zeroed(count: usize) -> Self {
         let bytes = count * size_of::<V>();
-        let map = (bytes > 0).then(|| {
+        let mut map = (bytes > 0).then(|| {
             let map = MmapOptions::new()
                 .len(bytes)
                 .map_anon()
@@ -46,7 +55,11 @@ impl<K: Id, V: Zeroable> BigColumn<K, V> {
             let _ = map.advise(memmap2::Advice::HugePage);
             map
         });
-        Self { map, count, key: PhantomData }
+        let first = match &mut map {
+            Some(map) => NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0"),
+            None => NonNull::dangling(),
+        };
+        Self { first, count, _map: map, key: PhantomData }
     }
 
     /// How many values there are.
@@ -64,23 +77,16 @@ impl<K: Id, V: Zeroable> BigColumn<K, V> {
     /// The values by rising id.
     #[inline]
     pub fn as_slice(&self) -> &[V] {
-        match &self.map {
-            // SAFETY: the mapping is `count * size_of::<V>()` bytes long, page
-            // aligned, initialised (zeroed), and `V: Zeroable` accepts zeroes.
-            Some(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
-            None => &[],
-        }
+        // SAFETY: the mapping, which lives as long as the column and does not move, is
+        // `count * size_of::<V>()` bytes long, page aligned, initialised (zeroed), and
+        // `V: Zeroable` accepts zeroes. Without one there are no bytes.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.count) }
     }
     /// The values by rising id, to change.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [V] {
-        match &mut self.map {
-            // SAFETY: as above, and `&mut self` makes the borrow unique.
-            Some(map) => unsafe {
-                std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.count)
-            },
-            None => &mut [],
-        }
+        // SAFETY: as above, and `&mut self` makes the borrow unique.
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.count) }
     }
     /// Asks for the value at `id` to be near when it is needed.
     #[inline]

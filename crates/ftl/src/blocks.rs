@@ -94,8 +94,8 @@ pub struct Blocks {
     pub erase_count: Column<BlockId, u32>,
     /// When the block was closed, in units written to the drive before.
     pub closed_at: Column<BlockId, u64>,
-    /// Programs bound to the block and not finished.
-    pub programs: Column<BlockId, u32>,
+    /// Batches of an open block that are not written yet, bound or not.
+    pub unwritten: Column<BlockId, u32>,
     /// Reads of the block that are under way; an erase waits for them.
     pub readers: Column<BlockId, u32>,
     /// What the block is used for.
@@ -109,7 +109,7 @@ impl Blocks {
             standing: Column::filled(BARRED, count),
             erase_count: Column::filled(0, count),
             closed_at: Column::filled(0, count),
-            programs: Column::filled(0, count),
+            unwritten: Column::filled(0, count),
             readers: Column::filled(0, count),
             state: Column::filled(BlockState::Free, count),
         }
@@ -135,11 +135,11 @@ pub struct Open {
 }
 
 /// The blocks of one bin that are not closed.
+#[repr(align(64))]
 pub struct Bin {
     // The least key is opened first: the erase count or the time of release.
     free: BinaryHeap<Reverse<(u64, BlockId)>>,
     released: u64,
-    order: FreeBlockOrder,
     /// Open blocks by stream.
     pub open: [Open; STREAMS],
     /// Retired blocks.
@@ -150,11 +150,10 @@ pub struct Bin {
 
 impl Bin {
     /// A bin without blocks.
-    pub fn new(order: FreeBlockOrder) -> Self {
+    pub fn new() -> Self {
         Self {
             free: BinaryHeap::new(),
             released: 0,
-            order,
             open: [Open::default(); STREAMS],
             bad: 0,
             collecting: 0,
@@ -165,10 +164,10 @@ impl Bin {
     pub fn free(&self) -> u32 {
         self.free.len() as u32
     }
-    /// Adds an erased block.
-    pub fn release(&mut self, block: BlockId, erase_count: u32) {
+    /// Adds an erased block; `order` is the same in every call.
+    pub fn release(&mut self, block: BlockId, erase_count: u32, order: FreeBlockOrder) {
         self.released += 1;
-        let key = match self.order {
+        let key = match order {
             FreeBlockOrder::LeastWorn => u64::from(erase_count),
             FreeBlockOrder::Fifo => self.released,
         };

@@ -3,7 +3,7 @@
 //! (`commit_*`, `finish`, `erase`) are separate, so that time may pass between.
 
 use crate::blocks::{BARRED, Batch, Bin, BlockState, Blocks, Open, Source, Stream, Tally};
-use crate::config::{FtlConfig, StreamSharing};
+use crate::config::{FreeBlockOrder, FtlConfig, StreamSharing};
 use crate::factory::FactoryBlocks;
 use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
@@ -25,6 +25,7 @@ pub struct Ftl {
     pub(crate) map: Map,
     pub(crate) blocks: Blocks,
     pub(crate) bins: Column<BinId, Bin>,
+    free_order: FreeBlockOrder,
     thresholds: Thresholds,
     victim: VictimPolicy,
     shared: bool,
@@ -44,7 +45,8 @@ impl Ftl {
         let mut ftl = Self {
             map: Map::new(layout.logical_units, layout.physical_units()),
             blocks: Blocks::new(layout.blocks() as usize),
-            bins: Column::from_fn(layout.bins as usize, |_| Bin::new(config.allocation.free_block)),
+            bins: Column::from_fn(layout.bins as usize, |_| Bin::new()),
+            free_order: config.allocation.free_block,
             thresholds: Thresholds::new(&config.gc, &layout),
             victim: config.gc.victim.clone(),
             shared: config.allocation.streams == StreamSharing::Shared,
@@ -72,7 +74,7 @@ impl Ftl {
                 if bad.next_if_eq(&place).is_some() {
                     self.retire(bin, block);
                 } else {
-                    self.bins[bin].release(block, 0);
+                    self.bins[bin].release(block, 0, self.free_order);
                 }
             }
         }
@@ -95,6 +97,13 @@ impl Ftl {
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         self.map.prefetch(lpn);
+    }
+    /// Brings what superseding `lpn` will change near.
+    #[inline]
+    pub fn prefetch_old(&self, lpn: Lpn) {
+        if let Some(old) = self.map.lookup(lpn) {
+            self.map.prefetch_live(old);
+        }
     }
     /// Units bound in an open block so far.
     pub fn bound_units(&self, block: BlockId) -> u32 {
@@ -121,6 +130,16 @@ impl Ftl {
     pub fn live_in_batch(&self, at: Batch) -> u64 {
         let first = self.layout.first_unit(at.block, at.batch);
         self.map.live_bits(first, self.layout.units_per_batch)
+    }
+    /// The first batch of a block with live units, from `at` on.
+    #[inline]
+    pub fn next_live_batch(&self, at: Batch) -> Option<Batch> {
+        let layout = &self.layout;
+        let first = layout.first_unit(at.block, at.batch);
+        let end = layout.first_unit(at.block, layout.batches_per_block);
+        let live = self.map.first_live(first, end)?;
+        let ahead = layout.batch_and_slot(live.0 - first.0).0;
+        Some(Batch { batch: at.batch + ahead, ..at })
     }
     /// Free blocks of a bin.
     #[inline]
@@ -210,19 +229,27 @@ impl Ftl {
     /// True where [`Ftl::bind`] would succeed.
     #[inline]
     pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
-        self.room(bin, stream) > 0
+        let state = &self.bins[bin];
+        !self.is_barred(bin, stream)
+            && (state.open[self.open_index(stream)].block.is_some()
+                || state.free() > Self::kept_from(stream))
+    }
+
+    /// Free blocks that a stream may not open.
+    #[inline]
+    fn kept_from(stream: Stream) -> u32 {
+        if stream == Stream::Gc { 0 } else { RESERVE }
     }
 
     /// Batches that a stream can bind in a bin before a block must be erased.
     pub fn room(&self, bin: BinId, stream: Stream) -> u32 {
         let open = &self.bins[bin].open[self.open_index(stream)];
-        let kept = if stream == Stream::Gc { 0 } else { RESERVE };
         let per_block = self.layout.batches_per_block;
         if self.is_barred(bin, stream) {
             return 0;
         }
         let left = open.block.map_or(0, |_| per_block - open.next);
-        left + self.bins[bin].free().saturating_sub(kept) * per_block
+        left + self.bins[bin].free().saturating_sub(Self::kept_from(stream)) * per_block
     }
 
     /// Where host and collection share open blocks, the reserve, once opened, is
@@ -248,12 +275,12 @@ impl Ftl {
         let block = match open.block {
             Some(block) => block,
             None => {
-                let kept = if stream == Stream::Gc { 0 } else { RESERVE };
-                if state.free() <= kept {
+                if state.free() <= Self::kept_from(stream) {
                     return Err(Full);
                 }
                 let block = state.take().expect("a bin with free blocks gives one");
                 self.blocks.state[block] = BlockState::Open;
+                self.blocks.unwritten[block] = self.layout.batches_per_block;
                 open = Open { block: Some(block), next: 0 };
                 block
             }
@@ -264,7 +291,6 @@ impl Ftl {
             open = Open::default();
         }
         state.open[index] = open;
-        self.blocks.programs[block] += 1;
         Ok(batch)
     }
 
@@ -301,6 +327,32 @@ impl Ftl {
         true
     }
 
+    /// The batch `to` is on flash as a copy of all of the batch `from`. Each unit of it
+    /// becomes the current data only if the one that it was copied from still is.
+    #[inline]
+    pub fn commit_batch_move(&mut self, from: Batch, to: Batch) {
+        let first = self.layout.first_unit(from.block, from.batch);
+        let first_to = self.layout.first_unit(to.block, to.batch);
+        let (mut moved, mut count) = (0u64, 0);
+        for slot in 0..self.layout.units_per_batch {
+            let (pun, new) = (Pun(first.0 + slot), Pun(first_to.0 + slot));
+            let lpn = self.map.holds(pun);
+            self.map.note(new, lpn);
+            if self.map.lookup(lpn) == Some(pun) {
+                self.map.point(lpn, new);
+                moved |= 1 << slot;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            self.map.kill_some(first, moved);
+            self.map.set_some_live(first_to, moved);
+            debug_assert!(self.blocks.live(from.block) >= count, "only a live unit can move");
+            self.blocks.standing[from.block] -= count;
+            self.blocks.standing[to.block] += count;
+        }
+    }
+
     #[inline]
     fn invalidate(&mut self, pun: Pun) {
         self.map.kill(pun);
@@ -323,19 +375,17 @@ impl Ftl {
     /// the block is closed and may be collected.
     #[inline]
     pub fn finish(&mut self, at: Batch) {
-        let programs = &mut self.blocks.programs[at.block];
-        *programs -= 1;
-        if *programs == 0 && self.is_filled(at.block) {
-            self.blocks.state[at.block] = BlockState::Closed;
-            self.blocks.standing[at.block] &= !BARRED;
-            self.blocks.closed_at[at.block] = self.tally.units[Source::Host as usize];
+        let unwritten = &mut self.blocks.unwritten[at.block];
+        *unwritten -= 1;
+        if *unwritten == 0 {
+            self.close(at.block);
         }
     }
 
-    #[inline]
-    fn is_filled(&self, block: BlockId) -> bool {
-        let bin = self.layout.bin(block);
-        self.bins[bin].open.iter().all(|open| open.block != Some(block))
+    fn close(&mut self, block: BlockId) {
+        self.blocks.state[block] = BlockState::Closed;
+        self.blocks.standing[block] &= !BARRED;
+        self.blocks.closed_at[block] = self.tally.units[Source::Host as usize];
     }
 
     // ---- collecting -------------------------------------------------------
@@ -366,13 +416,23 @@ impl Ftl {
     /// A read of the block begins: it cannot be erased before the read ends.
     #[inline]
     pub fn begin_read(&mut self, block: BlockId) {
-        self.blocks.readers[block] += 1;
+        self.begin_reads(block, 1);
+    }
+    /// As many reads begin.
+    #[inline]
+    pub fn begin_reads(&mut self, block: BlockId, count: u32) {
+        self.blocks.readers[block] += count;
     }
     /// A read of the block ends; returns true where none is left.
     #[inline]
     pub fn end_read(&mut self, block: BlockId) -> bool {
+        self.end_reads(block, 1)
+    }
+    /// As many reads of the block end; returns true where none is left.
+    #[inline]
+    pub fn end_reads(&mut self, block: BlockId, count: u32) -> bool {
         let readers = &mut self.blocks.readers[block];
-        *readers -= 1;
+        *readers -= count;
         *readers == 0
     }
     /// True where nothing stands against erasing a collected block: no live data
@@ -402,7 +462,8 @@ impl Ftl {
             return false;
         }
         self.blocks.state[block] = BlockState::Free;
-        self.bins[bin].release(block, self.blocks.erase_count[block]);
+        let erase_count = self.blocks.erase_count[block];
+        self.bins[bin].release(block, erase_count, self.free_order);
         true
     }
 

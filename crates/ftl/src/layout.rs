@@ -5,7 +5,8 @@
 //! operation occupies is decoded from it.
 
 use crate::config::{FtlConfig, PoolLevel};
-use engine::{Column, Divisor, ids::Id, typed_id};
+use crate::map::low_bits;
+use engine::{Column, Divisor, bits, ids::Id, typed_id};
 use nand::{Geometry, PlaneId};
 
 typed_id! {
@@ -52,6 +53,8 @@ pub struct Layout {
     batch: Divisor,
     planes_per_bin: u32,
     planes_of_slot: Vec<u64>,
+    /// All slots of a batch.
+    whole_batch: u64,
     /// Bits of a unit's size where that is a power of two.
     unit_shift: Option<u32>,
 }
@@ -164,6 +167,7 @@ impl Layout {
             planes_of_slot: (0..units_per_batch)
                 .map(|slot| Self::planes_of_bytes(slot * unit, (slot + 1) * unit, page, planes))
                 .collect(),
+            whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         })
     }
@@ -330,6 +334,16 @@ impl Layout {
     #[inline]
     pub fn planes_of_slot(&self, slot: u32) -> u64 {
         self.planes_of_slot[slot as usize]
+    }
+    /// The planes that hold some slots of a batch.
+    #[inline]
+    pub fn planes_of(&self, slots: u64) -> u64 {
+        bits(slots).fold(0, |planes, slot| planes | self.planes_of_slot[slot])
+    }
+    /// All slots of a batch: bit `i` for slot `i`.
+    #[inline]
+    pub fn whole_batch(&self) -> u64 {
+        self.whole_batch
     }
     /// The logical unit that a byte of the exported space lies in.
     #[inline]

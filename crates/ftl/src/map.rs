@@ -36,6 +36,11 @@ impl Map {
     pub fn prefetch(&self, lpn: Lpn) {
         self.forward.prefetch(lpn);
     }
+    /// Brings the live bit of `pun` near.
+    #[inline]
+    pub fn prefetch_live(&self, pun: Pun) {
+        self.live.prefetch(Word(pun.0 / 64));
+    }
     /// Points `lpn` to `pun` and returns where it was.
     #[inline]
     pub fn point(&mut self, lpn: Lpn, pun: Pun) -> Option<Pun> {
@@ -83,6 +88,21 @@ impl Map {
         }
         bits & low_bits(count)
     }
+    /// The first live unit from `first` on and before `end`.
+    #[inline]
+    pub fn first_live(&self, first: Pun, end: Pun) -> Option<Pun> {
+        let mut word = first.0 / 64;
+        let mut bits = self.live[Word(word)] & u64::MAX << (first.0 % 64);
+        while bits == 0 {
+            word += 1;
+            if word * 64 >= end.0 {
+                return None;
+            }
+            bits = self.live[Word(word)];
+        }
+        let found = word * 64 + bits.trailing_zeros();
+        (found < end.0).then_some(Pun(found))
+    }
     /// Makes `count` (at most 64) units from `first` on live.
     #[inline]
     pub fn set_live(&mut self, first: Pun, count: u32) {
@@ -90,6 +110,32 @@ impl Map {
         self.live[Word(word)] |= low_bits(count) << shift;
         if shift + count > 64 {
             self.live[Word(word + 1)] |= low_bits(count) >> (64 - shift);
+        }
+    }
+    /// Makes those units from `first` on live that `mask` names.
+    #[inline]
+    pub fn set_some_live(&mut self, first: Pun, mask: u64) {
+        let (word, shift) = (first.0 / 64, first.0 % 64);
+        self.live[Word(word)] |= mask << shift;
+        if shift > 0 && mask >> (64 - shift) != 0 {
+            self.live[Word(word + 1)] |= mask >> (64 - shift);
+        }
+    }
+    /// Makes those units from `first` on dead that `mask` names.
+    ///
+    /// # Panics
+    /// Where one of them is dead already.
+    #[inline]
+    pub fn kill_some(&mut self, first: Pun, mask: u64) {
+        let (word, shift) = (first.0 / 64, first.0 % 64);
+        let mut kill = |word: u32, bits: u64| {
+            let live = &mut self.live[Word(word)];
+            assert!(*live & bits == bits, "only live data can die");
+            *live ^= bits;
+        };
+        kill(word, mask << shift);
+        if shift > 0 && mask >> (64 - shift) != 0 {
+            kill(word + 1, mask >> (64 - shift));
         }
     }
     /// Makes `pun` dead.
@@ -133,12 +179,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn live_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64) {
+        fn live_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64, mask: u64) {
             let mut map = Map::new(1, 400);
             map.set_live(Pun(first), count);
             for pun in 0..400 {
                 prop_assert_eq!(map.is_live(Pun(pun)), (first..first + count).contains(&pun));
             }
+            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count));
+            for (from, end) in [(0, 400), (0, first), (0, first + 1), (first + 1, 400), (first + count, 400)] {
+                let naive = (from..end).map(Pun).find(|pun| map.is_live(*pun));
+                prop_assert_eq!(map.first_live(Pun(from), Pun(end)), naive);
+            }
+            let some = mask & low_bits(count);
+            map.kill_some(Pun(first), some);
+            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count) & !some);
+            map.set_some_live(Pun(first), some);
             prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count));
             map.kill_run(Pun(first), count);
             prop_assert!((0..400).all(|pun| !map.is_live(Pun(pun))));

@@ -233,7 +233,7 @@ impl Blame {
     /// it is less; each state keeps its share. Returns what of `most` is left.
     #[inline]
     fn add_share(&mut self, other: &Self, class: u32, most: Span) -> Span {
-        if most.is_zero() {
+        if most.is_zero() || other.touched & class == 0 {
             return most;
         }
         let total = other.sum_of(class);

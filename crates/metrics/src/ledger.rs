@@ -2,7 +2,7 @@
 //! request that must wait copies the totals on arrival and subtracts them when
 //! it is served, which blames its wait in constant time, however long the queue.
 
-use crate::blame::{Blame, Holder, LEDGER_STATES, State};
+use crate::blame::{Blame, HOLDERS, Holder, LEDGER_STATES, State};
 use engine::{Instant, Span};
 
 /// The totals of a ledger at a moment.
@@ -19,16 +19,18 @@ enum Doing {
     AwaitsChannel,
 }
 
-/// The ledger of a unit or a channel.
+/// The ledger of a unit or a channel. Every operation changes it, mostly in its
+/// first cache line: waits for units come first among the states.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Ledger {
-    totals: Snapshot,
+    since: Instant,
     /// States with time in their totals: bit `i` for state `i`.
     touched: u32,
     doing: Doing,
-    since: Instant,
-    /// The channel's totals when `since` was, while the channel is awaited.
-    channel: Snapshot,
+    totals: Snapshot,
+    /// The channel's totals by holder when `since` was, while the channel is awaited.
+    channel: [Span; HOLDERS],
 }
 
 impl Default for Ledger {
@@ -38,7 +40,7 @@ impl Default for Ledger {
             touched: 0,
             doing: Doing::Nothing,
             since: Instant::START,
-            channel: [Span::ZERO; LEDGER_STATES],
+            channel: [Span::ZERO; HOLDERS],
         }
     }
 }
@@ -61,7 +63,7 @@ impl Ledger {
     pub fn await_channel(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle(now);
         self.doing = Doing::AwaitsChannel;
-        self.channel = channel.snapshot(now);
+        self.channel = channel.held(now);
     }
     /// What waits are charged to at present, if not to nothing or to the channel.
     #[inline]
@@ -90,10 +92,11 @@ impl Ledger {
         if !self.awaits_channel() {
             return self.settle(now);
         }
-        let present = channel.snapshot(now);
+        let present = channel.held(now);
         let mut rest = now - self.since;
-        for state in Holder::ALL.map(Holder::on_channel).map(|state| state as usize) {
-            let busy = present[state] - self.channel[state];
+        for holder in Holder::ALL {
+            let busy = present[holder as usize] - self.channel[holder as usize];
+            let state = holder.on_channel() as usize;
             self.totals[state] += busy;
             self.touched |= 1 << state;
             rest -= busy;
@@ -109,6 +112,12 @@ impl Ledger {
         self.doing = Doing::Nothing;
     }
 
+    /// A channel's totals at `now`, by who held it.
+    #[inline]
+    fn held(&mut self, now: Instant) -> [Span; HOLDERS] {
+        self.settle(now);
+        Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
+    }
     /// The totals at `now`.
     #[inline]
     pub fn snapshot(&mut self, now: Instant) -> Snapshot {

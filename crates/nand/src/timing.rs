@@ -2,7 +2,7 @@
 
 use crate::config::{EraseConfig, NandConfig};
 use crate::geometry::Geometry;
-use engine::Span;
+use engine::{Divisor, Span};
 
 /// Durations of the phases of flash commands.
 #[derive(Clone, Debug)]
@@ -13,6 +13,7 @@ pub struct Timing {
     pub erase: EraseTiming,
     /// ECC decoding after a read's transfer.
     pub decode: Span,
+    types: Divisor,
     bytes_per_second: u64,
     page_bytes: u64,
     spare_bytes: u64,
@@ -73,6 +74,7 @@ impl Timing {
             read: per_type(&nand.read),
             program: per_type(&nand.program),
             erase: EraseTiming::from(&nand.erase),
+            types: Divisor::new(types as u32),
             decode: nand.decode.span(),
             bytes_per_second: nand.channel.bytes_per_second(),
             page_bytes: geometry.page_bytes,
@@ -87,12 +89,12 @@ impl Timing {
     /// Sensing page `page` of a block.
     #[inline]
     pub fn read(&self, page: u32) -> Span {
-        self.read[page as usize % self.read.len()]
+        self.read[self.types.split(page).1 as usize]
     }
     /// Programming page `page` of a block.
     #[inline]
     pub fn program(&self, page: u32) -> Span {
-        self.program[page as usize % self.program.len()]
+        self.program[self.types.split(page).1 as usize]
     }
     /// Moving `data` bytes of page contents over the channel, with their share of
     /// the page's spare bytes. Rounded to the nearest nanosecond once per

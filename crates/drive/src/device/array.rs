@@ -5,7 +5,7 @@ use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
-use engine::Span;
+use engine::{Span, bits};
 use ftl::{BinId, BlockId};
 use metrics::{Holder, State};
 use nand::{ChannelId, GroupId, PlaneId};
@@ -14,7 +14,13 @@ impl Op {
     /// True for operations of garbage collection.
     #[inline]
     pub fn is_collection(&self) -> bool {
-        matches!(self.owner, Owner::CollectRead(_) | Owner::CollectWrite(_) | Owner::CollectErase)
+        matches!(
+            self.owner,
+            Owner::CollectRead(_)
+                | Owner::CollectWrite(_)
+                | Owner::CollectMove(_)
+                | Owner::CollectErase
+        )
     }
 }
 
@@ -36,13 +42,15 @@ pub struct Ask {
 }
 
 /// Where the operations of a bin go.
+#[repr(align(64))]
 pub struct BinPlace {
     pub group: GroupId,
     pub channel: ChannelId,
-    /// Cells that a read of each plane occupies.
-    read: Vec<u64>,
     pub program: u64,
     pub erase: u64,
+    /// Cells that a read of all planes occupies, and of each.
+    read_of_all: u64,
+    read: Vec<u64>,
 }
 
 impl BinPlace {
@@ -54,10 +62,15 @@ impl BinPlace {
         Self {
             group: of_first.group,
             channel: of_first.channel,
+            read_of_all: planes().fold(0, |cells, place| cells | place.read),
             read: planes().map(|place| place.read).collect(),
             program: planes().fold(0, |cells, place| cells | place.program),
             erase: planes().fold(0, |cells, place| cells | place.erase),
         }
+    }
+    /// True where any read and program in the bin occupies the same cells.
+    pub fn is_uniform(&self) -> bool {
+        self.units_of_hosts().all(|cells| cells == self.program)
     }
     /// The units that operations of hosts occupy in the bin.
     pub fn units_of_hosts(&self) -> impl Iterator<Item = u64> {
@@ -65,14 +78,11 @@ impl BinPlace {
     }
     /// Cells that a read of some planes occupies.
     #[inline]
-    fn read_cells(&self, planes: u64) -> u64 {
-        let mut cells = 0;
-        let mut left = planes;
-        while left != 0 {
-            cells |= self.read[left.trailing_zeros() as usize];
-            left &= left - 1;
+    pub fn read_cells(&self, planes: u64) -> u64 {
+        if planes.trailing_ones() as usize == self.read.len() {
+            return self.read_of_all;
         }
-        cells
+        bits(planes).fold(0, |cells, plane| cells | self.read[plane])
     }
 }
 
@@ -120,11 +130,18 @@ impl Device {
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = engine::Ticket::NONE;
         let group_state = &self.groups[group];
-        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
+        let goes_first =
+            || group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass);
+        if goes_first() {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(id),
-                OpKind::Program if !self.channels[channel].busy && self.has_place(id) => {
-                    return self.start_program(id);
+                OpKind::Program if self.has_place(id) => {
+                    if !self.channels[channel].busy {
+                        return self.start_program(id);
+                    }
+                    let forced = self.groups[group].forces(self.ops[id].class, self.bypass);
+                    self.begin_wait(id);
+                    return self.want_channel(id, group, forced);
                 }
                 OpKind::Program | OpKind::CopyBack => {}
             }
@@ -170,12 +187,17 @@ impl Device {
         *self.ops.snapshot_mut(id) = *ledger.totals();
     }
 
-    /// Charges an operation with its wait for a unit, which ends now.
+    /// Charges an operation with its wait for a unit, if it had any, which ends now.
+    #[inline(always)]
     fn end_wait(&mut self, id: OpId) {
-        let op = &mut self.ops[id];
-        if !std::mem::take(&mut op.waits) {
-            return;
+        if std::mem::take(&mut self.ops[id].waits) {
+            self.charge_wait(id);
         }
+    }
+
+    #[inline(never)]
+    fn charge_wait(&mut self, id: OpId) {
+        let op = &self.ops[id];
         let waited = self.now - op.since;
         if waited.is_zero() {
             return;
@@ -212,7 +234,7 @@ impl Device {
     }
 
     /// A program waits for its channel; its cells stay idle meanwhile.
-    fn want_channel(&mut self, id: OpId, group: GroupId, forced: bool) {
+    pub(super) fn want_channel(&mut self, id: OpId, group: GroupId, forced: bool) {
         let (channel, cells) = (self.ops[id].channel, self.ops[id].cells);
         let state = &mut self.groups[group];
         state.wanted |= cells;
@@ -249,7 +271,7 @@ impl Device {
 
     /// Occupies the cells of an operation from now on.
     #[inline]
-    fn occupy(&mut self, id: OpId) {
+    pub(super) fn occupy(&mut self, id: OpId) {
         let op = &self.ops[id];
         let (group, cells, channel, state) = (op.group, op.cells, op.channel, op.holder.on_unit());
         self.counters.count(op.kind, op.holder, op.planes);
@@ -282,7 +304,8 @@ impl Device {
             OpKind::Read => {
                 let sense = self.timing.read(row);
                 self.ops.charge_service(id, State::Sense, sense);
-                sense
+                self.agenda.schedule(self.now + sense, Event::Sensed(id));
+                return;
             }
             OpKind::CopyBack => {
                 let target = batch * self.ftl.layout.rows_per_batch;
@@ -301,62 +324,78 @@ impl Device {
     fn start_program(&mut self, id: OpId) {
         let bound = self.bind(id);
         debug_assert!(bound, "a program with a place binds");
+        self.prefetch_flush(id, ftl::Ftl::prefetch);
         self.end_wait(id);
         self.occupy(id);
         self.carry(id);
     }
 
-    /// A unit has sensed, programmed or erased.
+    /// A unit has programmed a row.
     #[inline]
-    pub(super) fn array_done(&mut self, id: OpId) {
+    pub(super) fn programmed(&mut self, id: OpId) {
         let op = &mut self.ops[id];
-        match op.kind {
-            OpKind::Read => self.want_transfer(id),
-            OpKind::Program => {
-                op.rows_left -= 1;
-                op.row += 1;
-                if op.rows_left > 0 {
-                    self.want_transfer(id);
-                } else {
-                    self.end(id);
-                }
-            }
-            OpKind::CopyBack | OpKind::Erase => self.end(id),
+        op.rows_left -= 1;
+        op.row += 1;
+        if op.rows_left > 0 {
+            return self.want_transfer(id);
         }
+        self.end(id);
     }
 
-    /// A channel has carried a row: a read's goes to its owner, a program's into
-    /// the cells.
+    /// A channel has carried a row of a read to its owner.
     #[inline]
-    pub(super) fn row_carried(&mut self, id: OpId) {
+    pub(super) fn carried_out(&mut self, id: OpId) {
+        self.release_channel(id);
         let op = &mut self.ops[id];
-        let row = op.row;
-        let (kind, span) = match op.kind {
-            OpKind::Program => (State::Program, self.timing.program(row)),
-            _ => {
-                op.rows_left -= 1;
-                op.row += 1;
-                if op.rows_left == 0 {
-                    return self.end(id);
-                }
-                (State::Sense, self.timing.read(row + 1))
-            }
-        };
-        self.ops.charge_service(id, kind, span);
-        self.agenda.schedule(self.now + span, Event::Array(id));
+        op.rows_left -= 1;
+        op.row += 1;
+        if op.rows_left == 0 {
+            return self.end(id);
+        }
+        let span = self.timing.read(op.row);
+        self.ops.charge_service(id, State::Sense, span);
+        self.agenda.schedule(self.now + span, Event::Sensed(id));
+    }
+
+    /// A channel has carried a row of a program to its cells.
+    #[inline]
+    pub(super) fn carried_in(&mut self, id: OpId) {
+        self.release_channel(id);
+        self.prefetch_flush(id, ftl::Ftl::prefetch_old);
+        let span = self.timing.program(self.ops[id].row);
+        self.ops.charge_service(id, State::Program, span);
+        self.agenda.schedule(self.now + span, Event::Programmed(id));
     }
 
     /// An operation is over: its cells are free and its owner hears of it.
-    fn end(&mut self, id: OpId) {
-        self.vacate(id);
+    pub(super) fn end(&mut self, id: OpId) {
         let op = &self.ops[id];
-        let (owner, group) = (op.owner, op.group);
+        let (owner, group, bin) = (op.owner, op.group, op.bin);
+        match owner {
+            Owner::CollectRead(live) if self.chain_program(id, live) => return,
+            Owner::CollectMove(from) if self.may_chain_read(bin, from) => {
+                self.moved(id, from);
+                if self.chain_read(id) {
+                    return;
+                }
+                self.vacate(id);
+                self.collect(bin);
+                self.ops.remove(id);
+                return self.serve(group);
+            }
+            _ => {}
+        }
+        self.vacate(id);
         match owner {
             Owner::Read(request, part) => self.read_ended(id, request, part),
             Owner::Fetch(entry) => self.fetched(id, entry),
             Owner::Flush(payload) => self.flushed(id, payload),
             Owner::CollectRead(live) => self.collect_read_ended(id, live),
             Owner::CollectWrite(payload) => self.collect_write_ended(id, payload),
+            Owner::CollectMove(from) => {
+                self.moved(id, from);
+                self.collect(bin);
+            }
             Owner::CollectErase => self.erased(id),
         }
         self.ops.remove(id);

@@ -31,8 +31,10 @@ pub enum Stage {
     Flying,
 }
 
-/// A unit in the write buffer.
+/// A unit in the write buffer. A drive's buffer holds thousands, so that each has left
+/// the caches when it is looked at again: it has a cache line of its own, no more.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Entry {
     pub lpn: Lpn,
     pub pool: PoolId,
@@ -45,13 +47,15 @@ pub struct Entry {
     pub epoch: u64,
     /// Whom to tell when it is on flash.
     pub writer: Option<(RequestId, u32)>,
-    /// What the auditor calls its data.
-    pub token: u64,
     /// When its pool's list took it.
     pub since: Instant,
     prev: Option<EntryId>,
     next: Option<EntryId>,
+    /// Whether its blame was begun.
+    has_blame: bool,
 }
+
+const _: () = assert!(size_of::<Entry>() == 64);
 
 /// Entries of a pool that wait to be programmed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +78,8 @@ pub struct Deferred {
 pub struct Buffer {
     capacity: u32,
     entries: Slab<EntryId, Entry>,
+    /// What the auditor calls their data, by entry.
+    tokens: Vec<u64>,
     /// Blame of the room and the reads that entries waited for, by entry.
     fetches: Vec<Blame>,
     /// Their pools' time without space when they were listed, by entry.
@@ -101,6 +107,7 @@ impl Buffer {
         Self {
             capacity,
             entries: Slab::default(),
+            tokens: Vec::new(),
             fetches: Vec::new(),
             without_space: Vec::new(),
             index: HashTable::with_capacity(capacity as usize),
@@ -169,16 +176,17 @@ impl Buffer {
             older,
             epoch,
             writer: None,
-            token,
             since: now,
             prev: None,
             next: None,
+            has_blame: false,
         });
         if self.fetches.len() < self.entries.slots() {
+            self.tokens.push(0);
             self.fetches.push(Blame::default());
             self.without_space.push(SpaceSnapshot::default());
         }
-        self.fetches[id.0 as usize].clear();
+        self.tokens[id.0 as usize] = token;
         match older {
             Some(older) => {
                 let slot = self
@@ -197,7 +205,19 @@ impl Buffer {
 
     /// The blame of the room and the read that an entry waited for.
     pub fn fetch_blame(&mut self, id: EntryId) -> &mut Blame {
-        &mut self.fetches[id.0 as usize]
+        let blame = &mut self.fetches[id.0 as usize];
+        if !std::mem::replace(&mut self.entries[id].has_blame, true) {
+            blame.clear();
+        }
+        blame
+    }
+    /// What the auditor calls an entry's data.
+    pub fn token(&self, id: EntryId) -> u64 {
+        self.tokens[id.0 as usize]
+    }
+    /// Gives an entry's data another name.
+    pub fn set_token(&mut self, id: EntryId, token: u64) {
+        self.tokens[id.0 as usize] = token;
     }
 
     /// Puts an entry at the end of its pool's list, but before those of later

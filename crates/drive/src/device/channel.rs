@@ -16,7 +16,8 @@ pub struct Channel {
     pub busy: bool,
     pub ledger: Ledger,
     lists: [List; RANKS],
-    queued: u32,
+    /// Lists that hold something: bit `i` for rank `i`.
+    filled: u32,
     /// Order of asking, of this channel alone.
     next_seq: u64,
     bound: Option<u64>,
@@ -38,8 +39,9 @@ impl Channel {
         let op = &mut ops[id];
         op.seq = self.next_seq;
         self.next_seq += 1;
-        self.lists[rank(&ops[id])].push_back(ops, id);
-        self.queued += 1;
+        let rank = rank(op);
+        self.lists[rank].push_back(ops, id);
+        self.filled |= 1 << rank;
     }
     /// Queues a program that does not yet hold its unit.
     pub fn push_in(&mut self, ops: &mut Ops, id: OpId) {
@@ -50,16 +52,15 @@ impl Channel {
 
     /// Takes what goes next.
     fn pop(&mut self, ops: &Ops) -> Option<OpId> {
-        if self.queued == 0 {
+        if self.filled == 0 {
             return None;
         }
-        let heads = self.lists.map(|list| list.head());
-        let top = heads.iter().position(Option::is_some).expect("something is queued");
-        let lower_waits = heads[top + 1..].iter().any(Option::is_some);
+        let top = self.filled.trailing_zeros() as usize;
+        let lower_waits = self.filled >> top > 1;
         let mut chosen = top;
         if lower_waits {
             let bound = *self.bound.get_or_insert(self.next_seq);
-            let seq = |rank: &usize| heads[*rank].map_or(u64::MAX, |id| ops[id].seq);
+            let seq = |rank: &usize| self.lists[*rank].head().map_or(u64::MAX, |id| ops[id].seq);
             if seq(&top) >= bound {
                 chosen = (0..RANKS).min_by_key(seq).expect("there are ranks");
                 self.bound = None;
@@ -67,8 +68,11 @@ impl Channel {
         } else {
             self.bound = None;
         }
-        self.queued -= 1;
-        self.lists[chosen].pop_front(ops)
+        let taken = self.lists[chosen].pop_front(ops);
+        if self.lists[chosen].head().is_none() {
+            self.filled &= !(1 << chosen);
+        }
+        taken
     }
 }
 
@@ -92,7 +96,7 @@ impl Device {
     #[inline]
     pub(super) fn carry(&mut self, id: OpId) {
         let op = &mut self.ops[id];
-        let (channel, span, holder) = (op.channel, op.transfer, op.holder);
+        let (channel, span, holder, kind) = (op.channel, op.transfer, op.holder, op.kind);
         let waited =
             if std::mem::take(&mut op.waits) { self.now - op.since } else { engine::Span::ZERO };
         let state = &mut self.channels[channel];
@@ -104,17 +108,18 @@ impl Device {
             state.ledger.charge_wait(earlier, waited, blame);
         }
         self.ops.charge_service(id, State::Transfer, span);
-        self.agenda.schedule(self.now + span, Event::Transfer(id));
+        let carried =
+            if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
+        self.agenda.schedule(self.now + span, carried);
     }
 
-    /// A channel has carried a row.
+    /// The channel has carried a row of an operation.
     #[inline]
-    pub(super) fn transfer_done(&mut self, id: OpId) {
+    pub(super) fn release_channel(&mut self, id: OpId) {
         let channel = self.ops[id].channel;
         self.channels[channel].busy = false;
         self.channels[channel].ledger.release(self.now);
         self.serve_channel(channel);
-        self.row_carried(id);
     }
 
     /// Gives a free channel to what goes next.

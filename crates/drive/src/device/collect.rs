@@ -8,39 +8,56 @@ use super::array::{Ask, BinPlace};
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
-use super::space::{Space, SpaceSnapshot};
-use engine::{Span, Ticket};
+use super::space::SpaceSnapshot;
+use engine::{Span, Ticket, bits};
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
 use metrics::Holder;
 use nand::GroupId;
 
-/// Garbage collection of one bin.
+/// Garbage collection of one bin. What every move looks at stands in the first cache
+/// line.
 #[derive(Default)]
+#[repr(C, align(64))]
 pub struct Job {
+    /// The block whose live data is being read, and the next batch to look at.
+    pub(super) victim: Option<BlockId>,
+    next: u32,
+    pub(super) reads: u32,
+    pub(super) writes: u32,
+    /// Units that a paced collection still owes to host writes.
+    debt: u32,
     /// True from a threshold (or an idle gap) until enough is free.
     running: bool,
     /// It was an idle gap.
-    by_idleness: bool,
-    /// The block whose live data is being read, and the next batch to look at.
-    victim: Option<BlockId>,
-    next: u32,
+    pub(super) by_idleness: bool,
     /// Read and not yet written: logical unit and the place it was read from.
-    staged: Vec<[u32; 2]>,
-    reads: u32,
-    writes: u32,
+    pub(super) staged: Vec<[u32; 2]>,
+    erases: u32,
+    /// Moves that gain as much space as a host's batch takes, from the last victim.
+    pace: u32,
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
-    erases: u32,
-    /// Live units of the last victim when it was chosen.
-    victim_live: u32,
-    /// Units that a paced collection still owes to host writes.
-    debt: u64,
-    pub space: Space,
+}
+
+impl Job {
+    /// Moves that are being read or written.
+    #[inline]
+    pub fn under_way(&self) -> u32 {
+        self.reads + self.writes
+    }
 }
 
 impl Device {
     /// Looks at the bins whose space has changed during the present event.
+    #[inline(always)]
     pub(super) fn collect_where_needed(&mut self) {
+        if !self.to_collect.is_empty() {
+            self.collect_noted();
+        }
+    }
+
+    #[inline(never)]
+    fn collect_noted(&mut self) {
         while let Some(bin) = self.to_collect.pop() {
             self.collect_if_needed(bin);
         }
@@ -78,9 +95,9 @@ impl Device {
     }
 
     pub(super) fn class_of(&self, bin: BinId) -> Class {
-        if self.groups[self.places[bin].group].reserved_by == Some(bin) {
+        if !self.gc_config.preemptible && self.groups[self.group_of(bin)].reserved_by == Some(bin) {
             Class::Held
-        } else if self.ftl.level(bin) == Level::Urgent || self.jobs[bin].debt > 0 {
+        } else if self.jobs[bin].debt > 0 || self.ftl.level(bin) == Level::Urgent {
             Class::Urgent
         } else {
             Class::Soft
@@ -94,14 +111,8 @@ impl Device {
         if self.gc_config.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
             return;
         }
-        let layout = &self.ftl.layout;
         let job = &mut self.jobs[bin];
-        let gained = layout.units_per_block() - job.victim_live;
-        if gained > 0 {
-            let moves =
-                u64::from(layout.units_per_batch) * u64::from(job.victim_live) / u64::from(gained);
-            job.debt = (job.debt + moves).min(u64::from(layout.units_per_block()));
-        }
+        job.debt = (job.debt + job.pace).min(self.ftl.layout.units_per_block());
         if job.debt > 0 {
             let group = self.places[bin].group;
             self.groups[group].raise_soft(&mut self.ops);
@@ -110,7 +121,7 @@ impl Device {
 
     /// Lets a bin's collection go on as far as it may.
     pub(super) fn collect(&mut self, bin: BinId) {
-        while self.jobs[bin].reads + self.jobs[bin].writes < self.gc_config.window {
+        while self.jobs[bin].under_way() < self.gc_config.window {
             if self.jobs[bin].victim.is_none() && !self.next_victim(bin) {
                 break;
             }
@@ -172,10 +183,21 @@ impl Device {
         if !self.gc_config.preemptible {
             self.reserve(bin, group);
         }
-        self.jobs[bin].victim = Some(victim);
-        self.jobs[bin].victim_live = self.ftl.live_units(victim);
-        self.jobs[bin].next = 0;
+        let pace = self.pace_of(victim);
+        let job = &mut self.jobs[bin];
+        job.victim = Some(victim);
+        job.pace = pace;
+        job.next = 0;
         true
+    }
+
+    /// How many of a victim's live units are moved for each batch of space that it gains.
+    fn pace_of(&self, victim: BlockId) -> u32 {
+        let layout = &self.ftl.layout;
+        let live = self.ftl.live_units(victim);
+        let gained = layout.units_per_block() - live;
+        let moves = u64::from(layout.units_per_batch) * u64::from(live);
+        moves.checked_div(u64::from(gained)).map_or(0, |moves| moves as u32)
     }
 
     /// A second victim is taken before the first is erased only where both fit
@@ -198,106 +220,62 @@ impl Device {
     /// Moves on to the victim's next batch with live units; ends the victim where
     /// there is none.
     fn next_batch(&mut self, bin: BinId) {
-        let victim = self.jobs[bin].victim.expect("a victim was chosen");
-        let batches = self.ftl.layout.batches_per_block;
-        let mut batch = self.jobs[bin].next;
-        let mut live = 0;
-        while batch < batches {
-            live = self.ftl.live_in_batch(Batch { block: victim, batch });
-            if live != 0 {
-                break;
+        match self.next_live_batch(bin) {
+            Some((at, live)) => self.move_batch(bin, at, live),
+            None => {
+                let victim = self.jobs[bin].victim.take().expect("a victim was chosen");
+                self.jobs[bin].draining.push(victim);
+                self.erase_if_ready(victim);
             }
-            batch += 1;
         }
-        self.jobs[bin].next = batch + 1;
-        if batch == batches {
-            self.jobs[bin].victim = None;
-            self.jobs[bin].draining.push(victim);
-            self.erase_if_ready(victim);
-        } else {
-            self.move_batch(bin, Batch { block: victim, batch }, live);
+    }
+
+    /// The victim's next batch with live units, and those.
+    #[inline]
+    pub(super) fn next_live_batch(&self, bin: BinId) -> Option<(Batch, u64)> {
+        let job = &self.jobs[bin];
+        let block = job.victim.expect("a victim was chosen");
+        let at = self.ftl.next_live_batch(Batch { block, batch: job.next })?;
+        Some((at, self.ftl.live_in_batch(at)))
+    }
+
+    /// The live units of a batch are about to be moved.
+    #[inline]
+    pub(super) fn begin_move(&mut self, bin: BinId, at: Batch, live: u64) {
+        self.jobs[bin].next = at.batch + 1;
+        let first = self.ftl.layout.first_unit(at.block, at.batch);
+        let mut count = 0;
+        for slot in bits(live) {
+            self.ftl.prefetch(self.ftl.holds(Pun(first.0 + slot as u32)));
+            count += 1;
         }
+        self.ftl.begin_reads(at.block, count);
     }
 
     /// Reads (or copies back) the live units of a batch.
     fn move_batch(&mut self, bin: BinId, at: Batch, live: u64) {
+        self.begin_move(bin, at, live);
         let layout = &self.ftl.layout;
-        let units = layout.units_per_batch;
-        let row = at.batch * layout.rows_per_batch;
-        let first = layout.first_unit(at.block, at.batch);
-        let mut left = live;
-        while left != 0 {
-            let pun = Pun(first.0 + left.trailing_zeros());
-            self.ftl.begin_read(at.block);
-            self.ftl.prefetch(self.ftl.holds(pun));
-            left &= left - 1;
-        }
-        let class = self.class_of(bin);
-        let all_live = live.count_ones() == units;
-        if self.gc_config.copy_back && all_live {
-            let payload = self.payloads.new_empty();
-            for slot in 0..units {
-                let pun = Pun(first.0 + slot);
-                self.payloads.push(payload, [self.ftl.holds(pun).0, pun.0]);
-            }
-            self.jobs[bin].writes += 1;
-            self.ask_move(
-                bin,
-                at,
-                row,
-                live,
-                OpKind::CopyBack,
-                Holder::GcProgram,
-                class,
-                Owner::CollectWrite(payload),
-            );
+        let job = &mut self.jobs[bin];
+        let (kind, holder, owner) = if self.gc_config.copy_back && live == layout.whole_batch() {
+            job.writes += 1;
+            (OpKind::CopyBack, Holder::GcProgram, Owner::CollectMove(at))
         } else {
-            self.jobs[bin].reads += 1;
-            self.ask_move(
-                bin,
-                at,
-                row,
-                live,
-                OpKind::Read,
-                Holder::GcRead,
-                class,
-                Owner::CollectRead(live),
-            );
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "each has a type of its own")]
-    fn ask_move(
-        &mut self,
-        bin: BinId,
-        at: Batch,
-        row: u32,
-        live: u64,
-        kind: OpKind,
-        holder: Holder,
-        class: Class,
-        owner: Owner,
-    ) {
-        let layout = &self.ftl.layout;
-        let mut planes = 0u64;
-        let mut left = live;
-        while left != 0 {
-            let slot = left.trailing_zeros();
-            planes |= layout.planes_of_slot(slot);
-            left &= left - 1;
-        }
+            job.reads += 1;
+            (OpKind::Read, Holder::GcRead, Owner::CollectRead(live))
+        };
         self.ask(Ask {
             kind,
             holder,
             owner,
-            class,
+            class: self.class_of(bin),
             bin,
-            planes,
+            planes: layout.planes_of(live),
             block: at.block,
             batch: at.batch,
-            row,
+            row: at.batch * layout.rows_per_batch,
             rows: layout.rows_per_batch,
-            transfer: self.rows.units[live.count_ones() as usize],
+            transfer: self.rows.of_units(live),
         });
     }
 
@@ -350,32 +328,62 @@ impl Device {
     /// Moved units are on flash in their new place.
     pub(super) fn collect_write_ended(&mut self, op: OpId, payload: PayloadId) {
         let at = self.ops[op].at();
-        let bin = self.ops[op].bin;
         let first = self.ftl.layout.first_unit(at.block, at.batch);
         let count = self.payloads.count(payload);
         for slot in 0..count {
             let [lpn, from] = self.payloads.slot(payload, slot);
-            let (lpn, from, to) = (Lpn(lpn), Pun(from), Pun(first.0 + slot));
-            self.ftl.note(to, lpn);
-            self.audit_copy(from, to);
-            self.ftl.commit_move(lpn, from, to);
-            self.unpin(self.ftl.layout.block(from));
+            self.commit_move(Lpn(lpn), Pun(from), Pun(first.0 + slot));
         }
+        self.payloads.remove(payload);
+        let bin = self.ops[op].bin;
+        self.write_ended(bin, at, count);
+        self.collect(bin);
+    }
+
+    /// A batch that was moved as a whole is on flash in its new place.
+    pub(super) fn moved(&mut self, op: OpId, from: Batch) {
+        let at = self.ops[op].at();
+        let count = self.ftl.layout.units_per_batch;
+        if self.is_audited() {
+            let first = |at: Batch| self.ftl.layout.first_unit(at.block, at.batch).0;
+            let (from, to) = (first(from), first(at));
+            (0..count).for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
+        }
+        self.ftl.commit_batch_move(from, at);
+        if self.ftl.end_reads(from.block, count) {
+            self.erase_if_ready(from.block);
+        }
+        self.write_ended(self.ops[op].bin, at, count);
+    }
+
+    fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) {
+        self.ftl.note(to, lpn);
+        self.audit_copy(from, to);
+        self.ftl.commit_move(lpn, from, to);
+        self.unpin(self.ftl.layout.block(from));
+    }
+
+    /// A program of `count` moved units is over.
+    #[inline]
+    fn write_ended(&mut self, bin: BinId, at: Batch, count: u32) {
         let tally = &mut self.ftl.tally;
         tally.units[Source::Gc as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
         self.ftl.finish(at);
-        self.payloads.remove(payload);
-        self.jobs[bin].writes -= 1;
-        self.jobs[bin].debt = self.jobs[bin].debt.saturating_sub(u64::from(count));
-        self.collect(bin);
+        let job = &mut self.jobs[bin];
+        job.writes -= 1;
+        job.debt = job.debt.saturating_sub(count);
     }
 
     /// Has a victim erased once nothing stands against it.
+    #[inline]
     pub(super) fn erase_if_ready(&mut self, block: BlockId) {
-        if !self.ftl.is_erasable(block) {
-            return;
+        if self.ftl.is_erasable(block) {
+            self.erase_if_drained(block);
         }
+    }
+
+    fn erase_if_drained(&mut self, block: BlockId) {
         let bin = self.ftl.layout.bin(block);
         let Some(index) = self.jobs[bin].draining.iter().position(|draining| *draining == block)
         else {
@@ -445,9 +453,9 @@ impl Device {
     fn note_space(&mut self, bin: BinId) {
         let job = &self.jobs[bin];
         let under_way = job.reads + job.writes + job.erases > 0 || !job.draining.is_empty();
-        if under_way != job.space.is_under_way() {
+        if under_way != self.spaces[bin].is_under_way() {
             self.settle_space_of(bin);
-            self.jobs[bin].space.set_under_way(under_way);
+            self.spaces[bin].set_under_way(under_way);
         }
     }
 
@@ -455,13 +463,13 @@ impl Device {
         let place = &self.places[bin];
         let ledger = self.ledgers.of(place.group, place.program);
         ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);
-        self.jobs[bin].space.settle(self.now, ledger.totals());
+        self.spaces[bin].settle(self.now, ledger.totals());
     }
 
     /// What a bin's waits for space are charged to, so far.
     pub(super) fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
         self.settle_space_of(bin);
-        *self.jobs[bin].space.totals()
+        *self.spaces[bin].totals()
     }
 
     // ---- idleness ------------------------------------------------------------

@@ -12,10 +12,16 @@ use nand::GroupId;
 pub enum Event {
     /// The firmware has taken a command in.
     Dispatch(RequestId),
-    /// A unit has sensed, programmed or erased.
+    /// A unit has sensed a row of a read.
+    Sensed(OpId),
+    /// A unit has programmed a row.
+    Programmed(OpId),
+    /// A unit has erased or copied back.
     Array(OpId),
-    /// A channel has carried an operation's data.
-    Transfer(OpId),
+    /// A channel has carried a row of a read out.
+    CarriedOut(OpId),
+    /// A channel has carried a row of a program in.
+    CarriedIn(OpId),
     /// A request's answer has reached the host.
     Complete(RequestId),
     /// All parts of a request are done: it goes to the host.
@@ -36,12 +42,15 @@ impl engine::Event for Event {
         let (kind, index) = match self {
             Self::Dispatch(id) => (0, id.index()),
             Self::Array(id) => (1, id.index()),
-            Self::Transfer(id) => (2, id.index()),
+            Self::CarriedOut(id) => (2, id.index()),
             Self::Complete(id) => (3, id.index()),
             Self::Partial(id) => (4, id.index()),
             Self::Idle(id) => (5, id.index()),
             Self::Answer(id) => (6, id.index()),
             Self::Fetched(id) => (7, id.index()),
+            Self::Sensed(id) => (8, id.index()),
+            Self::CarriedIn(id) => (9, id.index()),
+            Self::Programmed(id) => (10, id.index()),
         };
         debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
         kind << KIND_SHIFT | index as u32
@@ -52,13 +61,29 @@ impl engine::Event for Event {
         match bits >> KIND_SHIFT {
             0 => Self::Dispatch(Id::from_index(index)),
             1 => Self::Array(Id::from_index(index)),
-            2 => Self::Transfer(Id::from_index(index)),
+            2 => Self::CarriedOut(Id::from_index(index)),
             3 => Self::Complete(Id::from_index(index)),
             4 => Self::Partial(Id::from_index(index)),
             5 => Self::Idle(Id::from_index(index)),
             6 => Self::Answer(Id::from_index(index)),
             7 => Self::Fetched(Id::from_index(index)),
+            8 => Self::Sensed(Id::from_index(index)),
+            9 => Self::CarriedIn(Id::from_index(index)),
+            10 => Self::Programmed(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
+        }
+    }
+    #[inline]
+    fn lane(self) -> Option<usize> {
+        match self {
+            Self::Sensed(_) => Some(0),
+            Self::Programmed(_) => Some(1),
+            Self::CarriedOut(_) => Some(2),
+            Self::CarriedIn(_) => Some(3),
+            Self::Dispatch(_) => Some(4),
+            Self::Complete(_) => Some(5),
+            Self::Answer(_) => Some(6),
+            Self::Array(_) | Self::Fetched(_) | Self::Partial(_) | Self::Idle(_) => None,
         }
     }
 }

@@ -74,6 +74,9 @@ impl Ledgers {
         of: &Group,
         channel: &mut Ledger,
     ) {
+        if self.cells_per_group == 1 {
+            return hold(&mut self.cells[CellId(group.0)], now, state, channel);
+        }
         for index in bits(cells) {
             let cell = self.cell(group, index as u32);
             hold(&mut self.cells[cell], now, state, channel);
@@ -90,6 +93,12 @@ impl Ledgers {
         of: &Group,
         channel: &mut Ledger,
     ) {
+        if self.cells_per_group == 1 {
+            if of.busy == 0 {
+                stand_by(&mut self.cells[CellId(group.0)], now, 1, of, channel);
+            }
+            return;
+        }
         for index in bits(cells & !of.busy) {
             let cell = self.cell(group, index as u32);
             stand_by(&mut self.cells[cell], now, 1 << index, of, channel);
@@ -99,6 +108,20 @@ impl Ledgers {
 
     #[inline]
     fn follow_in_runs(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        if !self.masks.is_empty() {
+            self.follow_in_some_runs(now, group, cells, of, channel);
+        }
+    }
+
+    #[inline(never)]
+    fn follow_in_some_runs(
         &mut self,
         now: Instant,
         group: GroupId,

@@ -28,6 +28,8 @@ pub enum Owner {
     CollectRead(u64),
     /// Units that the bin's collection moves.
     CollectWrite(PayloadId),
+    /// A batch that the bin's collection moves as a whole, and where it was.
+    CollectMove(Batch),
     /// A collected block being erased.
     CollectErase,
 }
@@ -67,40 +69,42 @@ impl Class {
     }
 }
 
-/// A flash operation, from being asked for to its end.
+/// A flash operation, from being asked for to its end. Its cache lines are its own,
+/// because operations come up in the order of time, so neighbours are of no use; the
+/// first one has all but what waiting needs.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Op {
-    // ---- constant ----
-    pub kind: OpKind,
-    pub holder: Holder,
     pub owner: Owner,
-    pub group: GroupId,
-    pub channel: ChannelId,
-    /// Cells of the group that it occupies.
-    pub cells: u64,
-    pub bin: BinId,
     /// Channel time of each row.
     pub transfer: Span,
-    /// Planes that take part in each row.
-    pub planes: u32,
-    // ---- state ----
-    pub class: Class,
+    /// Cells of the group that it occupies.
+    pub cells: u64,
+    pub group: GroupId,
+    pub channel: ChannelId,
+    pub bin: BinId,
     /// The block; of programs, bound when they start.
     pub block: BlockId,
     /// First batch and present row: pages of the block's erase blocks.
     pub batch: u32,
     pub row: u32,
     pub rows_left: u32,
+    pub kind: OpKind,
+    pub class: Class,
+    pub holder: Holder,
+    /// True while its wait is measured by a snapshot.
+    pub waits: bool,
+    // ---- the second line ----
     /// Place in the order of asking, of the queue that it stands in.
     pub seq: u64,
     /// Its place in its unit's order while it waits for the channel without it.
     pub age: u64,
     /// When it began to wait for what it waits for now.
     pub since: Instant,
-    /// True while its wait is measured by a snapshot.
-    pub waits: bool,
     /// Next in the queue that it stands in.
     pub next: Option<OpId>,
+    /// Planes that take part in each row.
+    pub planes: u32,
 }
 
 impl Op {

@@ -60,7 +60,9 @@ const HELD: u32 = 1 << Class::Held as u32;
 /// Sequence number that no operation reaches: no bound is set.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// The state of a group: which of its cells are in use, and what waits.
+/// The state of a group: which of its cells are in use, and what waits. What every
+/// operation looks at stands in the first cache line.
+#[repr(C, align(64))]
 pub struct Group {
     /// Cells that an operation occupies.
     pub busy: u64,
@@ -75,15 +77,15 @@ pub struct Group {
     pub reserved_by: Option<BinId>,
     /// The pending look at whether the group has been idle for long enough.
     pub idle_check: Ticket,
-    cells: u32,
-    lists: Vec<List>,
-    /// For each class, which of its lists hold something.
-    filled: [u64; CLASSES],
     /// Classes of which something waits: bit `i` for class `i`.
     classes: u32,
     queued: u32,
     /// Reads asked for from here on wait until a lower class has had its turn.
     bound: u64,
+    cells: u32,
+    lists: Vec<List>,
+    /// For each class, which of its lists hold something.
+    filled: [u64; CLASSES],
 }
 
 /// The operation that goes next.
@@ -155,6 +157,29 @@ impl Group {
         }
         let in_the_way = 1 << lane | 1 << self.cells;
         bits(up_to_class).all(|class| self.filled[class] & in_the_way == 0)
+    }
+
+    /// As [`Group::is_open_to`] or else [`Group::goes_first`], for an operation that
+    /// is not asked for yet and goes on on cells that the present one holds.
+    #[inline]
+    pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: Bypass) -> bool {
+        if (self.held | self.wanted) & cells != 0 {
+            return false;
+        }
+        if self.queued == 0 && self.reserved & cells == 0 {
+            return true;
+        }
+        let outranks = class == Class::Urgent || class == Class::Held;
+        outranks
+            && bypass != Bypass::None
+            && (self.reserved & cells == 0 || self.reserved_by == Some(bin))
+            && self.classes & ((2 << class as u32) - 1) == 0
+    }
+
+    /// True where what [`Group::goes_first`] found would be a forced [`Pick`].
+    #[inline]
+    pub fn forces(&self, class: Class, bypass: Bypass) -> bool {
+        class == Class::Held || bypass == Bypass::None
     }
 
     #[inline]

@@ -11,7 +11,7 @@ impl Device {
     #[inline]
     pub(super) fn audit_buffer_read(&mut self, id: RequestId, lpn: Lpn, entry: EntryId) {
         if self.audit.is_some() {
-            let token = self.buffer.entry(entry).token;
+            let token = self.buffer.token(entry);
             self.audit_read(id, |audit, layout, command, ticket| {
                 audit.read_buffer(layout, command, ticket, lpn, token)
             });
@@ -65,7 +65,7 @@ impl Device {
     #[inline]
     pub(super) fn audit_merge(&self, lpn: Lpn, token: u64, of: EntryId) -> u64 {
         match &self.audit {
-            Some(audit) => audit.merge(lpn, token, self.buffer.entry(of).token),
+            Some(audit) => audit.merge(lpn, token, self.buffer.token(of)),
             None => token,
         }
     }
@@ -73,8 +73,9 @@ impl Device {
     #[inline]
     pub(super) fn audit_fetch(&mut self, entry: EntryId, lpn: Lpn, pun: Pun) {
         if let Some(audit) = &self.audit {
-            let entry = self.buffer.entry_mut(entry);
-            entry.token = audit.merge_flash(lpn, entry.token, pun, self.ftl.holds(pun));
+            let token = self.buffer.token(entry);
+            let whole = audit.merge_flash(lpn, token, pun, self.ftl.holds(pun));
+            self.buffer.set_token(entry, whole);
         }
     }
     /// Bytes `from..to` of the drive, as far as they lie in `lpn`, are on the pages
@@ -128,7 +129,7 @@ impl Device {
 
     /// Checks the auditor's account against all that the drive holds.
     pub(super) fn finish_account(&self, audit: &Audit) -> Result<(), String> {
-        let buffered = |lpn| self.buffer.find(lpn).map(|entry| self.buffer.entry(entry).token);
+        let buffered = |lpn| self.buffer.find(lpn).map(|entry| self.buffer.token(entry));
         audit.finish(&self.ftl, self.outstanding, buffered)
     }
     /// The auditor's integral over time of how many commands were in the drive, and

@@ -199,13 +199,16 @@ impl Device {
             request.parts += 1;
             request.parts_left += 1;
         }
-        match self.ftl.lookup(lpn) {
-            Some(pun) if !whole && newest.is_none() => self.fetch(entry, lpn, pun),
+        // Only where the rest is wanted: most look-ups would wait for memory.
+        let flash = if whole || newest.is_some() { None } else { self.ftl.lookup(lpn) };
+        match flash {
+            Some(pun) => self.fetch(entry, lpn, pun),
             // The buffer holds the rest where there is an older entry, or will.
             _ => {
                 let rest = newest.filter(|_| !whole);
                 if let Some(older) = rest {
-                    self.buffer.entry_mut(entry).token = self.audit_merge(lpn, token, older);
+                    let token = self.audit_merge(lpn, token, older);
+                    self.buffer.set_token(entry, token);
                 }
                 match rest.filter(|older| self.buffer.entry(*older).stage == Stage::Fetching) {
                     Some(older) => self.followers.push((older, entry)),
@@ -220,8 +223,8 @@ impl Device {
     fn overwrite(&mut self, id: RequestId, entry: EntryId, whole: bool) {
         let lpn = self.buffer.entry(entry).lpn;
         let token = self.audit_token(id, lpn);
-        self.buffer.entry_mut(entry).token =
-            if whole { token } else { self.audit_merge(lpn, token, entry) };
+        let token = if whole { token } else { self.audit_merge(lpn, token, entry) };
+        self.buffer.set_token(entry, token);
         let lru = self.buffer_config.order == BufferOrder::Lru;
         // While a flush or a read waits, entries keep their order, in which it finds them.
         let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
@@ -587,6 +590,19 @@ impl Device {
         })
     }
 
+    /// Brings what the end of a program of host data will look at near, in two steps:
+    /// the map's entries when it starts, what they lead to when its data has crossed
+    /// the channel. Since the write was taken in, all of it has left the caches.
+    #[inline]
+    pub(super) fn prefetch_flush(&self, id: OpId, prefetch: impl Fn(&ftl::Ftl, Lpn)) {
+        if let Owner::Flush(payload) = self.ops[id].owner {
+            for slot in 0..self.payloads.count(payload) {
+                let entry = EntryId(self.payloads.slot(payload, slot)[0]);
+                prefetch(&self.ftl, self.buffer.entry(entry).lpn);
+            }
+        }
+    }
+
     /// True where a program would find a place.
     #[inline]
     pub(super) fn has_place(&self, id: OpId) -> bool {
@@ -671,12 +687,12 @@ impl Device {
     }
 
     fn entry_on_flash(&mut self, op: OpId, id: EntryId, pun: Pun) {
-        let (lpn, stale, token, writer) = {
+        let (lpn, stale, writer) = {
             let entry = self.buffer.entry(id);
-            (entry.lpn, entry.stale, entry.token, entry.writer)
+            (entry.lpn, entry.stale, entry.writer)
         };
         self.ftl.note(pun, lpn);
-        self.audit_program(lpn, pun, token);
+        self.audit_program(lpn, pun, self.buffer.token(id));
         if !stale {
             self.ftl.commit_write(lpn, pun);
             self.buffer.supersede_older(id);

@@ -6,8 +6,9 @@ use drive::{Device, Experiment, Run, RunError, load};
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything asked for was done; the run's digest.
-    Completed(u64),
+    /// Everything asked for was done: the run's digest, and the blame of each
+    /// initiator's requests by kind.
+    Completed(u64, Vec<String>),
     /// `check` refused it, with these problems.
     Refused(String),
     /// Blocks wore out until what was left could not hold the data: no fault.
@@ -17,13 +18,13 @@ pub enum Outcome {
 /// Events after which a run counts as endless; the longest takes a tenth of it.
 const EVENTS_MOST: u64 = 1_500_000;
 
-/// Runs the experiment of `text`.
+/// Runs the experiment of `text`, with or without the device's chains.
 ///
 /// # Errors
 /// What is wrong, where something is; also where it panicked, as the auditor and
 /// the blame do.
-pub fn run(text: &str) -> Result<Outcome, String> {
-    std::panic::catch_unwind(|| attempt(text)).unwrap_or_else(|panic| {
+pub fn run(text: &str, chains: bool) -> Result<Outcome, String> {
+    std::panic::catch_unwind(|| attempt(text, chains)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         Err(said.unwrap_or_else(|| match panic.downcast_ref::<&str>() {
             Some(said) => (*said).to_owned(),
@@ -32,14 +33,14 @@ pub fn run(text: &str) -> Result<Outcome, String> {
     })
 }
 
-fn attempt(text: &str) -> Result<Outcome, String> {
+fn attempt(text: &str, chains: bool) -> Result<Outcome, String> {
     match load::load(text, "case.toml", &[]) {
         Err(problems) => Ok(Outcome::Refused(problems.to_string())),
-        Ok((experiment, _)) => run_checked(&experiment),
+        Ok((experiment, _)) => run_checked(&experiment, chains),
     }
 }
 
-fn run_checked(experiment: &Experiment) -> Result<Outcome, String> {
+fn run_checked(experiment: &Experiment, chains: bool) -> Result<Outcome, String> {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
         Ok(run) => run.expect("nobody ends it"),
@@ -47,6 +48,9 @@ fn run_checked(experiment: &Experiment) -> Result<Outcome, String> {
         Err(RunError::NoSpace(_)) if wears(experiment) => return Ok(Outcome::WornOut),
         Err(error) => return Err(error.to_string()),
     };
+    if !chains {
+        run.device_mut().forgo_chains();
+    }
     let mut events = 0;
     loop {
         match run.advance(1 << 14) {
@@ -64,7 +68,10 @@ fn run_checked(experiment: &Experiment) -> Result<Outcome, String> {
     }
     run.finish();
     account_for_all(&run)?;
-    Ok(Outcome::Completed(run.device().digest()))
+    let blame = run.measured().kinds().map(|(name, kind, stats)| {
+        format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
+    });
+    Ok(Outcome::Completed(run.device().digest(), blame.collect()))
 }
 
 /// True where blocks may be retired during a run.
