@@ -45,12 +45,22 @@ def test_an_interrupted_preconditioning_has_no_results(config, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def listen():
+    """Under nohup, a process is born deaf to SIGHUP, and a run stays so."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def started(arguments, tmp_path):
     """A run that would take minutes, once it runs."""
     more = ["--out", "out", "--set", "run.requests=100000000", "--set", "run.audit=false"]
     command = [sys.executable, "-m", "flashscape", "run", *map(str, arguments), *more]
     running = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listen,
     )
     while not (tmp_path / "out").exists():
         time.sleep(0.05)
