@@ -1,8 +1,8 @@
 //! Random drives under random workloads, with the auditor on: nothing panics,
 //! nothing hangs, every request completes, its blame sums to its latency, every
 //! read returns what was written, the map is sound, and the same experiment
-//! ends with the same digest and blame, also where operations of
-//! collection do not turn into each other.
+//! ends with the same digest, operations, wear and blame where the device goes no
+//! short way (`Device::forgo_short_ways`).
 //!
 //! `FLASHSCAPE_FUZZ_CASES` raises the number of cases. A case that fails is
 //! printed as an experiment file, shrunk. Keep it in `tests/fuzz/`: everything
@@ -27,20 +27,18 @@ fn random_drives_serve_random_workloads() {
     let cases = cases.map_or(CASES, |cases| cases.parse().expect("a number of cases"));
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let [completed, refused, worn] = [0; 3].map(Cell::new);
+    let chained = Cell::new(0);
     let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
     let outcome = TestRunner::new(config).run(&vec(any::<u32>(), DICE), |dice| {
         let text = experiment(&dice);
-        let fail = |reason: String| TestCaseError::fail(format!("{reason}\n{text}"));
-        match run(&text, true).map_err(fail)? {
-            Outcome::Refused(_) => count(&refused),
-            Outcome::WornOut => count(&worn),
-            outcome @ Outcome::Completed(..) => {
-                count(&completed);
-                if run(&text, false).as_ref() != Ok(&outcome) {
-                    return Err(fail("a run without chains ends otherwise".into()));
-                }
-            }
-        }
+        let (outcome, turned) =
+            run_both_ways(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
+        chained.set(chained.get() + turned);
+        count(match outcome {
+            Outcome::Refused(_) => &refused,
+            Outcome::WornOut => &worn,
+            Outcome::Completed(_) => &completed,
+        });
         Ok(())
     });
     let [completed, refused, worn] = [completed, refused, worn].map(Cell::into_inner);
@@ -49,6 +47,17 @@ fn random_drives_serve_random_workloads() {
         panic!("{failure}");
     }
     assert!(completed > cases / 2, "{completed} of {cases} cases were run to their end");
+    assert!(chained.get() > 0, "no operation of collection ever turned into another");
+}
+
+/// Runs a case with the device's short ways and without.
+fn run_both_ways(text: &str) -> Result<(Outcome, u64), String> {
+    let (outcome, turned) = run(text, true)?;
+    let (otherwise, _) = run(text, false)?;
+    if outcome != otherwise {
+        return Err("a run without short ways ends otherwise".into());
+    }
+    Ok((outcome, turned))
 }
 
 #[test]
@@ -58,9 +67,9 @@ fn cases_that_once_failed_pass() {
     files.sort();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        match run(&text, true) {
-            Ok(Outcome::Completed(..) | Outcome::WornOut) => {}
-            Ok(Outcome::Refused(why)) => panic!("{} tests nothing: {why}", file.display()),
+        match run_both_ways(&text) {
+            Ok((Outcome::Completed(_) | Outcome::WornOut, _)) => {}
+            Ok((Outcome::Refused(why), _)) => panic!("{} tests nothing: {why}", file.display()),
             Err(reason) => panic!("{}: {reason}", file.display()),
         }
     }

@@ -25,6 +25,7 @@ const TIME_BITS: u32 = 58;
 pub const LANES: usize = 7;
 /// The heap's place among the heads, behind the lanes.
 const HEAP: usize = LANES;
+const _: () = assert!(LANES == 7, "`first_due` plays eight heads");
 /// Due of a lane that is empty: after all time.
 const NOTHING: u64 = u64::MAX;
 
@@ -43,8 +44,8 @@ pub trait Event: Copy {
     fn pack(self) -> u32;
     /// The event that packed to `bits`.
     fn unpack(bits: u32) -> Self;
-    /// The lane of events that are mostly due in the order in which they are scheduled;
-    /// `None` for others. A matter of speed alone.
+    /// The lane, below [`LANES`], of events that are mostly due in the order in which they
+    /// are scheduled; `None` for others. A matter of speed alone.
     fn lane(self) -> Option<usize>;
 }
 
@@ -253,6 +254,18 @@ mod tests {
             }
             let rest: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(at, _, event)| (at.as_ns(), event)).collect();
             prop_assert_eq!(rest, model);
+        }
+    }
+
+    #[test]
+    fn an_event_is_taken_when_it_is_due_and_not_before() {
+        for event in [0u32, 7] {
+            let mut agenda = Agenda::new();
+            agenda.schedule(Instant::from_ns(5), event);
+            assert!(agenda.pop_by(Instant::from_ns(4)).is_none());
+            assert_eq!((agenda.len(), agenda.next_due()), (1, Some(Instant::from_ns(5))));
+            assert!(agenda.pop_by(Instant::from_ns(5)).is_some());
+            assert!(agenda.is_empty() && agenda.pop().is_none());
         }
     }
 

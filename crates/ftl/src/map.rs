@@ -95,7 +95,7 @@ impl Map {
         let mut bits = self.live[Word(word)] & u64::MAX << (first.0 % 64);
         while bits == 0 {
             word += 1;
-            if word * 64 >= end.0 {
+            if word >= end.0.div_ceil(64) {
                 return None;
             }
             bits = self.live[Word(word)];

@@ -139,9 +139,11 @@ impl Device {
                     if !self.channels[channel].busy {
                         return self.start_program(id);
                     }
-                    let forced = self.groups[group].forces(self.ops[id].class, self.bypass);
-                    self.begin_wait(id);
-                    return self.want_channel(id, group, forced);
+                    if self.short_ways && self.groups[group].is_alone() {
+                        let forced = self.groups[group].pass(self.ops[id].class, self.bypass);
+                        self.begin_wait(id);
+                        return self.want_channel(id, group, forced);
+                    }
                 }
                 OpKind::Program | OpKind::CopyBack => {}
             }
@@ -374,14 +376,15 @@ impl Device {
         match owner {
             Owner::CollectRead(live) if self.chain_program(id, live) => return,
             Owner::CollectMove(from) if self.may_chain_read(bin, from) => {
+                // Its cells are not freed before: a move from a block that is still
+                // being read asks for nothing.
                 self.moved(id, from);
                 if self.chain_read(id) {
                     return;
                 }
                 self.vacate(id);
                 self.collect(bin);
-                self.ops.remove(id);
-                return self.serve(group);
+                return self.leave(id, group);
             }
             _ => {}
         }
@@ -398,6 +401,11 @@ impl Device {
             }
             Owner::CollectErase => self.erased(id),
         }
+        self.leave(id, group);
+    }
+
+    /// An operation's owner has heard of its end: others may start.
+    fn leave(&mut self, id: OpId, group: GroupId) {
         self.ops.remove(id);
         self.serve(group);
     }

@@ -4,14 +4,15 @@
 //!
 //! This is a short cut through [`Device::end`], [`Device::collect`] and
 //! [`Device::ask`], and nothing else: it is taken only where they would do the
-//! same at the same moment, which the fuzz test checks with every case. Most flash
-//! operations of a drive under random writes are of this kind.
+//! same at the same moment; the fuzz test compares. Most flash operations of a drive
+//! under random writes are of this kind.
 
 use super::Device;
 use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
+use engine::Ticket;
 use ftl::{Batch, BinId, Stream};
 use metrics::Holder;
 
@@ -25,7 +26,7 @@ impl Device {
             return false;
         }
         let job = &self.jobs[bin];
-        if !self.chains || !job.staged.is_empty() || job.under_way() < self.gc_config.window {
+        if !self.short_ways || !job.staged.is_empty() || job.under_way() < self.gc_config.window {
             return false;
         }
         let class = self.class_of(bin);
@@ -51,7 +52,7 @@ impl Device {
         if self.channels[channel].busy {
             let op = &self.ops[id];
             self.groups[group].busy &= !op.cells;
-            let forced = self.groups[group].forces(class, self.bypass);
+            let forced = self.groups[group].pass(class, self.bypass);
             self.want_channel(id, group, forced);
         } else {
             let bound = self.bind(id);
@@ -69,7 +70,7 @@ impl Device {
         let job = &self.jobs[bin];
         // A block that is read whole is erased after the last move from it, on cells
         // that must be free then.
-        self.chains
+        self.short_ways
             && job.victim == Some(from.block)
             && !job.by_idleness
             && job.under_way() == self.gc_config.window
@@ -130,6 +131,9 @@ impl Device {
         op.age = NO_AGE;
         rest(op);
         debug_assert!(!op.waits, "collection's waits are not measured");
+        let group = op.group;
+        self.groups[group].idle_check = Ticket::NONE;
+        self.chained += 1;
     }
 
     /// An operation that has turned into another goes on holding its cells.

@@ -33,7 +33,7 @@ pub struct Job {
     /// Read and not yet written: logical unit and the place it was read from.
     pub(super) staged: Vec<[u32; 2]>,
     erases: u32,
-    /// Moves that gain as much space as a host's batch takes, from the last victim.
+    /// Units whose moves gain as much space as a host's batch takes, from the last victim.
     pace: u32,
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
@@ -191,7 +191,8 @@ impl Device {
         true
     }
 
-    /// How many of a victim's live units are moved for each batch of space that it gains.
+    /// How many of a victim's live units are moved for each batch of space that it gains:
+    /// never more than there are, because a victim gains at least a batch.
     fn pace_of(&self, victim: BlockId) -> u32 {
         let layout = &self.ftl.layout;
         let live = self.ftl.live_units(victim);

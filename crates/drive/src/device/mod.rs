@@ -63,8 +63,9 @@ pub struct Device {
     places: Column<BinId, array::BinPlace>,
     /// True where that is so of every bin: any read and program occupies the same cells.
     uniform: bool,
-    /// Whether operations of collection may turn into each other.
-    chains: bool,
+    /// Whether what would go next anyway may pass by the queue, and operations of
+    /// collection turn into each other.
+    short_ways: bool,
     /// Every cell of a group.
     all_cells: u64,
     rows: RowTiming,
@@ -91,6 +92,8 @@ pub struct Device {
     spaces: Column<BinId, Space>,
     pools: Column<ftl::PoolId, write::Pool>,
     bins: Column<BinId, write::Home>,
+    /// Operations that another one turned into.
+    chained: u64,
     /// Order in which operations are asked for.
     next_seq: u64,
     /// Bins whose need for collection is looked at when the present event is over.
@@ -202,7 +205,8 @@ impl Device {
             requests: Requests::default(),
             buffer: Buffer::new(buffer_units, layout.pool_count()),
             link: Link::new(&config.link),
-            chains: true,
+            short_ways: true,
+            chained: 0,
             draining: false,
             fetches_left: Vec::new(),
             followers: Vec::new(),
@@ -246,10 +250,11 @@ impl Device {
     }
 
     /// From now on every move of garbage collection asks for a read and a program of
-    /// its own, instead of one turning into the other. The outcome is the same to the
-    /// last bit, as tests prove with this; it only takes longer.
-    pub fn forgo_chains(&mut self) {
-        self.chains = false;
+    /// its own, instead of one turning into the other, and programs stand in the queue
+    /// before they wait for their channel. The outcome is the same to the last bit, as
+    /// tests prove with this; it only takes longer.
+    pub fn forgo_short_ways(&mut self) {
+        self.short_ways = false;
     }
 
     /// Turns the auditor on. From now on every read is checked against what was
@@ -511,6 +516,10 @@ impl Device {
     /// Flash operations that were under way or waited at a time, at most.
     pub fn most_operations(&self) -> usize {
         self.ops.most()
+    }
+    /// Operations of collection that another one turned into.
+    pub fn chained(&self) -> u64 {
+        self.chained
     }
     /// A running hash of every completion: equal digests, equal runs.
     pub fn digest(&self) -> u64 {

@@ -160,7 +160,9 @@ impl Group {
     }
 
     /// As [`Group::is_open_to`] or else [`Group::goes_first`], for an operation that
-    /// is not asked for yet and goes on on cells that the present one holds.
+    /// is not asked for yet and goes on on cells that the present one holds. Where
+    /// others wait it must be the group's only cell: on others, one of them might
+    /// start now.
     #[inline]
     pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: Bypass) -> bool {
         if (self.held | self.wanted) & cells != 0 {
@@ -171,15 +173,37 @@ impl Group {
         }
         let outranks = class == Class::Urgent || class == Class::Held;
         outranks
+            && self.cells == 1
             && bypass != Bypass::None
             && (self.reserved & cells == 0 || self.reserved_by == Some(bin))
             && self.classes & ((2 << class as u32) - 1) == 0
     }
-
-    /// True where what [`Group::goes_first`] found would be a forced [`Pick`].
+    /// True where nothing that waits can start when an operation takes its cells:
+    /// nothing waits, or there are no other cells.
     #[inline]
-    pub fn forces(&self, class: Class, bypass: Bypass) -> bool {
-        class == Class::Held || bypass == Bypass::None
+    pub fn is_alone(&self) -> bool {
+        self.queued == 0 || self.cells == 1
+    }
+
+    /// An operation goes next without having stood in the queue: does what
+    /// [`Group::pick`] would have done, and returns whether its choice would have been
+    /// forced.
+    #[inline]
+    pub fn pass(&mut self, class: Class, bypass: Bypass) -> bool {
+        if class == Class::Held {
+            return true;
+        }
+        let ranked = self.classes & !SOFT;
+        if class == Class::Soft && ranked == 0 {
+            return false;
+        }
+        if bypass == Bypass::None {
+            return true;
+        }
+        if ranked >> class as u32 == 0 {
+            self.bound = UNBOUNDED;
+        }
+        false
     }
 
     #[inline]

@@ -6,25 +6,37 @@ use drive::{Device, Experiment, Run, RunError, load};
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything asked for was done: the run's digest, and the blame of each
-    /// initiator's requests by kind.
-    Completed(u64, Vec<String>),
+    /// Everything asked for was done.
+    Completed(Box<Account>),
     /// `check` refused it, with these problems.
     Refused(String),
     /// Blocks wore out until what was left could not hold the data: no fault.
     WornOut,
 }
 
+/// What a run did, as far as two runs of an experiment must agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    digest: u64,
+    events: u64,
+    counters: drive::Counters,
+    tally: ftl::Tally,
+    erase_counts: Vec<u32>,
+    /// Of each initiator's requests, by kind and latency.
+    blame: Vec<String>,
+}
+
 /// Events after which a run counts as endless; the longest takes a tenth of it.
 const EVENTS_MOST: u64 = 1_500_000;
 
-/// Runs the experiment of `text`, with or without the device's chains.
+/// Runs the experiment of `text`, with or without the device's short ways; also
+/// returns how many operations of collection another one turned into.
 ///
 /// # Errors
 /// What is wrong, where something is; also where it panicked, as the auditor and
 /// the blame do.
-pub fn run(text: &str, chains: bool) -> Result<Outcome, String> {
-    std::panic::catch_unwind(|| attempt(text, chains)).unwrap_or_else(|panic| {
+pub fn run(text: &str, short_ways: bool) -> Result<(Outcome, u64), String> {
+    std::panic::catch_unwind(|| attempt(text, short_ways)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         Err(said.unwrap_or_else(|| match panic.downcast_ref::<&str>() {
             Some(said) => (*said).to_owned(),
@@ -33,23 +45,23 @@ pub fn run(text: &str, chains: bool) -> Result<Outcome, String> {
     })
 }
 
-fn attempt(text: &str, chains: bool) -> Result<Outcome, String> {
+fn attempt(text: &str, short_ways: bool) -> Result<(Outcome, u64), String> {
     match load::load(text, "case.toml", &[]) {
-        Err(problems) => Ok(Outcome::Refused(problems.to_string())),
-        Ok((experiment, _)) => run_checked(&experiment, chains),
+        Err(problems) => Ok((Outcome::Refused(problems.to_string()), 0)),
+        Ok((experiment, _)) => run_checked(&experiment, short_ways),
     }
 }
 
-fn run_checked(experiment: &Experiment, chains: bool) -> Result<Outcome, String> {
+fn run_checked(experiment: &Experiment, short_ways: bool) -> Result<(Outcome, u64), String> {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
         Ok(run) => run.expect("nobody ends it"),
         // Blocks may have worn out during preconditioning, out of sight.
-        Err(RunError::NoSpace(_)) if wears(experiment) => return Ok(Outcome::WornOut),
+        Err(RunError::NoSpace(_)) if wears(experiment) => return Ok((Outcome::WornOut, 0)),
         Err(error) => return Err(error.to_string()),
     };
-    if !chains {
-        run.device_mut().forgo_chains();
+    if !short_ways {
+        run.device_mut().forgo_short_ways();
     }
     let mut events = 0;
     loop {
@@ -57,7 +69,7 @@ fn run_checked(experiment: &Experiment, chains: bool) -> Result<Outcome, String>
             Ok(true) => {}
             Ok(false) => break,
             Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => {
-                return Ok(Outcome::WornOut);
+                return Ok((Outcome::WornOut, run.device().chained()));
             }
             Err(error) => return Err(error.to_string()),
         }
@@ -71,7 +83,16 @@ fn run_checked(experiment: &Experiment, chains: bool) -> Result<Outcome, String>
     let blame = run.measured().kinds().map(|(name, kind, stats)| {
         format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
     });
-    Ok(Outcome::Completed(run.device().digest(), blame.collect()))
+    let device = run.device();
+    let account = Account {
+        digest: device.digest(),
+        events: device.events(),
+        counters: *device.counters(),
+        tally: device.ftl().tally,
+        erase_counts: device.ftl().erase_counts().to_vec(),
+        blame: blame.collect(),
+    };
+    Ok((Outcome::Completed(Box::new(account)), device.chained()))
 }
 
 /// True where blocks may be retired during a run.
