@@ -142,12 +142,15 @@ fn filling_deep_queues_can_be_interrupted() {
     assert_eq!(run.issued(), 10);
 }
 
-/// The error that ends a run which never catches up.
-fn end_of(run: &mut Run) -> RunError {
+/// A run that never catches up with so many bytes for its backlog, and its end.
+fn end_of(text: &str, backlog: u64) -> (Run, RunError) {
+    let experiment = experiment(text, &[]);
+    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    run.limit_backlog(backlog);
     loop {
         match run.advance(1 << 10) {
             Ok(more) => assert!(more, "it never catches up"),
-            Err(error) => break error,
+            Err(error) => break (run, error),
         }
     }
 }
@@ -158,10 +161,7 @@ fn an_overload_of_large_requests_ends_as_early() {
     let text = reads(
         "size = \"256 KiB\"\narrivals = { process = \"constant\", rate = \"1 MIOPS\" }\nqueue_depth = 1000000\n[run]\ntime = \"1 h\"\n",
     );
-    let experiment = experiment(&text, &[]);
-    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
-    run.limit_backlog(32 << 20);
-    let error = end_of(&mut run);
+    let (run, error) = end_of(&text, 32 << 20);
     assert!(error.to_string().contains("overload"), "{error}");
     // 32 MiB hold a thousand of them, and room grows by doubling.
     assert!((250..1_500).contains(&run.issued()), "{}", run.issued());
@@ -173,10 +173,7 @@ fn an_overload_ends_when_memory_would() {
     let text = reads(
         "arrivals = { process = \"constant\", rate = \"1 MIOPS\" }\nqueue_depth = 4\n[run]\ntime = \"1 h\"\n",
     );
-    let experiment = experiment(&text, &[]);
-    let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
-    run.limit_backlog(1 << 20);
-    let error = end_of(&mut run);
+    let (run, error) = end_of(&text, 1 << 20);
     println!("{error}");
     let RunError::Workload { workload, problem } = error else { panic!("it is the workload's") };
     assert_eq!(workload, "host");

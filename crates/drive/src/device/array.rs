@@ -130,9 +130,7 @@ impl Device {
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = engine::Ticket::NONE;
         let group_state = &self.groups[group];
-        let goes_first =
-            || group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass);
-        if goes_first() {
+        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(id),
                 OpKind::Program if self.has_place(id) => {
@@ -273,17 +271,25 @@ impl Device {
 
     /// Occupies the cells of an operation from now on.
     #[inline]
-    pub(super) fn occupy(&mut self, id: OpId) {
+    fn occupy(&mut self, id: OpId) {
         let op = &self.ops[id];
-        let (group, cells, channel, state) = (op.group, op.cells, op.channel, op.holder.on_unit());
-        self.counters.count(op.kind, op.holder, op.planes);
+        let (group, cells) = (op.group, op.cells);
         debug_assert_eq!(
             self.groups[group].busy & cells,
             0,
             "a cell serves one operation at a time"
         );
         self.groups[group].busy |= cells;
-        let channel = &mut self.channels[channel].ledger;
+        self.hold_on(id);
+    }
+
+    /// Counts an operation, which holds its cells, and charges waits for them to it.
+    #[inline]
+    pub(super) fn hold_on(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, state) = (op.group, op.cells, op.holder.on_unit());
+        self.counters.count(op.kind, op.holder, op.planes);
+        let channel = &mut self.channels[op.channel].ledger;
         self.ledgers.occupy(self.now, group, cells, state, &self.groups[group], channel);
     }
 

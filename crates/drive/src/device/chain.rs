@@ -135,14 +135,4 @@ impl Device {
         self.groups[group].idle_check = Ticket::NONE;
         self.chained += 1;
     }
-
-    /// An operation that has turned into another goes on holding its cells.
-    #[inline]
-    fn hold_on(&mut self, id: OpId) {
-        let op = &self.ops[id];
-        let (group, cells, state) = (op.group, op.cells, op.holder.on_unit());
-        self.counters.count(op.kind, op.holder, op.planes);
-        let channel = &mut self.channels[op.channel].ledger;
-        self.ledgers.occupy(self.now, group, cells, state, &self.groups[group], channel);
-    }
 }

@@ -61,7 +61,7 @@ pub struct Device {
     gc_config: GcConfig,
     bins_of_group: Column<GroupId, Vec<BinId>>,
     places: Column<BinId, array::BinPlace>,
-    /// True where that is so of every bin: any read and program occupies the same cells.
+    /// True where, in every bin, any read and program occupies the same cells.
     uniform: bool,
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
