@@ -8,12 +8,18 @@ use std::num::NonZeroU32;
 typed_id! { struct Word; }
 
 /// Where each logical unit lives and what each physical unit holds.
+#[derive(Clone)]
 pub struct Map {
     // A physical number is stored plus one, so that zeroed memory means unmapped.
     forward: BigColumn<Lpn, Option<NonZeroU32>>,
     reverse: BigColumn<Pun, u32>,
     live: BigColumn<Word, u64>,
 }
+
+/// What the columns are called outside.
+const FORWARD: &str = "map.forward";
+const REVERSE: &str = "map.reverse";
+const LIVE: &str = "map.live";
 
 impl Map {
     /// Nothing mapped.
@@ -159,6 +165,22 @@ impl Map {
             self.live[Word(at / 64)] &= !(low_bits(run) << shift);
             at += run;
         }
+    }
+    /// The columns by name, as they lie in memory.
+    pub fn columns(&self) -> [(&'static str, &[u8]); 3] {
+        [
+            (FORWARD, self.forward.as_bytes()),
+            (REVERSE, self.reverse.as_bytes()),
+            (LIVE, self.live.as_bytes()),
+        ]
+    }
+    /// The columns by name, to change.
+    pub fn columns_mut(&mut self) -> [(&'static str, &mut [u8]); 3] {
+        [
+            (FORWARD, self.forward.as_mut_bytes()),
+            (REVERSE, self.reverse.as_mut_bytes()),
+            (LIVE, self.live.as_mut_bytes()),
+        ]
     }
     /// Bytes that the map takes once all of it is in use.
     pub fn bytes(&self) -> usize {
