@@ -17,6 +17,7 @@ from flashscape.errors import (
     OutputError,
     Problem,
     SimulatorError,
+    SnapshotError,
     SpaceError,
     TraceError,
 )
@@ -25,6 +26,7 @@ from flashscape.explain import explain
 from flashscape.latency import Latency
 from flashscape.result import Result
 from flashscape.run import Observer, run
+from flashscape.snapshot import Snapshot
 
 __all__ = [
     "Completion",
@@ -40,6 +42,8 @@ __all__ = [
     "Problem",
     "Result",
     "SimulatorError",
+    "Snapshot",
+    "SnapshotError",
     "SpaceError",
     "TraceError",
     "__version__",

@@ -38,9 +38,9 @@ impl Prepared {
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
         let prepared = match (snapshot, &experiment.precondition.snapshot) {
-            (Some(snapshot), _) => Self::from_snapshot(snapshot.clone(), experiment)?,
+            (Some(snapshot), _) => Self::from_snapshot(snapshot, experiment)?,
             (None, Some(file)) => match Snapshot::read(file, ongoing)? {
-                Some(snapshot) => Self::from_snapshot(snapshot, experiment)?,
+                Some(snapshot) => Self::from_snapshot(&snapshot, experiment)?,
                 None => return Ok(None),
             },
             (None, None) => match preconditioned(experiment, ongoing)? {
@@ -54,14 +54,14 @@ impl Prepared {
         Ok(Some(prepared.audited(experiment.run.audit)))
     }
 
-    fn from_snapshot(snapshot: Snapshot, experiment: &Experiment) -> Result<Self, RunError> {
+    fn from_snapshot(snapshot: &Snapshot, experiment: &Experiment) -> Result<Self, RunError> {
         let faults = unfit(&snapshot.origin, &experiment.drive);
         if !faults.is_empty() {
             return Err(RunError::Unfit(faults));
         }
         let origin = snapshot.origin.clone();
         let history = History { preconditioned: origin.preconditioned, snapshot: Some(origin) };
-        Ok(Self { device: snapshot.into_device(&experiment.drive), history })
+        Ok(Self { device: snapshot.device(&experiment.drive)?, history })
     }
 
     fn audited(mut self, audit: bool) -> Self {

@@ -14,17 +14,29 @@ pub use file::{Damaged, info};
 pub use fit::unfit;
 
 use crate::config::DriveConfig;
-use crate::device::{Device, empty_firmware};
+use crate::device::Device;
 use crate::precondition::Preconditioned;
+use file::Kept;
 use ftl::Ftl;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// A drive that was shut down.
-#[derive(Clone)]
 pub struct Snapshot {
     /// Where it comes from.
     pub origin: Origin,
-    ftl: Ftl,
+    store: Store,
+}
+
+/// Where the firmware is.
+enum Store {
+    /// In memory, of which each drive that is started gets a copy.
+    Memory(Box<Ftl>),
+    /// In a file, whose memory all drives share that are started from it, as long as
+    /// they do not change it.
+    File(Kept),
 }
 
 /// Where a snapshot comes from, and what is in it.
@@ -73,31 +85,59 @@ impl Snapshot {
             erases: ftl.tally.erases,
             mapped_units: ftl.mapped_units(),
         };
-        Ok(Self { origin, ftl })
+        Ok(Self { origin, store: Store::Memory(Box::new(ftl)) })
+    }
+
+    /// The snapshot in a file, which is compared with its checksums. It stays in the file,
+    /// which must not be changed as long as the snapshot or a drive that was started from it
+    /// lives. `ongoing` is told how much is read, from 0 to 1, and ends it by returning
+    /// false, in which case `None` is returned.
+    ///
+    /// # Errors
+    /// Where there is no such file, or none with a whole snapshot.
+    pub fn read(
+        path: &Path,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, Damaged> {
+        let kept = Kept::read(path, ongoing)?;
+        Ok(kept.map(|kept| Self { origin: kept.origin().clone(), store: Store::File(kept) }))
+    }
+
+    /// Writes it to a file that is empty.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, or its own cannot be read any more.
+    pub fn write(&self, file: &mut File) -> io::Result<()> {
+        match &self.store {
+            Store::Memory(ftl) => file::write(file, &self.origin, ftl),
+            Store::File(kept) => {
+                let ftl = kept.firmware().map_err(io::Error::other)?;
+                file::write(file, &self.origin, &ftl)
+            }
+        }
     }
 
     /// A drive as `config` describes it, with what is in the snapshot. `config` fits it
     /// ([`unfit`] finds nothing).
-    pub fn into_device(self, config: &DriveConfig) -> Device {
-        let mut ftl = self.ftl;
+    ///
+    /// # Errors
+    /// Where its file cannot be read any more.
+    pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
+        let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
         let mut device = Device::with_firmware(config, ftl);
         device.firmware_changed();
-        device
+        Ok(device)
     }
 
-    /// As [`Snapshot::into_device`], of a copy.
-    pub fn device(&self, config: &DriveConfig) -> Device {
-        self.clone().into_device(config)
-    }
-
-    /// The firmware that was kept.
-    pub fn ftl(&self) -> &Ftl {
-        &self.ftl
-    }
-
-    fn empty(origin: Origin) -> Self {
-        let ftl = empty_firmware(&origin.drive, origin.seed);
-        Self { origin, ftl }
+    /// A copy of the firmware that was kept.
+    ///
+    /// # Errors
+    /// Where its file cannot be read any more.
+    pub fn firmware(&self) -> Result<Ftl, Damaged> {
+        match &self.store {
+            Store::Memory(ftl) => Ok(Ftl::clone(ftl)),
+            Store::File(kept) => kept.firmware(),
+        }
     }
 }

@@ -116,9 +116,10 @@ fn a_shut_down_drive_keeps_what_was_acknowledged_from_its_buffer() {
     bench.settle();
     let snapshot = Snapshot::of(bench.device, &experiment.drive, None, 1, Default::default());
     let snapshot = snapshot.unwrap();
-    let mapped = (0..768).filter(|lpn| snapshot.ftl().lookup(Lpn(*lpn)).is_some());
+    let ftl = snapshot.firmware().unwrap();
+    let mapped = (0..768).filter(|lpn| ftl.lookup(Lpn(*lpn)).is_some());
     assert_eq!(mapped.collect::<Vec<_>>(), [1, 3, 4, 5]);
-    assert_eq!(snapshot.ftl().audit(), Ok(()));
+    assert_eq!(ftl.audit(), Ok(()));
 }
 
 #[test]

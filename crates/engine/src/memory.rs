@@ -6,6 +6,8 @@
 use crate::ids::Id;
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
+use std::fs::File;
+use std::io;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 use std::ptr::NonNull;
@@ -49,6 +51,29 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         Self { first, count, _map: map, key: PhantomData }
     }
 
+    /// The `count` values that stand in `file` from byte `offset` on, read when they are
+    /// needed. Columns of one file share its memory until they are changed; changes stay
+    /// in the column.
+    ///
+    /// # Errors
+    /// Where the file is too short or cannot be mapped.
+    pub fn of_file(file: &File, offset: u64, count: usize) -> io::Result<Self> {
+        let bytes = count * size_of::<V>();
+        if file.metadata()?.len() < offset + bytes as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if bytes == 0 {
+            return Ok(Self::zeroed(0));
+        }
+        // SAFETY: the mapping is private, so that nobody else writes to it. What is read
+        // before it is written comes from the file, which must not be changed in place
+        // meanwhile: snapshots are written to new files only. (Whoever cuts the file off
+        // has the process killed.)
+        let mut map = unsafe { MmapOptions::new().offset(offset).len(bytes).map_copy(file)? };
+        let first = NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0");
+        Ok(Self { first, count, _map: Some(map), key: PhantomData })
+    }
+
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.count
@@ -79,10 +104,6 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self.as_slice())
     }
-    /// The values as they lie in memory, to change.
-    pub fn as_mut_bytes(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(self.as_mut_slice())
-    }
     /// Asks for the value at `id` to be near when it is needed.
     #[inline]
     pub fn prefetch(&self, id: K) {
@@ -99,7 +120,7 @@ const PIECE_BYTES: usize = 2 << 20;
 impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
     fn clone(&self) -> Self {
         let mut copy = Self::zeroed(self.count);
-        copy_apart(self.as_bytes(), copy.as_mut_bytes());
+        copy_apart(self.as_bytes(), bytemuck::cast_slice_mut(copy.as_mut_slice()));
         copy
     }
 }
@@ -191,10 +212,25 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_a_file_share_it_and_change_apart() {
+        let path = std::env::temp_dir().join(format!("flashscape-column-{}", std::process::id()));
+        let values: Vec<u32> = (0..4096).collect();
+        std::fs::write(&path, bytemuck::cast_slice(&values)).unwrap();
+        let file = File::open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let open = |offset, count| BigColumn::<Place, u32>::of_file(&file, offset, count);
+        let (mut one, other) = (open(4096, 3072).unwrap(), open(4096, 3072).unwrap());
+        one[Place(0)] = 7;
+        assert_eq!((one[Place(0)], one[Place(1)]), (7, 1025));
+        assert_eq!((other[Place(0)], other[Place(3071)]), (1024, 4095));
+        assert!(open(4096, 3073).is_err(), "a value more than there are");
+    }
+
+    #[test]
     fn bytes_are_those_of_the_values() {
         let mut column: BigColumn<Place, u32> = BigColumn::zeroed(2);
-        column.as_mut_bytes()[4] = 1;
-        assert_eq!(column.as_slice(), [0, 1u32.to_le()]);
+        column[Place(1)] = 1;
+        assert_eq!(column.as_bytes()[4..], 1u32.to_ne_bytes());
         assert!(!is_zero(column.as_bytes()) && is_zero(&column.as_bytes()[..4]));
     }
 

@@ -3,6 +3,8 @@
 
 use crate::layout::{Lpn, Pun};
 use engine::{BigColumn, typed_id};
+use std::fs::File;
+use std::io;
 use std::num::NonZeroU32;
 
 typed_id! { struct Word; }
@@ -30,6 +32,20 @@ impl Map {
             // One word more, so that bits may be read across a word's end.
             live: BigColumn::zeroed(physical as usize / 64 + 2),
         }
+    }
+
+    /// The map of as many units that stands in a file, each column from `place` on.
+    pub fn of_file(
+        logical: u32,
+        physical: u32,
+        file: &File,
+        place: &dyn Fn(&'static str) -> u64,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            forward: BigColumn::of_file(file, place(FORWARD), logical as usize)?,
+            reverse: BigColumn::of_file(file, place(REVERSE), physical as usize)?,
+            live: BigColumn::of_file(file, place(LIVE), physical as usize / 64 + 2)?,
+        })
     }
 
     /// Where a logical unit lives.
@@ -172,14 +188,6 @@ impl Map {
             (FORWARD, self.forward.as_bytes()),
             (REVERSE, self.reverse.as_bytes()),
             (LIVE, self.live.as_bytes()),
-        ]
-    }
-    /// The columns by name, to change.
-    pub fn columns_mut(&mut self) -> [(&'static str, &mut [u8]); 3] {
-        [
-            (FORWARD, self.forward.as_mut_bytes()),
-            (REVERSE, self.reverse.as_mut_bytes()),
-            (LIVE, self.live.as_mut_bytes()),
         ]
     }
     /// Bytes that the map takes once all of it is in use.

@@ -8,6 +8,8 @@ use crate::ftl::Ftl;
 use crate::gc::Thresholds;
 use crate::layout::BlockId;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
 
 /// What is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -120,20 +122,22 @@ impl Ftl {
         }
     }
 
-    /// Takes up the state of a drive of the same layout, which `each` writes into columns
-    /// that are zero.
+    /// Takes up the state of a drive of the same layout: the map from the places in a file
+    /// that `place` says, where it stays until it is changed; of the other columns `each`
+    /// fills in the bytes.
     ///
     /// # Errors
-    /// Those of `each`, and where it gives what no drive of this layout has.
-    pub fn take_columns<Error: From<Unknown>>(
+    /// Those of `each` and of mapping the file, and where there is what no drive of this
+    /// layout has.
+    pub fn take_columns<Error: From<Unknown> + From<io::Error>>(
         &mut self,
         rest: &Rest,
+        file: &File,
+        place: &dyn Fn(&'static str) -> u64,
         each: Take<'_, Error>,
     ) -> Result<(), Error> {
-        self.map = crate::map::Map::new(self.layout.logical_units, self.layout.physical_units());
-        for (name, bytes) in self.map.columns_mut() {
-            each(name, bytes)?;
-        }
+        let units = (self.layout.logical_units, self.layout.physical_units());
+        self.map = crate::map::Map::of_file(units.0, units.1, file, place)?;
         let blocks = &mut self.blocks;
         each("blocks.standing", bytemuck::cast_slice_mut(blocks.standing.as_mut_slice()))?;
         each("blocks.erase_count", bytemuck::cast_slice_mut(blocks.erase_count.as_mut_slice()))?;

@@ -11,6 +11,7 @@ mod errors;
 mod guard;
 mod plan;
 mod session;
+mod snapshot;
 mod table;
 
 use pyo3::prelude::*;
@@ -26,6 +27,8 @@ mod _flashscape {
     use crate::plan::Plan;
     #[pymodule_export]
     use crate::session::Session;
+    #[pymodule_export]
+    use crate::snapshot::{Snapshot, snapshot_origin};
     #[pymodule_export]
     use crate::table::Table;
 

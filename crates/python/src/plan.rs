@@ -50,7 +50,7 @@ impl Plan {
         let (mut experiment, checked, document) =
             loaded.map_err(|problems: Problems| errors::config(&problems))?;
         if let Some(folder) = folder {
-            find_traces(&mut experiment, Path::new(folder));
+            find_files(&mut experiment, Path::new(folder));
         }
         Ok(Self { inner: Arc::new(Inner { experiment, checked, document }) })
     }
@@ -112,6 +112,25 @@ impl Inner {
         };
         let surveys = guard::detached(py, || self.look(survey))?;
         surveys.map_err(|faults| self.refusal(faults))
+    }
+
+    /// Refuses a snapshot that the drive cannot be started from: the one given, else the
+    /// one that the experiment names. Of a file only the header is read.
+    pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<()> {
+        let named = &self.experiment.precondition.snapshot;
+        let origin = match (given, named) {
+            (Some(snapshot), _) => snapshot.origin.clone(),
+            (None, Some(file)) => drive::snapshot::info(file).map_err(errors::damaged)?,
+            (None, None) => return Ok(()),
+        };
+        let faults = drive::snapshot::unfit(&origin, &self.experiment.drive);
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let mut problems = Problems::new(self.document.file());
+        faults.into_iter().for_each(|(path, problem)| problems.push(path, problem));
+        self.document.locate(&mut problems);
+        Err(errors::config(&problems))
     }
 
     /// Looks at every trace; all faults at once.
@@ -186,7 +205,10 @@ fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(Strin
 }
 
 /// A relative path in a configuration counts from the configuration's folder.
-fn find_traces(experiment: &mut Experiment, folder: &Path) {
+fn find_files(experiment: &mut Experiment, folder: &Path) {
+    if let Some(file) = &mut experiment.precondition.snapshot {
+        *file = folder.join(&file);
+    }
     for trace in experiment.workload.iter_mut().filter_map(|workload| workload.trace.as_mut()) {
         trace.file = folder.join(&trace.file);
     }

@@ -19,13 +19,20 @@ import click
 
 from flashscape import signals
 from flashscape._flashscape import __version__
-from flashscape.errors import ConfigError, FlashscapeError, Interrupted, TraceError
+from flashscape.errors import (
+    ConfigError,
+    FlashscapeError,
+    Interrupted,
+    SnapshotError,
+    TraceError,
+)
 
 _COMMANDS = {
     "run": "Run an experiment.",
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
     "explain": "Say where the tail of a run comes from.",
+    "snapshot": "Keep a drive, to start runs from it.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
 }
@@ -133,7 +140,7 @@ def failed(error: Exception) -> int:
     """Say what went wrong; return the exit code."""
     if os.environ.get(_TRACEBACK):
         raise error
-    if isinstance(error, (ConfigError, TraceError)):
+    if isinstance(error, (ConfigError, SnapshotError, TraceError)):
         _say(str(error))
         return 2
     if isinstance(error, FlashscapeError):

@@ -108,7 +108,7 @@ fn restart(run: Run, experiment: &Experiment) -> Result<(), String> {
         Err(_) if worn => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    snapshot.ftl().audit()?;
+    snapshot.firmware().map_err(|error| error.to_string())?.audit()?;
     let mut again = experiment.clone();
     again.run.requests = Some(again.run.requests.map_or(50, |most| most.min(50)));
     again.run.warm_up = None;
