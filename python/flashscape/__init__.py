@@ -8,13 +8,14 @@
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
 from flashscape import signals as _signals  # noqa: F401
 from flashscape._flashscape import Completion, __version__
-from flashscape.catalogue import Preset, check, presets, schema
+from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
 from flashscape.drive import Drive
 from flashscape.errors import (
     ConfigError,
     FlashscapeError,
     Interrupted,
     OutputError,
+    PolicyError,
     Problem,
     SimulatorError,
     SnapshotError,
@@ -33,11 +34,14 @@ __all__ = [
     "ConfigError",
     "Drive",
     "Experiment",
+    "Family",
     "FlashscapeError",
     "Interrupted",
     "Latency",
     "Observer",
     "OutputError",
+    "Policy",
+    "PolicyError",
     "Preset",
     "Problem",
     "Result",
@@ -49,6 +53,7 @@ __all__ = [
     "__version__",
     "check",
     "explain",
+    "policies",
     "presets",
     "run",
     "schema",

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, final
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Candidates",
     "Completion",
     "Drive",
     "Plan",
@@ -46,10 +47,12 @@ class Plan:
         is_json: bool = False,
         overrides: Sequence[tuple[str, str, bool]] = ...,
         folder: str | None = None,
+        policies: Sequence[tuple[str, Callable[..., Any]]] = ...,
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 
-        ``file`` is what faults call it; trace files are looked for in ``folder``. An
+        ``file`` is what faults call it; trace files are looked for in ``folder``, and so
+        are policies in Python, unless ``policies`` has a callable for their path. An
         override is a path and a value: as on a command line, or (True) JSON text.
         """
     def resolved(self) -> str:
@@ -61,6 +64,31 @@ class Plan:
 
         Of a file of more than ``whole_below`` bytes only the first rows are read.
         """
+
+@final
+class Candidates:
+    """The blocks of one bin, by their places in it, among which garbage collection chooses."""
+
+    @property
+    def live(self) -> memoryview[int]:
+        """Live units of each block; -1 for one that may not be chosen."""
+    @property
+    def age(self) -> memoryview[int]:
+        """Units that hosts wrote to the drive since each block was closed."""
+    @property
+    def gaining(self) -> list[int]:
+        """The places of the blocks that may be chosen and gain space; one at least."""
+    @property
+    def units_per_block(self) -> int:
+        """Mapping units in a block."""
+    @property
+    def most_live(self) -> int:
+        """Live units with which collecting a block still gains space."""
+    @property
+    def random(self) -> int:
+        """A random number of 64 bits, another for each question, the same in each run."""
+    def __len__(self) -> int:
+        """Blocks in the bin."""
 
 @final
 class Session:

@@ -50,6 +50,10 @@ class TraceError(FlashscapeError, ValueError):
         """What is wrong, and the remedy."""
 
 
+class PolicyError(FlashscapeError):
+    """A policy in Python raised an exception, or decided what cannot be done."""
+
+
 class SnapshotError(FlashscapeError, ValueError):
     """A file holds no snapshot that can be used, or a drive cannot be shut down."""
 

@@ -51,6 +51,9 @@ impl Prepared {
                 None => return Ok(None),
             },
         };
+        if let Some(fault) = prepared.device.ftl().policy_fault() {
+            return Err(RunError::Policy(fault));
+        }
         Ok(Some(prepared.audited(experiment.run.audit)))
     }
 
@@ -84,6 +87,9 @@ impl Snapshot {
     ) -> Result<Option<Self>, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
         let Some((device, done)) = preconditioned(experiment, ongoing)? else { return Ok(None) };
+        if let Some(fault) = device.ftl().policy_fault() {
+            return Err(RunError::Policy(fault));
+        }
         let taken = Self::of(device, drive, title.as_deref(), *seed, done);
         taken.map(Some).map_err(RunError::Restless)
     }

@@ -50,6 +50,9 @@ pub enum RunError {
         /// What it asks for, and what to do about it.
         problem: String,
     },
+    /// A policy of the user failed.
+    #[error("policy {0}")]
+    Policy(String),
     /// The auditor found a fault of the simulator.
     #[error("audit: {0}")]
     Audit(String),
@@ -267,6 +270,14 @@ impl Run {
     /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
+        let goes_on = self.go_on(events)?;
+        match self.device.ftl().policy_fault() {
+            Some(fault) => Err(RunError::Policy(fault)),
+            None => Ok(goes_on),
+        }
+    }
+
+    fn go_on(&mut self, events: u64) -> Result<bool, RunError> {
         if !self.begun {
             self.begin(events)?;
             return Ok(true);

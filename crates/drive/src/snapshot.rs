@@ -36,7 +36,7 @@ enum Store {
     Memory(Box<Ftl>),
     /// In a file, whose memory all drives share that are started from it, as long as
     /// they do not change it.
-    File(Kept),
+    File(Box<Kept>),
 }
 
 /// Where a snapshot comes from, and what is in it.
@@ -100,7 +100,7 @@ impl Snapshot {
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, Damaged> {
         let kept = Kept::read(path, ongoing)?;
-        Ok(kept.map(|kept| Self { origin: kept.origin().clone(), store: Store::File(kept) }))
+        Ok(kept.map(|kept| Self { origin: kept.origin().clone(), store: Store::File(Box::new(kept)) }))
     }
 
     /// Writes it to a file that is empty.

@@ -220,6 +220,14 @@ impl Ftl {
         self.mapped += fresh;
     }
 
+    /// What went wrong with a policy of the user, if anything did.
+    pub fn policy_fault(&self) -> Option<String> {
+        match &self.victim {
+            VictimPolicy::Python(policy) => policy.fault(),
+            _ => None,
+        }
+    }
+
     // ---- writing ----------------------------------------------------------
 
     #[inline]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use settings::{Problem, Problems};
 
 pyo3::import_exception!(flashscape.errors, ConfigError);
+pyo3::import_exception!(flashscape.errors, PolicyError);
 pyo3::import_exception!(flashscape.errors, SimulatorError);
 pyo3::import_exception!(flashscape.errors, SnapshotError);
 pyo3::import_exception!(flashscape.errors, SpaceError);
@@ -68,6 +69,7 @@ pub fn run(error: RunError) -> PyErr {
             problems.push("", problem);
             config(&problems)
         }
+        RunError::Policy(_) => PolicyError::new_err(error.to_string()),
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }
 }

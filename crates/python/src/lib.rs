@@ -10,6 +10,7 @@ mod drive;
 mod errors;
 mod guard;
 mod plan;
+mod policies;
 mod session;
 mod snapshot;
 mod table;
@@ -25,6 +26,8 @@ mod _flashscape {
     use crate::drive::{Completion, Drive};
     #[pymodule_export]
     use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::policies::Candidates;
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

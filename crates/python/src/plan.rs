@@ -1,6 +1,6 @@
 //! A checked configuration.
 
-use crate::{errors, guard};
+use crate::{errors, guard, policies};
 use drive::Experiment;
 use drive::check::Checked;
 use drive::load::{Override, load_document};
@@ -28,10 +28,11 @@ pub(crate) struct Inner {
 #[pymethods]
 impl Plan {
     /// Reads an experiment. `file` is what faults call it; trace files are looked
-    /// for in `folder`. An override is a path and a value: as on a command line, or,
-    /// where the third says so, JSON text.
+    /// for in `folder`, and so are policies in Python, unless `policies` has a callable for
+    /// their path. An override is a path and a value: as on a command line, or, where the
+    /// third says so, JSON text.
     #[staticmethod]
-    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None))]
+    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new()))]
     fn load(
         py: Python<'_>,
         text: &str,
@@ -39,6 +40,7 @@ impl Plan {
         is_json: bool,
         overrides: Vec<(String, String, bool)>,
         folder: Option<&str>,
+        policies: Vec<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let overrides: Vec<_> = overrides.into_iter().map(to_override).collect::<PyResult<_>>()?;
         let loaded = guard::detached(py, || {
@@ -51,6 +53,13 @@ impl Plan {
             loaded.map_err(|problems: Problems| errors::config(&problems))?;
         if let Some(folder) = folder {
             find_files(&mut experiment, Path::new(folder));
+        }
+        let faults = policies::find(py, &mut experiment, policies);
+        if !faults.is_empty() {
+            let mut problems = Problems::new(document.file());
+            faults.into_iter().for_each(|(path, fault)| problems.push(path, fault));
+            document.locate(&mut problems);
+            return Err(errors::config(&problems));
         }
         Ok(Self { inner: Arc::new(Inner { experiment, checked, document }) })
     }

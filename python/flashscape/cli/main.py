@@ -23,6 +23,7 @@ from flashscape.errors import (
     ConfigError,
     FlashscapeError,
     Interrupted,
+    PolicyError,
     SnapshotError,
     TraceError,
 )
@@ -33,6 +34,7 @@ _COMMANDS = {
     "check": "Check an experiment and print what follows from it.",
     "explain": "Say where the tail of a run comes from.",
     "snapshot": "Keep a drive, to start runs from it.",
+    "policies": "List the policies of a drive.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
 }
@@ -140,7 +142,7 @@ def failed(error: Exception) -> int:
     """Say what went wrong; return the exit code."""
     if os.environ.get(_TRACEBACK):
         raise error
-    if isinstance(error, (ConfigError, SnapshotError, TraceError)):
+    if isinstance(error, (ConfigError, PolicyError, SnapshotError, TraceError)):
         _say(str(error))
         return 2
     if isinstance(error, FlashscapeError):
