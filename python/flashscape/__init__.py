@@ -23,6 +23,7 @@ from flashscape.errors import (
 from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
+from flashscape.mqsim import Imported, import_mqsim
 from flashscape.result import Result
 from flashscape.run import Observer, run
 
@@ -32,6 +33,7 @@ __all__ = [
     "Drive",
     "Experiment",
     "FlashscapeError",
+    "Imported",
     "Interrupted",
     "Latency",
     "Observer",
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "check",
     "explain",
+    "import_mqsim",
     "presets",
     "run",
     "schema",

@@ -1,0 +1,292 @@
+"""From two XML files to an experiment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape.errors import ConfigError, Problem
+from flashscape.experiment import Experiment
+from flashscape.mqsim import drive, known, precondition, space, toml, workload, xml
+from flashscape.mqsim.section import Faults, Key, Section
+from flashscape.mqsim.toml import Row, Table
+from flashscape.mqsim.workload import Flow
+from flashscape.mqsim.xml import Element
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+_CONFIG, _WORKLOAD, _SCENARIO = "Execution_Parameter_Set", "MQSim_IO_Scenarios", "IO_Scenario"
+
+_SPARE = "drive.ftl.over_provisioning"
+"""Where the check says that thresholds of collection can never be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An experiment made from MQSim's files."""
+
+    experiment: Experiment
+    """Checked, ready to run."""
+    toml: str
+    """The same as text, with the key of MQSim's beside each value."""
+    keys: list[Key]
+    """Every key of both files, and every missing one whose default counts."""
+    scenario: int
+    """Which scenario it is, from 1."""
+    scenarios: int
+    """How many the workload file has."""
+
+
+def import_mqsim(
+    config: str | PathLike[str], workload: str | PathLike[str], scenario: int = 1
+) -> Imported:
+    """Turn MQSim's ``ssdconfig.xml`` and ``workload.xml`` into an experiment.
+
+    Scenarios count from 1, as in the names of MQSim's results; each is a run of its own.
+    Raises ConfigError with every fault at once, each with its file, line and key.
+    """
+    return _Import(Path(config), Path(workload), scenario).imported()
+
+
+class _Import:
+    """One conversion."""
+
+    def __init__(self, config: Path, workload: Path, scenario: int) -> None:
+        self._config, self._workload, self._number = config, workload, scenario
+        self._faults = Faults()
+        self._host, self._device, self._flash = self._drive_sections()
+        elements, self._scenarios = self._flow_elements()
+        self._sections = [
+            Section(element, str(workload), f"flow {number}", self._faults)
+            for number, element in enumerate(elements)
+        ]
+        self._traces = [element.name == known.TRACE for element in elements]
+
+    def imported(self) -> Imported:
+        tables = self._tables(self._threshold())
+        self._end_if_wrong()
+        experiment, text = self._checked(tables)
+        keys = [key for section in self._all() for key in section]
+        return Imported(experiment, text, keys, self._number, self._scenarios)
+
+    def _all(self) -> Iterator[Section]:
+        yield from (self._host, self._device, self._flash, *self._sections)
+
+    def _drive_sections(self) -> tuple[Section, Section, Section]:
+        root = xml.read(self._config)
+        if root.name != _CONFIG:
+            hint = (
+                "; it is a workload file: the configuration comes first"
+                if root.name == _WORKLOAD
+                else ""
+            )
+            raise xml.fault(
+                self._config,
+                root.line,
+                f"is no configuration of MQSim: it begins with <{root.name}>, not "
+                f"with <{_CONFIG}>{hint}",
+            )
+        host, device = self._child(root, known.HOST), self._child(root, known.DEVICE)
+        flash = self._child(device, known.FLASH)
+        for element in root.children:
+            if element.name not in (known.HOST, known.DEVICE):
+                self._faults.add(
+                    element.name,
+                    str(self._config),
+                    element.line,
+                    "is no part of a configuration of MQSim's; remove it",
+                )
+        sections = (
+            Section(element, str(self._config), element.name, self._faults)
+            for element in (host, device, flash)
+        )
+        return tuple(sections)  # type: ignore[return-value]
+
+    def _child(self, element: Element, name: str) -> Element:
+        """The element of that name; an empty one, for MQSim's defaults, where it is missing."""
+        found = [child for child in element.children if child.name == name]
+        for again in found[1:]:
+            self._faults.add(
+                name,
+                str(self._config),
+                again.line,
+                f"comes again, after line {found[0].line}; keep one",
+            )
+        return found[0] if found else Element(name, element.line)
+
+    def _flow_elements(self) -> tuple[list[Element], int]:
+        root = xml.read(self._workload)
+        if root.name != _WORKLOAD:
+            hint = (
+                "; it is a configuration: the workload comes second" if root.name == _CONFIG else ""
+            )
+            raise xml.fault(
+                self._workload,
+                root.line,
+                f"is no workload of MQSim: it begins with <{root.name}>, not with "
+                f"<{_WORKLOAD}>{hint}",
+            )
+        scenarios = [child for child in root.children if child.name == _SCENARIO]
+        for child in root.children:
+            if child.name != _SCENARIO:
+                self._faults.add(
+                    child.name,
+                    str(self._workload),
+                    child.line,
+                    f"MQSim reads <{_SCENARIO}> only; remove it",
+                )
+        if not 1 <= self._number <= len(scenarios):
+            there = (
+                f"scenarios 1 to {len(scenarios)}"
+                if len(scenarios) > 1
+                else "one scenario"
+                if scenarios
+                else "no scenario"
+            )
+            raise xml.fault(
+                self._workload, root.line, f"has {there}, not a scenario {self._number}"
+            )
+        chosen = scenarios[self._number - 1]
+        flows = []
+        for child in chosen.children:
+            if child.name in (known.SYNTHETIC, known.TRACE):
+                flows.append(child)
+            else:
+                self._faults.add(
+                    child.name,
+                    str(self._workload),
+                    child.line,
+                    f"is no flow: MQSim has {known.SYNTHETIC} and {known.TRACE}, and "
+                    "crashes at others",
+                )
+        if not flows:
+            raise xml.fault(self._workload, chosen.line, "the scenario has no flow")
+        return flows, len(scenarios)
+
+    def _threshold(self) -> int:
+        wanted = drive.threshold(self._device, self._flash, "GC_Exec_Threshold")
+        return max(wanted, drive.COLLECTIONS)
+
+    def _tables(self, threshold: int) -> list[Table]:
+        """All tables. Reasons are told as values are looked at, faults likewise."""
+        of_drive = space.of(self._device, self._flash)
+        if self._faults.problems or not 0 < of_drive.reserved < 1:
+            drive.note_inert(self._host, self._device, self._flash, [])
+            self._end_if_wrong()
+        is_sata = self._device.text("HostInterface_Type") == "SATA"
+        parts = space.share_out(of_drive, self._sections, is_sata=is_sata)
+        self._end_if_wrong()
+        flows = [
+            Flow(number, section, is_trace, part, of_drive.page_bytes)
+            for number, (section, is_trace, part) in enumerate(
+                zip(self._sections, self._traces, parts, strict=True)
+            )
+        ]
+        drive.note_inert(self._host, self._device, self._flash, flows)
+        workload.note_caching(flows)
+        folder = self._workload.parent
+        return [
+            self._head(),
+            *drive.tables(self._host, self._device, self._flash, of_drive, flows, threshold),
+            precondition.table(self._device, of_drive, flows),
+            *(workload.table(flow, self._device, of_drive, folder) for flow in flows),
+            self._record(),
+        ]
+
+    def _head(self) -> Table:
+        scenario = f", scenario {self._number}" if self._scenarios > 1 else ""
+        title = f"{self._workload.name}{scenario} on {self._config.name} of MQSim"
+        seed = self._device.whole("Seed") % 2**32
+        return Table(
+            "", [Row("title", title), Row("seed", seed, drive.sources(self._device, "Seed"))]
+        )
+
+    def _record(self) -> Table:
+        name = "ResponseTime_Logging_Period_Length"
+        if not self._host.truth("Enable_ResponseTime_Logging"):
+            return Table("record")
+        return Table(
+            "record",
+            [Row("interval", toml.time(self._host.whole(name)), drive.sources(self._host, name))],
+        )
+
+    def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
+        """The experiment; where collection's thresholds cannot be reached, the highest that can."""
+        text = self._text(tables)
+        try:
+            return Experiment.from_toml(text), text
+        except ConfigError as error:
+            if [problem.path for problem in error.problems] != [_SPARE]:
+                raise self._translated(error, tables) from error
+            refused = error
+        least, beyond = 1, self._threshold()
+        best: tuple[Experiment, str] | None = None
+        while least < beyond:
+            middle = (least + beyond) // 2
+            text = self._text(self._tables(middle))
+            try:
+                best = Experiment.from_toml(text), text
+                least = middle + 1
+            except ConfigError:
+                beyond = middle
+        if best is None:
+            raise self._translated(refused, tables) from refused
+        # What is said of the keys is to speak of these thresholds.
+        self._tables(least - 1)
+        return best
+
+    def _text(self, tables: list[Table]) -> str:
+        head = (
+            f"# Made by `flashscape import-mqsim` from {self._config.name} and "
+            f"{self._workload.name}.\n"
+            "# Beside each value is the key of MQSim's that it comes from; what has "
+            "none is as in MQSim's code.\n"
+        )
+        return f"{head}\n{toml.text(tables)}"
+
+    def _end_if_wrong(self) -> None:
+        problems = list(dict.fromkeys(self._faults.problems))
+        if problems:
+            raise _refusal(problems)
+
+    def _translated(self, error: ConfigError, tables: list[Table]) -> ConfigError:
+        """What the check refuses, in terms of MQSim's files."""
+        return _refusal([self._at_home(problem, tables) for problem in error.problems])
+
+    def _at_home(self, problem: Problem, tables: list[Table]) -> Problem:
+        flows = iter(range(len(self._sections)))
+        best: tuple[int, tuple[tuple[str, str], ...]] = (0, ())
+        for table in tables:
+            path = f"{table.path}[{next(flows)}]" if table.is_list else table.path
+            for row in table.rows:
+                full = f"{path}.{row.key}".lstrip(".")
+                if row.sources and problem.path.startswith(full) and len(full) > best[0]:
+                    best = len(full), row.sources
+        if not best[1]:
+            return Problem(problem.path, str(self._config), None, problem.message)
+        section = {section.title: section for section in self._all()}[best[1][0][0]]
+        names = ", ".join(name for _, name in best[1])
+        line = section.line_of(best[1][0][1])
+        return Problem(
+            problem.path, section.file, line, f"{problem.message} (from {names} of {section.title})"
+        )
+
+
+def _refusal(problems: list[Problem]) -> ConfigError:
+    """All faults, file by file."""
+    text = []
+    for file in dict.fromkeys(problem.file for problem in problems):
+        mine = [problem for problem in problems if problem.file == file]
+        count = "1 problem" if len(mine) == 1 else f"{len(mine)} problems"
+        text.append(f"{file}: {count}")
+        text += [f"  {_place(problem)}: {problem.message}" for problem in mine]
+    return ConfigError("\n".join(text), [(p.path, p.file, p.line, p.message) for p in problems])
+
+
+def _place(problem: Problem) -> str:
+    return ", ".join(
+        part for part in (f"line {problem.line}" if problem.line else "", problem.path) if part
+    )
