@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
 from flashscape.mqsim import drive, known, precondition, space, toml, workload, xml
+from flashscape.mqsim.known import Verdict
 from flashscape.mqsim.section import Faults, Key, Section
 from flashscape.mqsim.toml import Row, Table
 from flashscape.mqsim.workload import Flow
@@ -57,6 +58,7 @@ class _Import:
     def __init__(self, config: Path, workload: Path, scenario: int) -> None:
         self._config, self._workload, self._number = config, workload, scenario
         self._faults = Faults()
+        self._strays: list[Key] = []
         self._host, self._device, self._flash = self._drive_sections()
         elements, self._scenarios = self._flow_elements()
         self._sections = [
@@ -69,7 +71,7 @@ class _Import:
         tables = self._tables(self._threshold())
         self._end_if_wrong()
         experiment, text = self._checked(tables)
-        keys = [key for section in self._all() for key in section]
+        keys = [*(key for section in self._all() for key in section), *self._strays]
         return Imported(experiment, text, keys, self._number, self._scenarios)
 
     def _all(self) -> Iterator[Section]:
@@ -93,12 +95,7 @@ class _Import:
         flash = self._child(device, known.FLASH)
         for element in root.children:
             if element.name not in (known.HOST, known.DEVICE):
-                self._faults.add(
-                    element.name,
-                    str(self._config),
-                    element.line,
-                    "is no part of a configuration of MQSim's; remove it",
-                )
+                self._stray(self._config, root.name, element, "which reads past it without a word")
         sections = (
             Section(element, str(self._config), element.name, self._faults)
             for element in (host, device, flash)
@@ -132,12 +129,7 @@ class _Import:
         scenarios = [child for child in root.children if child.name == _SCENARIO]
         for child in root.children:
             if child.name != _SCENARIO:
-                self._faults.add(
-                    child.name,
-                    str(self._workload),
-                    child.line,
-                    f"MQSim reads <{_SCENARIO}> only; remove it",
-                )
+                self._stray(self._workload, root.name, child, "which reads past it without a word")
         if not 1 <= self._number <= len(scenarios):
             there = (
                 f"scenarios 1 to {len(scenarios)}"
@@ -155,16 +147,18 @@ class _Import:
             if child.name in (known.SYNTHETIC, known.TRACE):
                 flows.append(child)
             else:
-                self._faults.add(
-                    child.name,
-                    str(self._workload),
-                    child.line,
-                    f"is no flow: MQSim has {known.SYNTHETIC} and {known.TRACE}, and "
-                    "crashes at others",
-                )
+                why = "which crashes at what is no flow; left out here"
+                self._stray(self._workload, f"scenario {self._number}", child, why)
         if not flows:
             raise xml.fault(self._workload, chosen.line, "the scenario has no flow")
         return flows, len(scenarios)
+
+    def _stray(self, file: Path, section: str, element: Element, why: str) -> None:
+        """An element that some variant of MQSim may know."""
+        why = f"no element of MQSim's, {why}"
+        self._strays.append(
+            Key(str(file), element.line, section, element.name, "...", Verdict.UNKNOWN, "", why)
+        )
 
     def _threshold(self) -> int:
         wanted = drive.threshold(self._device, self._flash, "GC_Exec_Threshold")
@@ -214,7 +208,7 @@ class _Import:
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
-        """The experiment; where collection's thresholds cannot be reached, the highest that can."""
+        """The experiment; where collection's threshold cannot be reached, with a lower one."""
         text = self._text(tables)
         try:
             return Experiment.from_toml(text), text
@@ -223,20 +217,25 @@ class _Import:
                 raise self._translated(error, tables) from error
             refused = error
         least, beyond = 1, self._threshold()
-        best: tuple[Experiment, str] | None = None
         while least < beyond:
             middle = (least + beyond) // 2
-            text = self._text(self._tables(middle))
-            try:
-                best = Experiment.from_toml(text), text
+            if self._is_reachable(middle):
                 least = middle + 1
-            except ConfigError:
+            else:
                 beyond = middle
-        if best is None:
+        most = least - 1
+        if most == 0:
             raise self._translated(refused, tables) from refused
-        # What is said of the keys is to speak of these thresholds.
-        self._tables(least - 1)
-        return best
+        # The most would leave collection nothing to gain.
+        text = self._text(self._tables(max(min(most, drive.COLLECTIONS), most // 2)))
+        return Experiment.from_toml(text), text
+
+    def _is_reachable(self, threshold: int) -> bool:
+        try:
+            Experiment.from_toml(self._text(self._tables(threshold)))
+        except ConfigError:
+            return False
+        return True
 
     def _text(self, tables: list[Table]) -> str:
         head = (

@@ -256,22 +256,18 @@ def _collection(device: Section, flash: Section, begin: int) -> Table:
     remark = f"MQSim begins below {wanted}"
     soft = max(begin - 1, 1)
     if begin < wanted:
-        remark = f"{remark}, which the spare blocks never allow"
+        remark = f"{remark}, which can never be reached"
         why = (
-            f"{wanted} free blocks of a plane can never be reached with what "
-            "Overprovisioning_Ratio leaves: MQSim "
-            f"would collect without end. Lowered to {begin}, the most that can"
+            f"{wanted} free blocks of a plane can never be reached with what Overprovisioning_Ratio "
+            f"leaves: MQSim would collect without end. Lowered to {begin}"
         )
         device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)
-    elif wanted == COLLECTIONS > threshold(device, flash, "GC_Exec_Threshold"):
-        device.say(
-            "GC_Exec_Threshold",
-            why=(
-                f"{COLLECTIONS} blocks, the least that MQSim takes (SSD_Device.cpp); "
-                "it begins below, here collection begins at its threshold, hence "
-                f"{soft}; also drive.ftl.gc.stop"
-            ),
+    elif threshold(device, flash, "GC_Exec_Threshold") < COLLECTIONS:
+        why = (
+            f"{COLLECTIONS} blocks, MQSim's least (SSD_Device.cpp); it begins below "
+            f"that, here collection begins at its threshold, hence {soft}"
         )
+        device.say("GC_Exec_Threshold", Verdict.MAPPED, why)
     preemptible = device.truth("Preemptible_GC_Enabled")
     if preemptible:
         urgent = min(max(threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, soft)

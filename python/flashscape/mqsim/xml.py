@@ -45,7 +45,8 @@ def read(path: Path) -> Element:
         parser.Parse(_text(path).encode(), True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
-        raise fault(path, error.lineno, f"is not well-formed XML: {what}") from error
+        hint = "MQSim's reader does not look at the names of closing tags; correct the line"
+        raise fault(path, error.lineno, f"is not well-formed XML: {what}; {hint}") from error
     assert builder.root is not None, "expat refuses a document without an element"
     return builder.root
 
