@@ -166,13 +166,9 @@ class _Import:
 
     def _tables(self, threshold: int) -> list[Table]:
         """All tables. Reasons are told as values are looked at, faults likewise."""
-        of_drive = space.of(self._device, self._flash)
-        if self._faults.problems or not 0 < of_drive.reserved < 1:
-            drive.note_inert(self._host, self._device, self._flash, [])
-            self._end_if_wrong()
+        whole = space.of(self._device, self._flash)
         is_sata = self._device.text("HostInterface_Type") == "SATA"
-        parts = space.share_out(of_drive, self._sections, is_sata=is_sata)
-        self._end_if_wrong()
+        of_drive, parts = space.divide(whole, self._device, self._sections, is_sata=is_sata)
         flows = [
             Flow(number, section, is_trace, part, of_drive.page_bytes)
             for number, (section, is_trace, part) in enumerate(

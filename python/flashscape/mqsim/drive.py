@@ -88,9 +88,6 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
     if not host.truth("Enable_ResponseTime_Logging"):
         why = "Enable_ResponseTime_Logging is false"
         host.say("ResponseTime_Logging_Period_Length", Verdict.INERT, why)
-    ratio = device.real("Overprovisioning_Ratio")
-    if not 0 < ratio < 1:
-        device.refuse("Overprovisioning_Ratio", f"{ratio:g} is no share between 0 and 1")
     partial = any(flow.is_partial for flow in flows)
     cut = flash.whole("Page_Capacity") % 512
     if cut:
@@ -114,18 +111,16 @@ def message_ns(host: Section, size: int) -> int:
 
 
 def _geometry(device: Section, flash: Section, space: Space) -> Table:
-    def row(key: str, section: Section, name: str) -> Row:
-        return Row(key, section.whole(name), sources(section, name))
-
+    channels, chips, dies, planes = space.levels
     return Table(
         "drive.geometry",
         [
-            row("channels", device, "Flash_Channel_Count"),
-            row("packages_per_channel", device, "Chip_No_Per_Channel"),
-            row("dies_per_package", flash, "Die_No_Per_Chip"),
-            row("planes_per_die", flash, "Plane_No_Per_Die"),
-            row("blocks_per_plane", flash, "Block_No_Per_Plane"),
-            row("pages_per_block", flash, "Page_No_Per_Block"),
+            _count("channels", channels, device, "Flash_Channel_Count"),
+            _count("packages_per_channel", chips, device, "Chip_No_Per_Channel"),
+            _count("dies_per_package", dies, flash, "Die_No_Per_Chip"),
+            _count("planes_per_die", planes, flash, "Plane_No_Per_Die"),
+            _count("blocks_per_plane", space.blocks_per_plane, flash, "Block_No_Per_Plane"),
+            _count("pages_per_block", space.pages_per_block, flash, "Page_No_Per_Block"),
             Row("page_size", toml.size(space.page_bytes), sources(flash, "Page_Capacity")),
             Row(
                 "page_spare",
@@ -134,6 +129,15 @@ def _geometry(device: Section, flash: Section, space: Space) -> Table:
             ),
         ],
     )
+
+
+def _count(key: str, used: int, section: Section, name: str) -> Row:
+    """How many there are of something; only those that flows use."""
+    there = section.whole(name)
+    remark = "" if used == there else f"of {there}: no flow uses the others"
+    if remark:
+        section.say(name, why=f"{used} {remark}")
+    return Row(key, used, sources(section, name), remark)
 
 
 def _nand(device: Section, flash: Section) -> Table:
@@ -258,7 +262,8 @@ def _collection(device: Section, flash: Section, begin: int) -> Table:
     if begin < wanted:
         remark = f"{remark}, which can never be reached"
         why = (
-            f"{wanted} free blocks of a plane can never be reached with what Overprovisioning_Ratio "
+            f"{wanted} free blocks of a plane can never be reached with what "
+            "Overprovisioning_Ratio "
             f"leaves: MQSim would collect without end. Lowered to {begin}"
         )
         device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from flashscape.mqsim.known import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from flashscape.mqsim.section import Section
 
 SECTOR = 512
@@ -26,7 +25,7 @@ _LEVELS = ("Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs")
 class Space:
     """The drive as MQSim counts it."""
 
-    levels: tuple[int, int, int, int]
+    levels: tuple[int, ...]
     """Channels, chips of a channel, dies of a chip, planes of a die."""
     blocks_per_plane: int
     pages_per_block: int
@@ -62,6 +61,10 @@ class Part:
 
 def of(device: Section, flash: Section) -> Space:
     """What the configuration says of it."""
+    reserved = device.real("Overprovisioning_Ratio")
+    if not 0 < reserved < 1:
+        device.refuse("Overprovisioning_Ratio", f"{reserved:g} is no share between 0 and 1")
+        reserved = 0.5
     return Space(
         (
             device.whole("Flash_Channel_Count"),
@@ -72,53 +75,79 @@ def of(device: Section, flash: Section) -> Space:
         flash.whole("Block_No_Per_Plane"),
         flash.whole("Page_No_Per_Block"),
         flash.whole("Page_Capacity") // SECTOR * SECTOR,
-        device.real("Overprovisioning_Ratio"),
+        reserved,
     )
 
 
-def share_out(space: Space, flows: list[Section], *, is_sata: bool) -> list[Part]:
-    """Return the part of each flow: one behind the other, as MQSim lays them out.
+def divide(
+    space: Space, device: Section, flows: list[Section], *, is_sata: bool
+) -> tuple[Space, list[Part]]:
+    """Return what of the drive is used at all, and the part of each flow.
 
-    A plane that several flows use is shared equally between them
-    (``Logical_Address_Partitioning_Unit.cpp``).
+    MQSim lays the parts one behind the other, and shares a plane that several flows
+    use equally between them (``Logical_Address_Partitioning_Unit.cpp``). Where all use
+    the same resources nothing else ever works, so that the drive is made of these alone.
     """
-    if math.prod(space.levels) > _MOST_PLANES:
-        return []
-    planes = [set(product(*_resources(space, flow, is_sata=is_sata))) for flow in flows]
-    users: dict[tuple[int, ...], int] = {}
-    for mine in planes:
-        for plane in mine:
-            users[plane] = users.get(plane, 0) + 1
+    if space.planes > _MOST_PLANES:
+        problem = f"the drive has {space.planes} planes, more than {_MOST_PLANES}"
+        device.refuse("Flash_Channel_Count", problem)
+        return space, [Part(0, space.page_bytes) for _ in flows]
+    used = [_resources(space, flow, is_sata=is_sata) for flow in flows]
+    if all(mine == used[0] for mine in used):
+        smaller = replace(space, levels=tuple(map(len, used[0])))
+        _note_smaller(space, smaller, flows)
+        used = [tuple(tuple(range(count)) for count in smaller.levels) for _ in flows]
+        space = smaller
+    else:
+        _note_confined(space, used, flows)
+    return space, _parts(space, used)
+
+
+_MOST_PLANES = 1 << 20
+"""More than any drive has."""
+
+_Resources = tuple[tuple[int, ...], ...]
+"""The numbers of the channels, chips, dies and planes that a flow uses."""
+
+
+def _resources(space: Space, flow: Section, *, is_sata: bool) -> _Resources:
+    used = []
+    for name, count in zip(_LEVELS, space.levels, strict=True):
+        beyond = [number for number in flow.ids(name) if number >= count and not is_sata]
+        if beyond:
+            problem = f"{beyond[0]} is beyond the last one, {count - 1}: MQSim ends there"
+            flow.refuse(name, problem)
+        mine = () if is_sata else tuple(number for number in flow.ids(name) if number < count)
+        why = "with SATA every flow uses all (SSD_Device.cpp)" if is_sata else "all of them"
+        flow.say(name, Verdict.INERT if is_sata else Verdict.MAPPED, why)
+        used.append(mine or tuple(range(count)))
+    return tuple(used)
+
+
+def _note_smaller(space: Space, smaller: Space, flows: list[Section]) -> None:
+    for name, count, left in zip(_LEVELS, space.levels, smaller.levels, strict=True):
+        if left < count:
+            why = f"{left} of {count} are used by any flow: the drive has only these"
+            for flow in flows:
+                flow.say(name, Verdict.MAPPED, why, becomes="drive.geometry")
+
+
+def _note_confined(space: Space, used: list[_Resources], flows: list[Section]) -> None:
+    for flow, mine in zip(flows, used, strict=True):
+        for name, count, numbers in zip(_LEVELS, space.levels, mine, strict=True):
+            if len(numbers) < count:
+                flow.say(name, Verdict.APPROXIMATED, f"{len(numbers)} of {count}: {_CONFINED}")
+
+
+def _parts(space: Space, used: list[_Resources]) -> list[Part]:
+    planes = [list(product(*mine)) for mine in used]
+    users = Counter(plane for mine in planes for plane in mine)
     sectors = space.blocks_per_plane * space.pages_per_block * space.page_sectors
     parts = []
     offset = 0
     for mine in planes:
         share = sum(int(sectors * (1 - space.reserved) / users[plane]) for plane in mine)
-        pages = min(share // space.page_sectors, space.exported_pages - offset)
-        parts.append(Part(offset * space.page_bytes, max(pages, 0) * space.page_bytes))
-        offset += max(pages, 0)
+        pages = max(min(share // space.page_sectors, space.exported_pages - offset), 0)
+        parts.append(Part(offset * space.page_bytes, pages * space.page_bytes))
+        offset += pages
     return parts
-
-
-_MOST_PLANES = 1 << 20
-"""More than any drive has; the check of the experiment refuses them by their keys."""
-
-
-def _resources(space: Space, flow: Section, *, is_sata: bool) -> Iterator[tuple[int, ...]]:
-    """What a flow uses of each level, and what is said of it."""
-    for name, count in zip(_LEVELS, space.levels, strict=True):
-        given = flow.ids(name)
-        if is_sata:
-            flow.say(name, Verdict.INERT, "with SATA every flow uses all (SSD_Device.cpp)")
-            yield tuple(range(count))
-            continue
-        beyond = [number for number in given if number >= count]
-        if beyond:
-            flow.refuse(name, f"{beyond[0]} is beyond the last one, {count - 1}: MQSim ends there")
-        used = tuple(number for number in given if number < count) or tuple(range(count))
-        if len(used) == count:
-            flow.say(name, Verdict.MAPPED, "all of them", becomes="workload.region")
-        else:
-            why = f"{len(used)} of {count}: {_CONFINED}"
-            flow.say(name, Verdict.APPROXIMATED, why)
-        yield used
