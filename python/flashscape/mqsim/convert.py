@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
 from flashscape.mqsim import drive, known, precondition, space, toml, workload, xml
-from flashscape.mqsim.known import Verdict
-from flashscape.mqsim.section import Faults, Key, Section
+from flashscape.mqsim.imported import Imported, Key, Verdict
+from flashscape.mqsim.section import Faults, Section
 from flashscape.mqsim.toml import Row, Table
 from flashscape.mqsim.workload import Flow
 from flashscape.mqsim.xml import Element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from os import PathLike
+    from pathlib import Path
 
 _CONFIG, _WORKLOAD, _SCENARIO = "Execution_Parameter_Set", "MQSim_IO_Scenarios", "IO_Scenario"
 
@@ -25,31 +23,9 @@ _SPARE = "drive.ftl.over_provisioning"
 """Where the check says that thresholds of collection can never be reached."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """An experiment made from MQSim's files."""
-
-    experiment: Experiment
-    """Checked, ready to run."""
-    toml: str
-    """The same as text, with the key of MQSim's beside each value."""
-    keys: list[Key]
-    """Every key of both files, and every missing one whose default counts."""
-    scenario: int
-    """Which scenario it is, from 1."""
-    scenarios: int
-    """How many the workload file has."""
-
-
-def import_mqsim(
-    config: str | PathLike[str], workload: str | PathLike[str], scenario: int = 1
-) -> Imported:
-    """Turn MQSim's ``ssdconfig.xml`` and ``workload.xml`` into an experiment.
-
-    Scenarios count from 1, as in the names of MQSim's results; each is a run of its own.
-    Raises ConfigError with every fault at once, each with its file, line and key.
-    """
-    return _Import(Path(config), Path(workload), scenario).imported()
+def convert(config: Path, workload: Path, scenario: int) -> Imported:
+    """Turn MQSim's files into an experiment; see :func:`flashscape.import_mqsim`."""
+    return _Import(config, workload, scenario).imported()
 
 
 class _Import:

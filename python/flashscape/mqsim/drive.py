@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from flashscape.mqsim import toml
-from flashscape.mqsim.known import Verdict
+from flashscape.mqsim.imported import Verdict
 from flashscape.mqsim.toml import Row, Table
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape.mqsim import values
+from flashscape.mqsim.imported import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,21 +27,6 @@ FLOW = "both kinds of flow"
 
 OLDER = {"Intensity": "Bandwidth"}
 """Names of older versions of MQSim that the present one does not read."""
-
-
-class Verdict(StrEnum):
-    """What became of a key."""
-
-    MAPPED = "mapped"
-    """It has the same effect here."""
-    APPROXIMATED = "approximated"
-    """It has an effect here that differs as the reason says."""
-    IGNORED = "ignored"
-    """It has an effect in MQSim and none here."""
-    INERT = "inert"
-    """MQSim reads it, and it has no effect there either."""
-    UNKNOWN = "unknown"
-    """MQSim does not know it, and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

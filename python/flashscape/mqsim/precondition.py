@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim.known import Verdict
+from flashscape.mqsim.imported import Verdict
 from flashscape.mqsim.toml import Row, Table
 
 if TYPE_CHECKING:

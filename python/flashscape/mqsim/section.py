@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from flashscape.errors import Problem
 from flashscape.mqsim import known, values
-from flashscape.mqsim.known import Verdict
+from flashscape.mqsim.imported import Key, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flashscape.mqsim.xml import Element
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key of MQSim's and what became of it."""
-
-    file: str
-    """The file that it is in, or would be."""
-    line: int | None
-    """The line, from 1; None where it is missing and a default stands."""
-    section: str
-    """The element that it is in; flows are numbered from 0, as MQSim does."""
-    name: str
-    value: str
-    """As it is written, or the default."""
-    verdict: Verdict
-    becomes: str
-    """The key of an experiment that it sets; empty where there is none."""
-    why: str
-    """How, or why not."""
 
 
 class Faults:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim.known import Verdict
+from flashscape.mqsim.imported import Verdict
 
 if TYPE_CHECKING:
     from flashscape.mqsim.section import Section

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from flashscape.mqsim import toml
-from flashscape.mqsim.known import Verdict
+from flashscape.mqsim.imported import Verdict
 from flashscape.mqsim.space import SECTOR
 from flashscape.mqsim.toml import Row, Table
 
@@ -216,7 +215,6 @@ def _size(flow: Flow) -> Row:
 
 def sizes(mean: int, deviation: int) -> list[tuple[int, Decimal]]:
     """Sectors and their shares in percent: a normal distribution, rounded up, at least one."""
-    normal = NormalDist(mean, deviation)
     most = math.ceil(mean + _DEVIATIONS * deviation)
     least = max(math.ceil(mean - _DEVIATIONS * deviation), 1)
     width = math.ceil((most - least + 1) / _SIZES)
@@ -224,7 +222,7 @@ def sizes(mean: int, deviation: int) -> list[tuple[int, Decimal]]:
     below = 0.0
     weights = []
     for end in ends:
-        upto = normal.cdf(end) if end < most else 1.0
+        upto = _below(end, mean, deviation) if end < most else 1.0
         weights.append((max(end - width // 2, 1), upto - below))
         below = upto
     shares = [(sectors, Decimal(round(weight * 10**6)) / 10**4) for sectors, weight in weights]
@@ -232,6 +230,11 @@ def sizes(mean: int, deviation: int) -> list[tuple[int, Decimal]]:
     rest = 100 - sum(share for _, share in shares)
     shares[middle] = (shares[middle][0], shares[middle][1] + rest)
     return [(sectors, share) for sectors, share in shares if share > 0]
+
+
+def _below(value: float, mean: float, deviation: float) -> float:
+    """The share of a normal distribution that is below a value."""
+    return (1 + math.erf((value - mean) / deviation / math.sqrt(2))) / 2
 
 
 def _align(flow: Flow) -> Row:
