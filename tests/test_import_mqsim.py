@@ -557,6 +557,34 @@ def test_what_the_check_refuses_names_the_key(files: Files):
     assert "<Channel_Transfer_Rate>" in files.config.read_text().splitlines()[problem.line - 1]
 
 
+ODD = ("", "0", "-1", "7", "4294967295", "9" * 5000, "1e300", "nan", "x", "true", "0,9999999999")
+
+
+def test_odd_values_of_any_key_are_taken_or_refused(files: Files):
+    """Whatever a key says, it ends in an experiment or in faults, never in a bug."""
+    (files.config.parent / "some.trace").write_text(ROWS)
+    ends = {"taken": 0, "refused": 0, "unexplained": 0}
+    for number, known_key in enumerate(known.keys()):
+        odd = ODD[number % 3 :: 3]
+        for value in odd:
+            change = {known_key.name: value}
+            flow, trace, drive = {}, {}, {}
+            if known_key.section in (known.FLOW, SYNTHETIC):
+                flow = change
+            elif known_key.section == TRACE:
+                trace = change
+            else:
+                drive = change
+            files.write(flow_xml(**flow), flow_xml(TRACED, **trace), **drive)
+            try:
+                files.imported()
+                ends["taken"] += 1
+            except fs.ConfigError as refusal:
+                ends["refused" if refusal.problems else "unexplained"] += 1
+    assert ends["unexplained"] == 0
+    assert min(ends["taken"], ends["refused"]) > 50
+
+
 BOMB = (
     '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
     "<Execution_Parameter_Set>&b;</Execution_Parameter_Set>"

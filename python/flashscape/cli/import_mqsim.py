@@ -152,17 +152,17 @@ def _refuse_existing(out: Path, *, force: bool) -> None:
 
 
 def _write(out: Path, text: str, *, force: bool) -> None:
-    """Write the file, whole or not at all."""
-    staged = out.with_name(f".{out.name}.{os.getpid()}")
+    """Write the file, whole or not at all; without ``force`` only where there is none yet."""
+    staged = out.with_name(f".{out.name}.{os.getpid()}") if force else out
     try:
         with staged.open("x", encoding="utf-8") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                staged.unlink()
+                raise
         if force:
             staged.replace(out)
-        else:
-            # Unlike a rename it fails where somebody else has made the file meanwhile.
-            out.hardlink_to(staged)
-            staged.unlink()
     except OSError as error:
-        staged.unlink(missing_ok=True)
         raise OutputError(f"{out}: cannot be written: {error.strerror}") from error

@@ -72,11 +72,12 @@ class _Import:
         for element in root.children:
             if element.name not in (known.HOST, known.DEVICE):
                 self._stray(self._config, root.name, element, "which reads past it without a word")
-        sections = (
-            Section(element, str(self._config), element.name, self._faults)
-            for element in (host, device, flash)
+        file = str(self._config)
+        return (
+            Section(host, file, host.name, self._faults),
+            Section(device, file, device.name, self._faults),
+            Section(flash, file, flash.name, self._faults),
         )
-        return tuple(sections)  # type: ignore[return-value]
 
     def _child(self, element: Element, name: str) -> Element:
         """The element of that name; an empty one, for MQSim's defaults, where it is missing."""

@@ -19,6 +19,12 @@ class RefusedError(ValueError):
     """A text that MQSim ends at, or that means nothing."""
 
 
+_DIGITS = 30
+"""More than any number here has."""
+
+_LARGEST = 1e12
+"""No share, and no bandwidth in GB/s, is more."""
+
 _WHOLE = re.compile(r"\s*([+-]?\d+)(.*)", re.DOTALL)
 _REAL = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 
@@ -28,9 +34,9 @@ def whole(text: str, least: int, most: int) -> Read:
     match = _WHOLE.match(text)
     if match is None:
         raise RefusedError(f"{_shown(text)} is no whole number")
-    number, rest = int(match[1]), match[2].strip()
+    number, rest = _int(match[1]), match[2].strip()
     if not least <= number <= most:
-        raise RefusedError(f"{number} is not between {least} and {most}")
+        raise RefusedError(f"{_shown(match[1])} is not between {least} and {most}")
     return Read(number, f"MQSim reads {number} and drops {rest!r}" if rest else "")
 
 
@@ -40,6 +46,8 @@ def real(text: str) -> Read:
     if match is None:
         raise RefusedError(f"{_shown(text)} is no number")
     number, rest = float(match[1]), match[2].strip()
+    if not abs(number) <= _LARGEST:
+        raise RefusedError(f"{_shown(match[1])} is more than anything here can be")
     return Read(number, f"MQSim reads {number:g} and drops {rest!r}" if rest else "")
 
 
@@ -65,10 +73,15 @@ def ids(text: str) -> Read:
     matches = [_WHOLE.match(part) for part in parts]
     if not parts or not all(matches):
         raise RefusedError(f"{_shown(text)} is no list of numbers such as 0,1,2")
-    numbers = sorted({int(match[1]) for match in matches if match})
+    numbers = sorted({_int(match[1]) for match in matches if match})
     if numbers[0] < 0:
         raise RefusedError(f"{numbers[0]} is no number of a resource")
     return Read(tuple(numbers))
+
+
+def _int(digits: str) -> int:
+    """A number; one with too many digits is more than any limit."""
+    return int(digits[:_DIGITS])
 
 
 def _shown(text: str) -> str:

@@ -389,10 +389,10 @@ def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
 def _find(flow: Flow, folder: Path) -> Path:
     """MQSim looks from where it is started; a workload file beside its traces is usual, too."""
     given = flow.section.text("File_Path").strip()
-    path = Path(given if Path(given).exists() else given.replace("\\", "/"))
+    path = Path(given if _is_file(Path(given)) else given.replace("\\", "/"))
     places = [path.absolute(), (folder / path).absolute()]
     for place in places:
-        if place.is_file():
+        if _is_file(place):
             return place
     if not given:
         flow.section.refuse("File_Path", "is missing")
@@ -402,13 +402,21 @@ def _find(flow: Flow, folder: Path) -> Path:
     return places[0]
 
 
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; not where a name is too long for one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _beginning(flow: Flow, file: Path, count: int) -> list[Row]:
     section, name = flow.section, "Percentage_To_Be_Executed"
     percent = section.whole(name)
     if count > 1:
         section.say(name, Verdict.INERT, "Relay_Count is more than 1 (IO_Flow_Trace_Based.cpp)")
         return []
-    if percent == 100 or not file.is_file():
+    if percent == 100 or not _is_file(file):
         section.say(name, Verdict.MAPPED, "all of it")
         return []
     if percent > 100:
