@@ -262,8 +262,7 @@ def _collection(device: Section, flash: Section, begin: int) -> Table:
     if begin < wanted:
         remark = f"{remark}, which can never be reached"
         why = (
-            f"{wanted} free blocks of a plane can never be reached with what "
-            "Overprovisioning_Ratio "
+            f"{wanted} free blocks of a plane can never be reached with what Overprovisioning_Ratio "
             f"leaves: MQSim would collect without end. Lowered to {begin}"
         )
         device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)
