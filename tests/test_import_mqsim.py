@@ -14,7 +14,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.mqsim import Verdict, known
-from flashscape.mqsim.drive import dram_ns
+from flashscape.mqsim.buffer import dram_ns
 from flashscape.mqsim.workload import sizes
 from places import ROOT
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
-from flashscape.mqsim import drive, known, precondition, space, toml, workload, xml
+from flashscape.mqsim import collection, drive, known, precondition, space, toml, workload, xml
 from flashscape.mqsim.imported import Imported, Key, Verdict
 from flashscape.mqsim.section import Faults, Section
 from flashscape.mqsim.toml import Row, Table
@@ -138,8 +138,7 @@ class _Import:
         )
 
     def _threshold(self) -> int:
-        wanted = drive.threshold(self._device, self._flash, "GC_Exec_Threshold")
-        return max(wanted, drive.COLLECTIONS)
+        return collection.wanted(self._device, self._flash)
 
     def _tables(self, threshold: int) -> list[Table]:
         """All tables. Reasons are told as values are looked at, faults likewise."""
@@ -168,7 +167,7 @@ class _Import:
         title = f"{self._workload.name}{scenario} on {self._config.name} of MQSim"
         seed = self._device.whole("Seed") % 2**32
         return Table(
-            "", [Row("title", title), Row("seed", seed, drive.sources(self._device, "Seed"))]
+            "", [Row("title", title), Row("seed", seed, toml.sources(self._device, "Seed"))]
         )
 
     def _record(self) -> Table:
@@ -177,7 +176,7 @@ class _Import:
             return Table("record")
         return Table(
             "record",
-            [Row("interval", toml.time(self._host.whole(name)), drive.sources(self._host, name))],
+            [Row("interval", toml.time(self._host.whole(name)), toml.sources(self._host, name))],
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
@@ -200,7 +199,7 @@ class _Import:
         if most == 0:
             raise self._translated(refused, tables) from refused
         # The most would leave collection nothing to gain.
-        text = self._text(self._tables(max(min(most, drive.COLLECTIONS), most // 2)))
+        text = self._text(self._tables(max(min(most, collection.COLLECTIONS), most // 2)))
         return Experiment.from_toml(text), text
 
     def _is_reachable(self, threshold: int) -> bool:

@@ -6,13 +6,11 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim import toml
+from flashscape.mqsim import buffer, collection, toml
 from flashscape.mqsim.imported import Verdict
-from flashscape.mqsim.toml import Row, Table
+from flashscape.mqsim.toml import Row, Table, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from flashscape.mqsim.section import Section
     from flashscape.mqsim.space import Space
     from flashscape.mqsim.workload import Flow
@@ -35,18 +33,7 @@ _COMMAND = 72 + _HEADERS
 """sizeof(Submission_Queue_Entry) in Host_Interface_Defs.h."""
 _COMPLETION = 16 + _HEADERS
 
-COLLECTIONS = 10
-"""max_ongoing_gc_reqs_per_plane: the least threshold; below it no host write goes on."""
-
 _BITS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
-
-_UNBUFFERED = 64 << 20
-"""Bytes of staging where nothing is cached: MQSim has no limit there."""
-
-
-def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:
-    """Where a value comes from."""
-    return tuple((section.title, name) for name in names)
 
 
 def tables(
@@ -59,9 +46,9 @@ def tables(
         _concurrency(),
         _ftl(device, flash, space),
         _allocation(device),
-        _collection(device, flash, threshold),
+        collection.table(device, flash, threshold),
         _scheduler(device),
-        _buffer(device, flash, space, flows),
+        buffer.table(device, space, flows),
         _link(host, device),
         _firmware(host, device),
     ]
@@ -97,11 +84,6 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
         flash.say("Page_Capacity", Verdict.APPROXIMATED)
     else:
         flash.say("Page_Capacity", Verdict.MAPPED, "also the mapping unit, drive.ftl.unit")
-
-
-def threshold(device: Section, flash: Section, name: str) -> int:
-    """Free blocks of a plane below which something happens, as MQSim computes them."""
-    return max(int(device.real(name) * flash.whole("Block_No_Per_Plane")), 1)
 
 
 def message_ns(host: Section, size: int) -> int:
@@ -255,79 +237,6 @@ def _allocation(device: Section) -> Table:
     )
 
 
-def _collection(device: Section, flash: Section, begin: int) -> Table:
-    wanted = max(threshold(device, flash, "GC_Exec_Threshold"), COLLECTIONS)
-    remark = f"MQSim begins below {wanted}"
-    soft = max(begin - 1, 1)
-    if begin < wanted:
-        remark = f"{remark}, which can never be reached"
-        why = (
-            f"{wanted} free blocks of a plane can never be reached with what Overprovisioning_Ratio "
-            f"leaves: MQSim would collect without end. Lowered to {begin}"
-        )
-        device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)
-    elif threshold(device, flash, "GC_Exec_Threshold") < COLLECTIONS:
-        why = (
-            f"{COLLECTIONS} blocks, MQSim's least (SSD_Device.cpp); it begins below "
-            f"that, here collection begins at its threshold, hence {soft}"
-        )
-        device.say("GC_Exec_Threshold", Verdict.MAPPED, why)
-    preemptible = device.truth("Preemptible_GC_Enabled")
-    if preemptible:
-        urgent = min(max(threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, soft)
-        urgent_from: tuple[str, ...] = ("GC_Hard_Threshold",)
-    else:
-        urgent, urgent_from = soft, ("Preemptible_GC_Enabled",)
-        why = "collection always goes first without Preemptible_GC_Enabled"
-        device.say("GC_Hard_Threshold", Verdict.INERT, why)
-    return Table(
-        "drive.ftl.gc",
-        [
-            _victim(device, flash),
-            Row("soft", f"{soft} blocks", sources(device, "GC_Exec_Threshold"), remark),
-            Row("urgent", f"{urgent} blocks", sources(device, *urgent_from)),
-            Row("stop", f"{soft} blocks", sources(device, "GC_Exec_Threshold")),
-            Row("pacing", "none"),
-            Row("preemptible", preemptible, sources(device, "Preemptible_GC_Enabled")),
-            Row(
-                "copy_back",
-                device.truth("Use_Copyback_for_GC"),
-                sources(device, "Use_Copyback_for_GC"),
-            ),
-            Row("window", 8, remark="MQSim asks for all reads of a victim at once"),
-        ],
-    )
-
-
-def _victim(device: Section, flash: Section) -> Row:
-    name = "GC_Block_Selection_Policy"
-    policy = device.text(name)
-    from_key = sources(device, name)
-    if policy == "RGA":
-        choices = max(int(math.log2(flash.whole("Block_No_Per_Plane"))), 1)
-        why = (
-            f"the best of log2(Block_No_Per_Plane) = {choices} drawn blocks; MQSim "
-            "draws open and free ones, too"
-        )
-        device.say(name, Verdict.APPROXIMATED, why)
-        return Row("victim", {"policy": "d-choices", "choices": choices}, from_key)
-    if policy in ("GREEDY", "FIFO"):
-        device.say(name, Verdict.MAPPED, "")
-        return Row("victim", policy.lower(), from_key)
-    why = {
-        "RANDOM": (
-            "drawn among full blocks here, among all but open ones in MQSim, "
-            "which does nothing where it draws a free one"
-        ),
-        "RANDOM_P": "drawn among full blocks",
-        "RANDOM_PP": (
-            "drawn among full blocks; MQSim tries again where a block has too few invalid pages"
-        ),
-    }[policy]
-    device.say(name, Verdict.MAPPED if policy == "RANDOM_P" else Verdict.APPROXIMATED, why)
-    return Row("victim", "random", from_key)
-
-
 def _scheduler(device: Section) -> Table:
     name = "Transaction_Scheduling_Policy"
     policy = device.text(name)
@@ -347,111 +256,6 @@ def _scheduler(device: Section) -> Table:
         "drive.scheduler",
         [Row("bypass", "drain", sources(device, name), "reads go before all else")],
     )
-
-
-_DRAM = ("Row_Size", "Data_Rate", "Data_Busrt_Size", "tRCD", "tCL", "tRP")
-
-
-def _buffer(device: Section, flash: Section, space: Space, flows: list[Flow]) -> Table:
-    caching = [flow for flow in flows if flow.writes and flow.is_caching]
-    durability = Row("durability", "volatile" if caching else "none")
-    durability.sources = tuple(
-        (flow.section.title, "Device_Level_Data_Caching_Mode") for flow in flows if flow.writes
-    )
-    _note_sharing(device, flows)
-    if not caching:
-        return Table("drive.buffer", [durability, *_unbuffered(device)])
-    _note_mechanism(device)
-    smallest = min(min(flow.mean_bytes for flow in caching), space.page_bytes)
-    pages = space.planes * space.page_bytes // smallest
-    limit, capacity = (
-        pages * space.page_bytes,
-        device.whole("Data_Cache_Capacity") // space.page_bytes * space.page_bytes,
-    )
-    if capacity < limit:
-        device.say("Data_Cache_Capacity", Verdict.MAPPED, "in whole pages")
-    mean = round(sum(flow.mean_bytes for flow in caching) / len(caching))
-    latency = dram_ns(device, mean)
-    if mean < 2 * device.whole("Data_Cache_DRAM_Row_Size"):
-        why = "a request is less than two rows, and MQSim precharges for whole ones only"
-        device.say("Data_Cache_DRAM_tRP", Verdict.INERT, why)
-    names = [f"Data_Cache_DRAM_{name}" for name in _DRAM]
-    return Table(
-        "drive.buffer",
-        [
-            durability,
-            Row(
-                "size",
-                toml.size(min(limit, capacity)),
-                sources(device, "Data_Cache_Capacity"),
-                f"MQSim lets {toml.size(limit)} be on its way to flash",
-            ),
-            Row("latency", toml.time(latency), sources(device, *names), f"for {toml.size(mean)}"),
-            Row("flush", "eager", sources(device, "Caching_Mechanism")),
-            Row("order", "fifo"),
-            Row("read_hits", True),
-        ],
-    )
-
-
-def _unbuffered(device: Section) -> Iterable[Row]:
-    why = "no flow that writes has its writes cached"
-    for name in ("Caching_Mechanism", "Data_Cache_Sharing_Mode", "Data_Cache_Capacity"):
-        device.say(name, Verdict.INERT, why)
-    for name in _DRAM:
-        device.say(f"Data_Cache_DRAM_{name}", Verdict.INERT, why)
-    return (
-        Row(
-            "size",
-            toml.size(_UNBUFFERED),
-            remark="staging only, large enough never to be the limit",
-        ),
-        Row("latency", "0 us"),
-        Row("flush", "eager"),
-        Row("order", "fifo"),
-        Row("read_hits", True),
-    )
-
-
-def _note_sharing(device: Section, flows: list[Flow]) -> None:
-    if device.text("Data_Cache_Sharing_Mode") != "SHARED":
-        name = "Data_Cache_Sharing_Mode"
-        if len(flows) > 1:
-            device.say(
-                name, Verdict.IGNORED, "one buffer for all flows; MQSim gives each an equal part"
-            )
-        else:
-            device.say(name, Verdict.INERT, "there is one flow")
-
-
-def _note_mechanism(device: Section) -> None:
-    if device.text("Caching_Mechanism") == "SIMPLE":
-        why = (
-            "MQSim ends at the first request: SIMPLE works with TURNED_OFF only "
-            "(Data_Cache_Manager_Flash_Simple.cpp); taken as ADVANCED"
-        )
-        device.say("Caching_Mechanism", Verdict.APPROXIMATED, why)
-    else:
-        why = (
-            "written to flash as soon as may be; MQSim keeps what is written again "
-            "within a second until it needs the room"
-        )
-        device.say("Caching_Mechanism", Verdict.APPROXIMATED, why)
-
-
-def dram_ns(device: Section, size: int) -> int:
-    """The time of one access of so many bytes (estimate_dram_access_time)."""
-    row, burst = (
-        device.whole("Data_Cache_DRAM_Row_Size"),
-        device.whole("Data_Cache_DRAM_Data_Busrt_Size"),
-    )
-    transfer = 1000 / device.whole("Data_Cache_DRAM_Data_Rate")
-    opening = device.whole("Data_Cache_DRAM_tRCD") + device.whole("Data_Cache_DRAM_tCL")
-    if size <= row:
-        return opening + int(size // burst // 2 * transfer)
-    a_row = int(row // burst // 2 * transfer + device.whole("Data_Cache_DRAM_tRP"))
-    rest = int((size % row) / (burst * transfer))
-    return opening + a_row * (size // row // 2) + opening + rest
 
 
 def _link(host: Section, device: Section) -> Table:

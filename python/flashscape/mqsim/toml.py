@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flashscape.mqsim.section import Section
 
 Value = str | int | float | bool | list[str] | dict[str, "Value"] | list[dict[str, "Value"]]
 
@@ -34,6 +38,11 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     is_list: bool = False
     remark: str = ""
+
+
+def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:
+    """Where a value comes from."""
+    return tuple((section.title, name) for name in names)
 
 
 def text(tables: list[Table]) -> str:
