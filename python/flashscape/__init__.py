@@ -25,6 +25,7 @@ from flashscape.errors import (
 from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
+from flashscape.mqsim import Imported, import_mqsim
 from flashscape.result import Result
 from flashscape.run import Observer, run
 from flashscape.snapshot import Snapshot
@@ -36,6 +37,7 @@ __all__ = [
     "Experiment",
     "Family",
     "FlashscapeError",
+    "Imported",
     "Interrupted",
     "Latency",
     "Observer",
@@ -53,6 +55,7 @@ __all__ = [
     "__version__",
     "check",
     "explain",
+    "import_mqsim",
     "policies",
     "presets",
     "run",

@@ -35,6 +35,7 @@ _COMMANDS = {
     "explain": "Say where the tail of a run comes from.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
+    "import-mqsim": "Turn a configuration of MQSim into an experiment.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
 }
@@ -52,7 +53,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"flashscape.cli.{cmd_name}").command
+        command: click.Command = import_module(
+            f"flashscape.cli.{cmd_name.replace('-', '_')}"
+        ).command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
