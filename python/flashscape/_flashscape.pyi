@@ -10,7 +10,9 @@ __all__ = [
     "Candidates",
     "Completion",
     "Drive",
+    "Meeting",
     "Plan",
+    "SafePoint",
     "Session",
     "Snapshot",
     "Table",
@@ -89,6 +91,61 @@ class Candidates:
         """A random number of 64 bits, another for each question, the same in each run."""
     def __len__(self) -> int:
         """Blocks in the bin."""
+
+@final
+class Meeting:
+    """A read meets a unit that is being erased; times are in nanoseconds."""
+
+    @property
+    def now_ns(self) -> int:
+        """Now."""
+    @property
+    def free_at_ns(self) -> int:
+        """When the unit will be free if nothing interrupts the erase."""
+    @property
+    def safe_at_ns(self) -> int:
+        """When the erase comes to its next safe point, where it may make way."""
+    @property
+    def suspensions(self) -> int:
+        """How often this erase has made way before."""
+    @property
+    def since_begun_ns(self) -> int:
+        """Time since this erase began."""
+    @property
+    def asking(self) -> int:
+        """Reads that already wait for the unit and have asked."""
+
+@final
+class SafePoint:
+    """An erase between two of its steps; times are in nanoseconds."""
+
+    @property
+    def now_ns(self) -> int:
+        """Now."""
+    @property
+    def steps_done(self) -> int:
+        """Steps that are done; one at least."""
+    @property
+    def steps_left(self) -> int:
+        """Steps that are left; one at least."""
+    @property
+    def step_ns(self) -> int:
+        """How long a step takes."""
+    @property
+    def asking(self) -> int:
+        """Reads that wait for the unit and have asked; one at least."""
+    @property
+    def waited_ns(self) -> int:
+        """How long the first of them has waited."""
+    @property
+    def suspensions(self) -> int:
+        """How often this erase has made way before."""
+    @property
+    def since_begun_ns(self) -> int:
+        """Time since this erase began."""
+    @property
+    def urgent(self) -> bool:
+        """Whether the erase is needed for the next host writes."""
 
 @final
 class Session:

@@ -64,6 +64,8 @@ _FAMILIES = (
     "drive.ftl.allocation.streams",
     "drive.ftl.allocation.free_block",
     "drive.scheduler.bypass",
+    "drive.scheduler.read_routing",
+    "drive.scheduler.suspension",
     "drive.buffer.durability",
     "drive.buffer.flush",
     "drive.buffer.order",

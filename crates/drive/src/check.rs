@@ -202,6 +202,27 @@ fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
 }
 
 /// Settings that mean nothing beside another.
+/// Suspension takes a read that asks, an erase that makes way, and a moment for that.
+fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
+    let (routing, suspension) = (&drive.scheduler.read_routing, &drive.scheduler.suspension);
+    if suspension.is_never() {
+        if !routing.never_asks() {
+            problems.push("drive.scheduler.read_routing", "no erase makes way (scheduler.suspension is \"never\"); choose another suspension, or leave this out");
+        }
+        return;
+    }
+    let path = "drive.scheduler.suspension";
+    if routing.never_asks() {
+        problems.push(path, "no read asks an erase to make way (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out");
+    }
+    if drive.nand.erase.steps < 2 {
+        problems.push(path, "an erase of one step (nand.erase.steps) has no safe point inside; give it more steps, or leave this out");
+    }
+    if !drive.ftl.gc.preemptible {
+        problems.push(path, "collection keeps its unit until the erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose preemptible = true, or leave this out");
+    }
+}
+
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
     let allocation = &drive.ftl.allocation;
@@ -217,6 +238,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
             "a link without a rate takes no time in either direction; give drive.link.rate, or leave duplex out",
         );
     }
+    check_suspension(drive, problems);
     if drive.scheduler.bypass == Bypass::None {
         // Writes keep their rank, at a full buffer.
         let writes = |workload: &WorkloadConfig| {

@@ -1,6 +1,8 @@
 //! What a user says about a drive around its flash and firmware: the `[drive]`
 //! table. Each room declares its own part.
 
+use crate::policies::routing::ReadRouting;
+use crate::policies::suspension::Suspension;
 use ftl::{FtlConfig, Layout};
 use host::Kind;
 use nand::{ConcurrencyConfig, GeometryConfig, NandConfig};
@@ -35,11 +37,17 @@ pub struct DriveConfig {
 }
 
 /// Order of operations on a flash unit.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SchedulerConfig {
     /// Which operations may go before one whose turn it is.
     pub bypass: Bypass,
+    /// What a read does that meets a unit which is being erased. Default: `wait`.
+    #[serde(default)]
+    pub read_routing: ReadRouting,
+    /// Whether an erase makes way for reads at the end of a step. Default: `never`.
+    #[serde(default)]
+    pub suspension: Suspension,
 }
 
 /// How far "reads first" goes. Collection that is neither short of space nor in

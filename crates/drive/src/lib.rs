@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod horizon;
 pub mod load;
 pub mod measure;
+pub mod policies;
 pub mod precondition;
 pub mod prepare;
 pub mod presets;

@@ -51,7 +51,7 @@ impl Prepared {
                 None => return Ok(None),
             },
         };
-        if let Some(fault) = prepared.device.ftl().policy_fault() {
+        if let Some(fault) = prepared.device.policy_fault() {
             return Err(RunError::Policy(fault));
         }
         Ok(Some(prepared.audited(experiment.run.audit)))
@@ -87,7 +87,7 @@ impl Snapshot {
     ) -> Result<Option<Self>, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
         let Some((device, done)) = preconditioned(experiment, ongoing)? else { return Ok(None) };
-        if let Some(fault) = device.ftl().policy_fault() {
+        if let Some(fault) = device.policy_fault() {
             return Err(RunError::Policy(fault));
         }
         let taken = Self::of(device, drive, title.as_deref(), *seed, done);

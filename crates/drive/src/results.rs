@@ -120,6 +120,7 @@ fn flash(measured: &Measured) -> Value {
         table.insert(kind.name().into(), sources.into());
     }
     table.insert("commands".into(), counters.total().into());
+    table.insert("erase_suspensions".into(), counters.suspensions.into());
     table.into()
 }
 

@@ -271,7 +271,7 @@ impl Run {
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
         let goes_on = self.go_on(events)?;
-        match self.device.ftl().policy_fault() {
+        match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
             None => Ok(goes_on),
         }

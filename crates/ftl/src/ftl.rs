@@ -413,6 +413,13 @@ impl Ftl {
             units_per_block: self.layout.units_per_block(),
             most_live: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
         };
+        debug_assert!(
+            candidates
+                .live
+                .iter()
+                .all(|live| *live <= candidates.units_per_block || *live & BARRED != 0),
+            "a block holds no more live units than it has places"
+        );
         let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
         let block = BlockId((first + place) as u32);
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");

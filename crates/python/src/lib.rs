@@ -27,7 +27,7 @@ mod _flashscape {
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
-    use crate::policies::Candidates;
+    use crate::policies::{Candidates, Meeting, SafePoint};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

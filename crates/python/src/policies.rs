@@ -2,8 +2,10 @@
 //! and asked with the interpreter lock.
 
 use drive::Experiment;
-use ftl::gc::{Candidates as Blocks, ChooseOutside};
+use drive::policies::routing::{self, ReadRouting, RouteOutside};
+use drive::policies::suspension::{self, Suspension, YieldOutside};
 use ftl::VictimPolicy;
+use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
@@ -11,6 +13,8 @@ use std::path::Path;
 
 /// Where a policy of the user may stand.
 const VICTIM: &str = "drive.ftl.gc.victim";
+const ROUTING: &str = "drive.scheduler.read_routing";
+const SUSPENSION: &str = "drive.scheduler.suspension";
 
 /// Finds every policy in Python of an experiment; returns what is wrong, by path.
 pub fn find(
@@ -18,24 +22,50 @@ pub fn find(
     experiment: &mut Experiment,
     given: Vec<(String, Py<PyAny>)>,
 ) -> Vec<(String, String)> {
-    let mut faults = Vec::new();
-    let mut given = given;
-    let mut take = |path: &str| {
-        let place = given.iter().position(|(of, _)| of == path)?;
-        Some(given.remove(place).1)
-    };
+    let mut finder = Finder { py, given, faults: Vec::new() };
+    let scheduler = &mut experiment.drive.scheduler;
     if let VictimPolicy::Python(policy) = &mut experiment.drive.ftl.gc.victim {
-        let outside = policy.outside();
-        match function(py, outside, take(VICTIM)) {
-            Ok(function) => outside.find(Box::new(Function(function))),
-            Err((key, fault)) => faults.push((format!("{VICTIM}.{key}"), fault)),
+        finder.find(VICTIM, policy.outside(), |function| Box::new(function));
+    }
+    if let ReadRouting::Python(policy) = &mut scheduler.read_routing {
+        finder.find(ROUTING, policy.outside(), |function| Box::new(function));
+    }
+    if let Suspension::Python(policy) = &mut scheduler.suspension {
+        finder.find(SUSPENSION, policy.outside(), |function| Box::new(function));
+    }
+    finder.unused()
+}
+
+struct Finder<'py> {
+    py: Python<'py>,
+    /// Callables by path, which are taken as they are found.
+    given: Vec<(String, Py<PyAny>)>,
+    faults: Vec<(String, String)>,
+}
+
+impl Finder<'_> {
+    fn find<P: ?Sized>(
+        &mut self,
+        path: &str,
+        outside: &mut Outside<P>,
+        as_policy: impl FnOnce(Function) -> Box<P>,
+    ) {
+        let place = self.given.iter().position(|(of, _)| of == path);
+        let given = place.map(|place| self.given.remove(place).1);
+        match function(self.py, outside, given) {
+            Ok(function) => outside.find(as_policy(Function(function))),
+            Err((key, fault)) => self.faults.push((format!("{path}.{key}"), fault)),
         }
     }
-    for (path, _) in given {
-        let fault = format!("takes no policy in Python, or has another one (there is {VICTIM})");
-        faults.push((path, fault));
+
+    fn unused(mut self) -> Vec<(String, String)> {
+        let places = [VICTIM, ROUTING, SUSPENSION].join(", ");
+        for (path, _) in self.given {
+            let fault = format!("takes no policy in Python, or has another one (places: {places})");
+            self.faults.push((path, fault));
+        }
+        self.faults
     }
-    faults
 }
 
 /// The function that a policy names, or the one given; else the key at fault, and why.
@@ -73,7 +103,9 @@ fn import(py: Python<'_>, file: &Path) -> Result<Py<PyModule>, String> {
 fn told(py: Python<'_>, error: &PyErr) -> String {
     let tell = || -> PyResult<String> {
         let policies = py.import("flashscape.outside")?;
-        policies.call_method1("told", (error.value(py),))?.extract()
+        // With its traceback, which says where.
+        let raised = error.clone_ref(py).into_value(py);
+        policies.call_method1("told", (raised,))?.extract()
     };
     tell().unwrap_or_else(|_| error.to_string())
 }
@@ -81,15 +113,104 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
 /// A function in Python.
 struct Function(Py<PyAny>);
 
-impl ChooseOutside for Function {
-    fn choose(&self, blocks: Blocks<'_>, random: u64) -> Result<usize, String> {
+impl Function {
+    /// Calls the function with a view and takes its answer.
+    fn decide<V, A>(&self, view: impl FnOnce(Python<'_>) -> PyResult<V>) -> Result<A, String>
+    where
+        V: for<'py> IntoPyObject<'py>,
+        A: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+    {
         Python::attach(|py| {
-            let ask = || -> PyResult<usize> {
-                let candidates = Candidates::of(py, blocks, random)?;
-                self.0.bind(py).call1((candidates,))?.extract()
-            };
+            let ask = || -> PyResult<A> { self.0.bind(py).call1((view(py)?,))?.extract() };
             ask().map_err(|error| told(py, &error))
         })
+    }
+}
+
+impl ChooseOutside for Function {
+    fn choose(&self, blocks: Blocks<'_>, random: u64) -> Result<usize, String> {
+        self.decide(|py| Candidates::of(py, blocks, random))
+    }
+}
+
+impl RouteOutside for Function {
+    fn asks(&self, meeting: &routing::Meeting) -> Result<bool, String> {
+        self.decide(|_| Ok(Meeting::from(*meeting)))
+    }
+}
+
+impl YieldOutside for Function {
+    fn yields(&self, at: &suspension::SafePoint) -> Result<bool, String> {
+        self.decide(|_| Ok(SafePoint::from(*at)))
+    }
+}
+
+/// A read meets a unit that is being erased; times are in nanoseconds.
+#[pyclass(frozen, get_all, module = "flashscape._flashscape")]
+pub struct Meeting {
+    /// Now.
+    now_ns: u64,
+    /// When the unit will be free if nothing interrupts the erase.
+    free_at_ns: u64,
+    /// When the erase comes to its next safe point.
+    safe_at_ns: u64,
+    /// How often this erase has made way before.
+    suspensions: u32,
+    /// Time since this erase began.
+    since_begun_ns: u64,
+    /// Reads that already wait for the unit and have asked.
+    asking: u32,
+}
+
+impl From<routing::Meeting> for Meeting {
+    fn from(meeting: routing::Meeting) -> Self {
+        Self {
+            now_ns: meeting.now.as_ns(),
+            free_at_ns: meeting.free_at.as_ns(),
+            safe_at_ns: meeting.safe_at.as_ns(),
+            suspensions: meeting.suspensions,
+            since_begun_ns: meeting.since_begun.as_ns(),
+            asking: meeting.asking,
+        }
+    }
+}
+
+/// An erase between two of its steps; times are in nanoseconds.
+#[pyclass(frozen, get_all, module = "flashscape._flashscape")]
+pub struct SafePoint {
+    /// Now.
+    now_ns: u64,
+    /// Steps that are done.
+    steps_done: u32,
+    /// Steps that are left.
+    steps_left: u32,
+    /// How long a step takes.
+    step_ns: u64,
+    /// Reads that wait for the unit and have asked.
+    asking: u32,
+    /// How long the first of them has waited.
+    waited_ns: u64,
+    /// How often this erase has made way before.
+    suspensions: u32,
+    /// Time since this erase began.
+    since_begun_ns: u64,
+    /// Whether the erase is needed for the next host writes.
+    urgent: bool,
+}
+
+impl From<suspension::SafePoint> for SafePoint {
+    fn from(at: suspension::SafePoint) -> Self {
+        Self {
+            now_ns: at.now.as_ns(),
+            steps_done: at.steps_done,
+            steps_left: at.steps_left,
+            step_ns: at.step.as_ns(),
+            asking: at.asking,
+            waited_ns: at.waited.as_ns(),
+            suspensions: at.suspensions,
+            since_begun_ns: at.since_begun.as_ns(),
+            urgent: at.urgent,
+        }
     }
 }
 

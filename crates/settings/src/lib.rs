@@ -17,6 +17,7 @@
 
 mod decimal;
 mod document;
+mod family;
 mod frequency;
 mod json;
 mod layer;

@@ -148,9 +148,12 @@ impl Device {
             }
         }
         self.begin_wait(id);
+        if self.suspends {
+            self.route(id);
+        }
         self.groups[group].push_back(&mut self.ops, id);
         // What waits already cannot start because of it, so only it can.
-        if self.groups[group].may_start(&self.ops, id) {
+        if self.suspends || self.groups[group].may_start(&self.ops, id) {
             self.serve(group);
         }
     }
@@ -212,7 +215,13 @@ impl Device {
 
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
-        while self.groups[group].may_serve(self.all_cells) {
+        loop {
+            if self.suspends {
+                self.go_on_erasing(group);
+            }
+            if !self.groups[group].may_serve(self.all_cells) {
+                break;
+            }
             let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);
@@ -295,7 +304,7 @@ impl Device {
     }
 
     /// Frees the cells of an operation that has ended.
-    fn vacate(&mut self, id: OpId) {
+    pub(super) fn vacate(&mut self, id: OpId) {
         let op = &self.ops[id];
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         self.groups[group].busy &= !cells;
@@ -304,7 +313,7 @@ impl Device {
     }
 
     /// Starts a read, copy-back or erase on idle cells.
-    fn start(&mut self, id: OpId) {
+    pub(super) fn start(&mut self, id: OpId) {
         self.end_wait(id);
         self.occupy(id);
         let op = &self.ops[id];
@@ -322,6 +331,10 @@ impl Device {
                 let sense: Span = rows.clone().map(|step| self.timing.read(row + step)).sum();
                 let program: Span = rows.map(|step| self.timing.program(target + step)).sum();
                 sense + program
+            }
+            OpKind::Erase if self.suspends => {
+                self.note_erase(id);
+                self.timing.erase.step()
             }
             OpKind::Erase => self.timing.erase.total(),
             OpKind::Program => unreachable!("a program starts with its transfer"),

@@ -38,6 +38,8 @@ impl OpKind {
 pub struct Counters {
     commands: [[u64; HOLDERS]; KINDS],
     planes: [[u64; HOLDERS]; KINDS],
+    /// How often an erase made way.
+    pub suspensions: u64,
 }
 
 impl Counters {
@@ -69,6 +71,7 @@ impl Counters {
         Self {
             commands: minus(&self.commands, &earlier.commands),
             planes: minus(&self.planes, &earlier.planes),
+            suspensions: self.suspensions - earlier.suspensions,
         }
     }
 }

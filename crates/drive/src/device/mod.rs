@@ -27,6 +27,7 @@ mod read;
 mod request;
 mod shutdown;
 mod space;
+mod suspend;
 mod watch;
 mod write;
 
@@ -35,6 +36,8 @@ pub use request::{Completion, RequestId};
 
 use crate::audit::Audit;
 use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, FirmwareConfig};
+use crate::policies::routing::ReadRouting;
+use crate::policies::suspension::Suspension;
 use buffer::Buffer;
 use channel::Channel;
 use collect::Job;
@@ -58,6 +61,10 @@ pub struct Device {
     timing: Timing,
     units: Units,
     bypass: Bypass,
+    routing: ReadRouting,
+    suspension: Suspension,
+    /// Whether any erase may make way.
+    suspends: bool,
     firmware: FirmwareConfig,
     buffer_config: BufferConfig,
     gc_config: GcConfig,
@@ -94,6 +101,8 @@ pub struct Device {
     spaces: Column<BinId, Space>,
     pools: Column<ftl::PoolId, write::Pool>,
     bins: Column<BinId, write::Home>,
+    /// Erases that may make way, where there are such, and how far each has come.
+    erases: Column<GroupId, Vec<suspend::Erasing>>,
     /// Operations that another one turned into.
     chained: u64,
     /// Order in which operations are asked for.
@@ -208,6 +217,10 @@ impl Device {
         let buffer_units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
         let mut device = Self {
             bypass: config.scheduler.bypass,
+            routing: config.scheduler.read_routing.clone(),
+            suspension: config.scheduler.suspension.clone(),
+            suspends: !config.scheduler.suspension.is_never(),
+            erases: Column::filled(Vec::new(), units.groups as usize),
             firmware: config.firmware,
             buffer_config: config.buffer.clone(),
             gc_config: config.ftl.gc.clone(),
@@ -377,6 +390,7 @@ impl Device {
         match event {
             Event::Dispatch(request) => self.dispatch(request),
             Event::Programmed(op) => self.programmed(op),
+            Event::Array(op) if self.suspends => self.array_ended(op),
             Event::Array(op) => self.end(op),
             Event::Sensed(op) => self.want_transfer(op),
             Event::CarriedOut(op) => self.carried_out(op),
@@ -533,6 +547,11 @@ impl Device {
     /// Flash operations that were under way or waited at a time, at most.
     pub fn most_operations(&self) -> usize {
         self.ops.most()
+    }
+    /// What went wrong with a policy of the user, if anything did.
+    pub fn policy_fault(&self) -> Option<String> {
+        let scheduler = || self.routing.fault().or_else(|| self.suspension.fault());
+        self.ftl.policy_fault().or_else(scheduler)
     }
     /// Operations of collection that another one turned into.
     pub fn chained(&self) -> u64 {

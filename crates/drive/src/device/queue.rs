@@ -330,6 +330,37 @@ impl Group {
         oldest
     }
 
+    /// Host reads that wait for any of `cells`, by class and then lane by lane in order.
+    pub fn reads_on<'a>(&'a self, ops: &'a Ops, cells: u64) -> impl Iterator<Item = OpId> + 'a {
+        let lanes = self.lists.len() / CLASSES;
+        let reads = Class::ReadHigh as usize..=Class::ReadLow as usize;
+        let lists = reads.flat_map(move |class| &self.lists[class * lanes..][..lanes]);
+        let waiting = lists.flat_map(|list| std::iter::successors(list.head(), |id| ops[*id].next));
+        waiting.filter(move |id| ops[*id].cells & cells != 0)
+    }
+    /// The read that goes first where an erase has made way on `cells`: of the highest class
+    /// the oldest that may start. `open_to` says which held cells are open to a read of a
+    /// number, as erases have made way on them.
+    pub fn first_read_on(
+        &self,
+        ops: &Ops,
+        cells: u64,
+        open_to: impl Fn(u64) -> u64,
+    ) -> Option<OpId> {
+        let lanes = self.lists.len() / CLASSES;
+        let reads = Class::ReadHigh as usize..=Class::ReadLow as usize;
+        let may_start = |id: &OpId| {
+            let op = &ops[*id];
+            let open = open_to(op.seq);
+            let taken = self.busy | self.held & !open | self.reserved;
+            op.cells & cells & open != 0 && op.cells & taken == 0
+        };
+        reads.into_iter().find_map(|class| {
+            let heads = self.lists[class * lanes..][..lanes].iter().filter_map(List::head);
+            heads.filter(may_start).min_by_key(|id| ops[*id].seq)
+        })
+    }
+
     /// Chooses what goes next; `next_seq` is the number that the next operation
     /// asked for will have.
     pub fn pick(&mut self, ops: &Ops, bypass: Bypass, next_seq: u64) -> Option<Pick> {

@@ -277,7 +277,16 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
-    writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"\n[drive.link]").unwrap();
+    writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
+    let has_safe_points = text.contains("preemptible = true") && !text.contains("steps = 1,");
+    if has_safe_points && dice.once_in(2) {
+        let routing =
+            dice.of(&["{ policy = \"suspend\" }", "{ policy = \"deadline\", within = \"20 us\" }"]);
+        let most = dice.of(&["", ", most = 1", ", most = 2"]);
+        writeln!(text, "read_routing = {routing}\nsuspension = {{ policy = \"at-steps\"{most} }}")
+            .unwrap();
+    }
+    writeln!(text, "[drive.link]").unwrap();
     if dice.once_in(2) {
         writeln!(text, "duplex = \"{duplex}\"\nrate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"]))
             .unwrap();

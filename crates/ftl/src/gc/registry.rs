@@ -8,10 +8,7 @@ use super::fifo::Fifo;
 use super::greedy::Greedy;
 use super::python::Python;
 use super::random::Random;
-use crate::blocks::BARRED;
 use engine::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// What a policy sees: the blocks of one bin, by their place in it.
 #[derive(Clone, Copy)]
@@ -57,38 +54,9 @@ pub trait Choose {
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
 }
 
-macro_rules! registry {
-    ($($(#[$doc:meta])* $tag:literal => $policy:ident,)+) => {
-        /// Which block garbage collection takes.
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "policy")]
-        pub enum VictimPolicy {
-            $($(#[$doc])* #[serde(rename = $tag)] $policy($policy),)+
-        }
-
-        impl VictimPolicy {
-            /// The names of all policies.
-            pub const NAMES: &[&str] = &[$($tag),+];
-
-            /// The place of the block to be collected next; see [`Choose::choose`].
-            #[inline]
-            pub fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
-                debug_assert!(
-                    candidates.live.iter().all(|live| *live <= candidates.units_per_block || *live & BARRED != 0),
-                    "a block holds no more live units than it has places"
-                );
-                match self { $(Self::$policy(policy) => policy.choose(candidates, numbers),)+ }
-            }
-
-            /// Every policy with its default settings, for the contract tests.
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$policy($policy::default())),+]
-            }
-        }
-    };
-}
-
-registry! {
+settings::family! {
+    /// Which block garbage collection takes.
+    VictimPolicy asks choose(candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
     /// The block with the least live data; the lowest number breaks ties.
     "greedy" => Greedy,
     /// The best ratio of space gained times age over cost (LFS).
@@ -106,6 +74,7 @@ registry! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::BARRED;
     use engine::Streams;
     use proptest::prelude::*;
 

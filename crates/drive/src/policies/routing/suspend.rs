@@ -1,0 +1,17 @@
+//! Every read asks.
+
+use super::Meeting;
+use super::registry::{Route, RouteTo};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Asks the erase to make way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Suspend {}
+
+impl RouteTo for Suspend {
+    fn route(&self, _: &Meeting) -> Route {
+        Route::Suspend
+    }
+}
