@@ -18,6 +18,7 @@ from flashscape.errors import (
     Problem,
     SimulatorError,
     SpaceError,
+    SweepInterrupted,
     TraceError,
 )
 from flashscape.experiment import Experiment
@@ -25,6 +26,7 @@ from flashscape.explain import explain
 from flashscape.latency import Latency
 from flashscape.result import Result
 from flashscape.run import Observer, run
+from flashscape.sweep import Sweep, sweep, sweep_file
 
 __all__ = [
     "Completion",
@@ -41,6 +43,8 @@ __all__ = [
     "Result",
     "SimulatorError",
     "SpaceError",
+    "Sweep",
+    "SweepInterrupted",
     "TraceError",
     "__version__",
     "check",
@@ -48,4 +52,6 @@ __all__ = [
     "presets",
     "run",
     "schema",
+    "sweep",
+    "sweep_file",
 ]

@@ -89,6 +89,12 @@ impl Document {
         &self.root
     }
 
+    /// The line of each path that was written in this document's own text.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, u32)> {
+        let own = self.places.iter().filter(|(_, place)| place.file == self.file);
+        own.filter_map(|(path, place)| Some((path.as_str(), place.line?)))
+    }
+
     /// The value at a path.
     pub fn get(&self, path: &str) -> Option<&Value> {
         let steps = path::steps(path)?;

@@ -19,12 +19,19 @@ import click
 
 from flashscape import signals
 from flashscape._flashscape import __version__
-from flashscape.errors import ConfigError, FlashscapeError, Interrupted, TraceError
+from flashscape.errors import (
+    ConfigError,
+    FlashscapeError,
+    Interrupted,
+    SweepInterrupted,
+    TraceError,
+)
 
 _COMMANDS = {
     "run": "Run an experiment.",
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
+    "sweep": "Run variations of an experiment over the cores.",
     "explain": "Say where the tail of a run comes from.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
@@ -120,7 +127,9 @@ def _interrupted(error: BaseException) -> int:
         how, result = f"{how} {error.where}", error.result
     # Where the terminal has gone there is nobody to tell.
     with contextlib.suppress(OSError):
-        if result is None:
+        if isinstance(error, SweepInterrupted):
+            _say(f"{how}; those are kept, and the same command goes on with the others")
+        elif result is None:
             _say(f"{how}; there are no results")
         elif result.complete:
             _say(f"{how}; they are complete, but for the picture")

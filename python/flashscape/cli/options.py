@@ -33,10 +33,11 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
-class _Named(click.Path):
+class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse the empty text."""
         if value == "":
             self.fail("a name is missing", param, ctx)
         return super().convert(value, param, ctx)
@@ -50,7 +51,7 @@ def results(command: Command) -> Command:
         click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
         click.option(
             "--out",
-            type=_Named(path_type=Path),
+            type=Named(path_type=Path),
             metavar="DIR",
             help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
         ),
