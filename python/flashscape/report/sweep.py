@@ -16,6 +16,7 @@ ROWS_MOST = 60
 
 _FAILURES_MOST = 20
 _FEW = 100
+_NAMES_MOST = 3
 _METRICS = ("iops", "mean_ns", "p50_ns", "p99_ns", "p99_9_ns", "write_amplification")
 _HEAD = ("IOPS", "mean", "p50", "p99", "p99.9", "WAF")
 
@@ -80,9 +81,18 @@ def _figure(row: dict[str, Any], metric: str) -> str:
 def closing(sweep: Sweep) -> list[str]:
     """What there is to say beside the table."""
     counts = sweep.counts
-    lines = [f"failed: {name}: {why}" for name, why in sweep.failures[:_FAILURES_MOST]]
-    if (more := len(sweep.failures) - _FAILURES_MOST) > 0:
-        lines.append(f"and {more} more that failed")
+    alike: dict[str, list[str]] = {}
+    for name, why in sweep.failures:
+        alike.setdefault(why, []).append(name)
+    lines = [_failed(why, names) for why, names in list(alike.items())[:_FAILURES_MOST]]
+    if (more := len(alike) - _FAILURES_MOST) > 0:
+        lines.append(f"and points that failed for {more} more reasons")
     said = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
     lines.append(f"{len(sweep):,} points: {said}")
     return lines
+
+
+def _failed(why: str, names: list[str]) -> str:
+    """Why some points have no results, and which."""
+    more = f"; and {len(names) - _NAMES_MOST} more" if len(names) > _NAMES_MOST else ""
+    return f"no results: {'; '.join(names[:_NAMES_MOST])}{more}: {why}"

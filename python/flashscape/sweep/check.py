@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape._flashscape import toml
 from flashscape.errors import ConfigError, Problem, TraceError
 from flashscape.sweep import inputs
 from flashscape.sweep.design import labels, line_of, shown
 from flashscape.sweep.effort import effort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
     from flashscape.experiment import Experiment, Unchecked
     from flashscape.sweep.design import Combination, Design
@@ -23,7 +24,6 @@ _READ_WHOLE_BELOW = 16 << 20
 
 _NAMES_SHOWN = 3
 _FAULTS_SHOWN = 50
-_SEEDS_END = 2**64
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class _Fault(NamedTuple):
     """A problem, and the points that have it."""
 
     problem: Problem
-    points: list[str]
+    combinations: list[str]
+    """Their names, without the seeds."""
 
 
 class Points:
@@ -88,19 +89,20 @@ class Points:
         except (ConfigError, TraceError) as error:
             return self._refuse(combination, varied, error)
         config, derived = experiment.config, experiment.derived
-        seeds = self._seeds(config["seed"])
-        if seeds[-1] >= _SEEDS_END:
-            return self._refuse(combination, varied, _too_many_seeds(config["seed"]))
-        for seed in seeds:
-            config["seed"] = seed
+        for seed in self._seeds():
+            if seed is not None:
+                config["seed"] = seed
             self._append(combination, varied, config, derived, seed)
         return None
 
-    def _seeds(self, base: int) -> tuple[int, ...] | range:
+    def _seeds(self) -> Sequence[int | None]:
+        """The seeds of each combination; None where it keeps its own."""
         seeds = self.design.seeds
-        if isinstance(seeds, int):
-            return range(base, base + seeds)
-        return seeds or (base,)
+        if not isinstance(seeds, int):
+            return seeds or (None,)
+        first = base_seed(self.design.base)
+        # One that is no seed is a fault of every point, which needs no number.
+        return (None,) * seeds if first is None else range(first, first + seeds)
 
     def _append(
         self,
@@ -108,20 +110,19 @@ class Points:
         varied: Unchecked,
         config: dict[str, Any],
         derived: dict[str, Any],
-        seed: int,
+        seed: int | None,
     ) -> None:
-        is_seeded = self.design.seeds is not None
         written = {s.path: s.value for s in combination.settings}
         effective = {path: value_at(config, path) for path in self.design.paths}
         self.points.append(
             Point(
                 number=len(self.points) + 1,
-                name=self._name(combination, seed if is_seeded else None),
+                name=self._name(combination, seed),
                 variation=combination.variation,
-                seed=seed,
+                seed=config["seed"],
                 values={path: written.get(path, effective[path]) for path in effective},
                 amounts=effective,
-                experiment=varied.over({"seed": seed}) if is_seeded else varied,
+                experiment=varied if seed is None else varied.over({"seed": seed}),
                 key=inputs.key(config),
                 memory_bytes=derived["memory_bytes"]["total"],
                 effort=effort(config, derived),
@@ -131,39 +132,31 @@ class Points:
     def _refuse(
         self, combination: Combination, varied: Unchecked, error: ConfigError | TraceError
     ) -> None:
-        """Note a combination that cannot be run, once for each seed."""
+        """Note a combination that cannot be run."""
         problems = self._blamed(combination, error)
         fault = "; ".join(f"{p.path}: {p.message}" if p.path else p.message for p in problems)
         written = {s.path: s.value for s in combination.settings}
-        seeds = self.design.seeds
-        many = seeds if isinstance(seeds, int) else len(seeds or (0,))
-        for at in range(many):
-            seed = seeds[at] if isinstance(seeds, tuple) else None
-            name = self._name(combination, seed)
-            values = {path: written.get(path) for path in self.design.paths}
-            number = len(self.points) + 1
-            self.points.append(
-                Point(
-                    number,
-                    name,
-                    combination.variation,
-                    seed,
-                    values,
-                    values,
-                    varied,
-                    None,
-                    0,
-                    0.0,
-                    fault,
-                )
+        values = {path: written.get(path) for path in self.design.paths}
+        for seed in self._seeds():
+            point = Point(
+                number=len(self.points) + 1,
+                name=self._name(combination, seed),
+                variation=combination.variation,
+                seed=seed,
+                values=values,
+                amounts=values,
+                experiment=varied,
+                key=None,
+                memory_bytes=0,
+                effort=0.0,
+                fault=fault,
             )
-            for problem in problems:
-                noted = self.faults.setdefault(problem, _Fault(problem, []))
-                noted.points.append(name)
+            self.points.append(point)
+        for problem in problems:
+            noted = self.faults.setdefault(problem, _Fault(problem, []))
+            noted.combinations.append(self._name(combination, None))
 
-    def _blamed(
-        self, combination: Combination, error: ConfigError | TraceError
-    ) -> Iterator[Problem] | list[Problem]:
+    def _blamed(self, combination: Combination, error: ConfigError | TraceError) -> list[Problem]:
         """The faults of a point, with the lines of the sweep file that they come from."""
         if isinstance(error, TraceError) or not error.problems:
             return [Problem("", self.design.file, None, str(error))]
@@ -217,7 +210,7 @@ def refuse(reading: Reading, points: Points | None) -> None:
     for problem, names in points.faults.values() if points is not None else ():
         # What a faulty part of the file would have set may be missing elsewhere.
         if not reading.problems or problem.file == reading.file:
-            listed.append((problem, _where(names, len(points.points) if points else 0)))
+            listed.append((problem, _where(names, points)))
     if not listed:
         return
     listed.sort(key=lambda each: (each[0].file != reading.file, each[0].line or 0))
@@ -238,17 +231,30 @@ def _text(problem: Problem, file: str) -> str:
     return f"{place}: {problem.message}" if place else problem.message
 
 
-def _where(names: list[str], total: int) -> str:
-    if len(names) == total:
+def _where(names: list[str], points: Points | None) -> str:
+    """Which points have a fault, by the names of their combinations."""
+    if points is None:
+        return ""
+    total = len(points.points)
+    seeds = points.design.seeds
+    of_each = seeds if isinstance(seeds, int) else len(seeds or (0,))
+    if len(names) * of_each == total:
         return f" (in all {total} points)" if total > 1 else ""
     shown_names = "; ".join(names[:_NAMES_SHOWN])
     more = f"; and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    return f" (in {len(names)} of {total} points: {shown_names}{more})"
+    return f" (in {len(names) * of_each} of {total} points: {shown_names}{more})"
 
 
-def _too_many_seeds(first: int) -> ConfigError:
-    problem = ("seed", "override", None, f"so many seeds from {first} on exceed 64 bits")
-    return ConfigError(problem[3], [problem])
+def base_seed(base: Unchecked) -> int | None:
+    """The seed of an experiment that need not be sound otherwise; None where it is no seed."""
+    source = base.source
+    text = source.text if source.is_json else toml(source.text, source.file)[0]
+    seed = json.loads(text).get("seed", 1)
+    for path, value, is_json in base.overrides:
+        if path == "seed":
+            seed = json.loads(value if is_json else toml(f"seed = {value}", "override")[0])
+            seed = seed if is_json else seed["seed"]
+    return seed if isinstance(seed, int) and not isinstance(seed, bool) else None
 
 
 def value_at(config: dict[str, Any], path: str) -> Any:
