@@ -14,7 +14,7 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape.errors import OutputError, SimulatorError
@@ -66,7 +66,7 @@ class _Worker:
         self.point: Point | None = None
         self.share = 0.0
         self._unread = b""
-        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._words: IO[bytes] = TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [
                 sys.executable,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from flashscape.sweep.store import MANIFEST, Store, forget
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
+    from tempfile import TemporaryDirectory
 
     from flashscape.experiment import Experiment, Overrides
     from flashscape.sweep.design import Design
@@ -77,10 +77,14 @@ class Begin:
         distinct = {str(point.key): point for point in reversed(valid)}
         self.alike = len(valid) - len(distinct)
         """Points with the inputs of an earlier one, whose results they share."""
-        kept = {key for key in distinct if store.done(key) is not None}
-        self.without_tables = {k for k in kept if tables and not store.has_tables(k)}
-        self.without_tables -= {k for k in kept if store.done(k).summary is None}  # type: ignore[union-attr]
-        self.kept = kept - self.without_tables
+        ended = {key: done for key in distinct if (done := store.done(key)) is not None}
+        self.without_tables = {
+            key
+            for key, done in ended.items()
+            if tables and done.summary is not None and not store.has_tables(key)
+        }
+        """Keys of points that were run before, but not as is wanted now."""
+        self.kept = ended.keys() - self.without_tables
         """Keys of points that were run before."""
         self.left_over = len(store.keys() - set(distinct))
         """Points that the directory has and the sweep no longer."""
@@ -374,12 +378,14 @@ def _forget_failures(store: Store, points: Points) -> None:
     forget(store.points, failed)
 
 
-_kept: list[tempfile.TemporaryDirectory[str]] = []
+_kept: list[TemporaryDirectory[str]] = []
 """Directories of sweeps that nobody named; they go with the process."""
 
 
 def _temporary() -> str:
-    _kept.append(tempfile.TemporaryDirectory(prefix="flashscape-sweep-"))
+    from tempfile import TemporaryDirectory
+
+    _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))
     return _kept[-1].name
 
 
