@@ -202,13 +202,10 @@ def test_sweeps_that_make_no_sense(text, messages, experiment_file, flashscape, 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_preset_of_values_from_python_is_refused_alike(quick, tmp_path):
+def test_values_from_python_are_refused_alike(quick, tmp_path):
     with pytest.raises(fs.ConfigError) as caught:
         fs.sweep(quick, grid={DEPTH: [1, 0], VICTIM: "fifo"}, out=tmp_path / "out")
-    paths = {problem.path for problem in caught.value.problems}
-    assert paths == {"grid.drive.ftl.gc.victim", f'grid."{VICTIM}"'} - {
-        "grid.drive.ftl.gc.victim"
-    } | {DEPTH}
+    assert {problem.path for problem in caught.value.problems} == {f'grid."{VICTIM}"', DEPTH}
 
 
 def test_the_schema_knows_the_files_that_work(flashscape):
@@ -333,7 +330,7 @@ def test_means_over_seeds(quick, tmp_path):
         values = swept.frame.filter(mine)["mean_ns"].to_list()
         assert row["seeds"] == len(values) == 3
         assert row["mean_ns"] == pytest.approx(statistics.fmean(values))
-        # Student's t for two degrees of freedom has a closed form: t² = 2 p² / (1 - p²) at p = 0.95.
+        # For two degrees of freedom t has a closed form: t² = 2 p² / (1 - p²), at p = 0.95.
         t = math.sqrt(2 * 0.95**2 / (1 - 0.95**2))
         half_width = t * statistics.stdev(values) / math.sqrt(3)
         assert row["mean_ns_ci95"] == pytest.approx(half_width, rel=1e-3)
@@ -365,9 +362,10 @@ def test_points_with_equal_inputs_are_run_once(quick, tmp_path):
     swept = fs.sweep(quick, grid=grid, out=tmp_path / "out")
     assert len(kept(tmp_path / "out")) == 1
     assert swept.frame["digest"].n_unique() == 1
-    assert swept.frame["drive.buffer.size"].unique(maintain_order=True).to_list() == grid[
-        "drive.buffer.size"
-    ]
+    assert (
+        swept.frame["drive.buffer.size"].unique(maintain_order=True).to_list()
+        == grid["drive.buffer.size"]
+    )
 
 
 def test_a_script_needs_no_guard_and_no_directory(quick, tmp_path):
@@ -495,7 +493,9 @@ def test_killed_and_resumed_without_repeating(long, flashscape, tmp_path):
     while any(map(is_running, at_work)):
         assert time.monotonic() < until, "workers go on without their parent"
         time.sleep(0.01)
-    before = {k: v for k, v in kept(long).items() if (long / "points" / k / "summary.json").exists()}
+    before = {
+        k: v for k, v in kept(long).items() if (long / "points" / k / "summary.json").exists()
+    }
     assert 3 <= len(before) < 12
     assert fs.Sweep.load(long).counts["open"] == 12 - len(before)
     ended = flashscape("sweep", "sweep.toml", "--out", "out", "--jobs", "2")
@@ -526,7 +526,9 @@ def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
     assert counts["done"] >= 3
     assert counts["done"] + counts["open"] == 12
     last = err.splitlines()[-1]
-    assert last.startswith(f"error: interrupted with {counts['done']} of 12 points ended; those are")
+    assert last.startswith(
+        f"error: interrupted with {counts['done']} of 12 points ended; those are"
+    )
     assert f"12 points: {counts['done']} done, {counts['open']} open" in out
     table = pl.read_parquet(long / "sweep.parquet")
     assert table.group_by("status").agg(pl.col("point").n_unique()).sort("status").rows() == [

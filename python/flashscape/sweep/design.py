@@ -88,6 +88,13 @@ class Design:
         return tuple(path for path in dict.fromkeys(varied) if path != "seed")
 
     @property
+    def is_seeded(self) -> bool:
+        """Whether seeds vary, in whatever way."""
+        if self.seeds is not None or any("seed" in axis.paths for axis in self.axes):
+            return True
+        return any(s.path == "seed" for variation in self.variations for s in variation.settings)
+
+    @property
     def told_by_name(self) -> frozenset[str]:
         """Paths whose values the names of variations stand for."""
         if any(variation.name is None for variation in self.variations):

@@ -33,6 +33,9 @@ _PROGRAM = (
 _TICK_SECONDS = 0.5
 """How often somebody who watches sees something move."""
 
+_STILLBORN_MOST = 3
+"""Processes that may die before they take a point: more are no accident."""
+
 _LAST_WORDS = 2000
 """Bytes of what a worker has written before it died that are looked at."""
 
@@ -149,6 +152,7 @@ class Pool:
         self._workers: list[_Worker] = []
         self._waiting: list[Point] = []
         self._told_idle = False
+        self._stillborn = 0
 
     def run(self, points: Iterable[Point], before: Callable[[], None]) -> None:
         """Run all points, those that take longest first; ``before`` while processes start.
@@ -216,10 +220,13 @@ class Pool:
         point = worker.point
         self._dismiss(worker)
         if point is None:
-            raise SimulatorError(f"a process for a point could not be started; {why}")
+            self._stillborn += 1
+            if self._stillborn > _STILLBORN_MOST:
+                raise SimulatorError(f"processes for points cannot be started; {why}")
         if self._waiting:
             self._start()
-        self._watcher.ended(Ended(point, why, 0.0))
+        if point is not None:
+            self._watcher.ended(Ended(point, why, 0.0))
 
     def _dismiss(self, worker: _Worker) -> None:
         self._selector.unregister(worker.answers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from flashscape.sweep.run import Begin
 
 _CHECK_SHOWN_AFTER = 1.0
+"""Seconds of checking after which somebody may wonder."""
+
+_DRAW_SECONDS = 0.4
+"""How often a bar is drawn at most: each time takes milliseconds from the runs."""
 
 
 class Lines:
@@ -98,6 +103,7 @@ class Bar(Lines):
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._checking_since = time.monotonic()
+        self._drawn = -math.inf
 
     def checking(self, done: int, of: int) -> None:
         """Show how far checking has come, where it takes a while."""
@@ -124,6 +130,8 @@ class Bar(Lines):
 
     def tick(self, shares: dict[int, float]) -> None:
         """Move the bar."""
+        if time.monotonic() - self._drawn < _DRAW_SECONDS:
+            return
         left = self.seconds_left(shares)
         text = f"{self._done}/{self._total} points"
         if left is not None:
@@ -147,6 +155,7 @@ class Bar(Lines):
                 )
                 # By hand: a thread that draws ten times a second would take time from runs.
                 self._progress.refresh()
+                self._drawn = time.monotonic()
 
     def _begin(self, what: str) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn

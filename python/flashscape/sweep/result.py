@@ -92,7 +92,7 @@ class Sweep:
         for row in rows.rows(self._points, summaries):
             for name, kind in kinds.items():
                 value = row.get(name)
-                columns[name].append(rows.as_text(value) if kind == "text" else value)
+                columns[name].append(rows.converted(value, kind))
         types: dict[str, Any] = {
             "int": pl.Int64,
             "unsigned": pl.UInt64,
@@ -102,7 +102,7 @@ class Sweep:
             "texts": pl.List(pl.String),
         }
         schema = {name: types[kind] for name, kind in kinds.items()}
-        return pl.DataFrame(columns, schema=schema, strict=False)
+        return pl.DataFrame(columns, schema=schema)
 
     def result(self, number: int) -> Result:
         """The results of a point by its number, from 1; raise OutputError where it has none."""

@@ -103,7 +103,8 @@ def _kind(values: list[Any]) -> str:
     if types == {bool}:
         return "bool"
     if types == {int}:
-        return "int"
+        # What does not fit is kept as it was written.
+        return "int" if max(v for v in values if v is not None) < 2**63 else "text"
     return "float" if types and types <= {int, float} else "text"
 
 
@@ -142,11 +143,15 @@ def _labels(point: Mapping[str, Any]) -> dict[str, Any]:
     return labels
 
 
-def as_text(value: Any) -> str | None:
-    """A value in a column of texts."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+def converted(value: Any, kind: str) -> Any:
+    """A value as a column of this kind holds it."""
+    if value is None:
+        return None
+    if kind == "float":
+        return float(value)
+    if kind == "text" and not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return value
 
 
 def _groups(summary: dict[str, Any]) -> Iterator[dict[str, Any]]:

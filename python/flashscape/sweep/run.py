@@ -340,7 +340,9 @@ class _Desk:
 
     def idle(self) -> None:
         """A core is free now, and the table at the end will need this."""
-        import polars  # noqa: F401
+        # A module that is half imported stays so.
+        with signals.deferred():
+            import polars  # noqa: F401
 
 
 def _manifest(points: Points) -> dict[str, Any]:
@@ -350,7 +352,7 @@ def _manifest(points: Points) -> dict[str, Any]:
         "file": design.file,
         "paths": list(design.paths),
         "told_by_name": sorted(design.told_by_name),
-        "seeded": design.seeds is not None,
+        "seeded": design.is_seeded,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "points": [
             {
