@@ -58,7 +58,7 @@ _SAME_SCALE = 10
 _LATEST_WRITES = 0.05
 """Part of all written bytes that write amplification in the course of the run looks back on."""
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
     "axes.edgecolor": "#9a9a9a",
@@ -87,10 +87,10 @@ def is_available() -> bool:
 def svg(result: Result) -> bytes:
     """Draw a result that has requests."""
     buffer = io.BytesIO()
-    with _quiet():
+    with quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(_STYLE):
+        with mpl.rc_context(STYLE):
             # Without a date, so that equal runs draw equal files.
             draw(result).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
@@ -100,7 +100,7 @@ def draw(result: Result) -> Figure:
     """Draw a result that has requests, as a figure of matplotlib."""
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         return _draw(result)
 
 
@@ -118,7 +118,7 @@ def _draw(result: Result) -> Figure:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
     logger = logging.getLogger("matplotlib")
     level = logger.level

@@ -65,6 +65,8 @@ class Points:
         self.design = design
         self.points: list[Point] = []
         self.faults: dict[Problem, _Fault] = {}
+        self.available_bytes: int | None = None
+        """Memory that the system had to give when the last point was checked; None: not known."""
         self._labels = labels((*design.paths, "seed"))
         self._told_by_name = design.told_by_name
         self._traces: dict[str, Exception | None] = {}
@@ -89,6 +91,7 @@ class Points:
         except (ConfigError, TraceError) as error:
             return self._refuse(combination, varied, error)
         config, derived = experiment.config, experiment.derived
+        self.available_bytes = derived["memory_bytes"]["available"]
         for seed in self._seeds():
             if seed is not None:
                 config["seed"] = seed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flashscape import units
 from flashscape.errors import OutputError
 from flashscape.sweep.progress import clock
-from flashscape.sweep.run import available_memory, cores, jobs_that_fit
+from flashscape.sweep.run import cores, jobs_that_fit
 from flashscape.sweep.store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
     if not left:
         return lines
     needs = sorted((point.memory_bytes for point in left), reverse=True)
-    together = jobs_that_fit(needs, min(jobs or cores(), len(left)), available_memory())
+    together = jobs_that_fit(needs, min(jobs or cores(), len(left)), points.available_bytes)
     effort = sum(point.effort for point in left) / 1e6
     how = "very roughly, from sizes alone"
     if seconds:

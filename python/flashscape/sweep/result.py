@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.result import Result
 from flashscape.sweep import rows
-from flashscape.sweep.store import TABLE, Store
+from flashscape.sweep.store import PICTURE, TABLE, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,6 +127,15 @@ class Sweep:
         buffer = io.BytesIO()
         self.frame.write_parquet(buffer)
         self._store.write(TABLE, buffer.getvalue())
+
+    def draw(self) -> None:
+        """Add the picture, where there is one to draw; raise OutputError."""
+        from flashscape.sweep import picture
+
+        if (drawn := picture.svg(self)) is not None:
+            self._store.write(PICTURE, drawn)
+        else:
+            self._store.remove(PICTURE)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""

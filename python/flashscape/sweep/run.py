@@ -6,7 +6,6 @@ import json
 import os
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flashscape import signals
@@ -92,14 +91,13 @@ class Begin:
         self.to_run = sorted(to_run, key=lambda point: point.number)
         self.asked = jobs or cores()
         self.jobs = self.asked
-        self.available: int | None = None
+        self.available = points.available_bytes
 
     def fit(self) -> None:
         """Take as many jobs as fit the memory; raise ConfigError where not even one does."""
         self.jobs = max(1, min(self.asked, len(self.to_run)))
         if not self.to_run:
             return
-        self.available = available_memory()
         needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
         self.jobs = jobs_that_fit(needs, self.jobs, self.available)
         if self.available is not None and needs[0] > self.available:
@@ -124,17 +122,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def available_memory() -> int | None:
-    """Bytes that programs can still get; None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    found = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
-    kib = next(found, None)
-    return None if kib is None else int(kib) * 1024
 
 
 def sweep(
@@ -320,6 +307,7 @@ def _result(
         swept.write()
     if interrupted:
         raise SweepInterrupted(swept)
+    swept.draw()
     return swept
 
 

@@ -2,6 +2,7 @@
 
 sweep.json             the points and what varies, as the last start had them
 sweep.parquet          all results, once a sweep has ended
+sweep.svg              a picture, where one or two things vary
 points/KEY/            a point: summary.json, with --tables its tables
 points/KEY/failed.json why it could not be run to its end
 """
@@ -140,6 +141,11 @@ class Store:
     def write(self, name: str, data: bytes) -> None:
         """Put a file in the place of an earlier one, whole or not at all; raise OutputError."""
         Directory(self.folder).add(name, data)
+
+    def remove(self, name: str) -> None:
+        """Take a file away that an earlier start has written and this one does not."""
+        with contextlib.suppress(OSError):
+            (self.folder / name).unlink()
 
 
 def keep(points: Path, key: str, result: Result, *, tables: bool) -> None:
