@@ -8,6 +8,8 @@ import json
 import math
 import os
 import random
+import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -20,7 +22,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape.sweep import check, reading, schema
+from flashscape.sweep import check, reading, rows, schema
 from flashscape.sweep.quantities import quantity
 from flashscape.sweep.run import jobs_that_fit
 from flashscape.sweep.seeds import student_t
@@ -639,3 +641,39 @@ def test_as_many_jobs_as_fit_the_memory(needs, jobs, gibibytes, fits):
     """The largest at the same time, and 64 MiB for each process."""
     available = None if gibibytes is None else gibibytes << 30
     assert jobs_that_fit([need << 30 for need in needs], jobs, available) == fits
+
+
+def test_a_picture_of_one_or_two_things(quick, flashscape, tmp_path):
+    grid = {DEPTH: [1, 4], VICTIM: ["greedy", "fifo"]}
+    fs.sweep(quick, grid=grid, seeds=2, out=tmp_path / "two")
+    assert flashscape("sweep", "--show", "two", "--plot").status == 0
+    drawn = (tmp_path / "two" / "sweep.svg").read_text(encoding="utf-8")
+    for text in ("greedy", "fifo", "queue_depth", "write amplification"):
+        assert f"<!-- {text}" in drawn
+    # What is measured anew makes it out of date.
+    fs.sweep(quick, grid=grid, out=tmp_path / "two")
+    assert not (tmp_path / "two" / "sweep.svg").exists()
+    grid["record.slowest"] = [1, 2]
+    swept = fs.sweep(quick, grid=grid, out=tmp_path / "three")
+    assert swept.draw() == "one or two things can be drawn, and 3 vary"
+
+
+def test_the_document_says_what_there_is(flashscape, tmp_path):
+    text = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    write(tmp_path, shown)
+    shutil.copy(ROOT / "examples" / "mixed.toml", tmp_path)
+    ended = flashscape("sweep", "sweep.toml", "--dry-run")
+    assert ended.status == 0, ended.err
+    [points] = re.findall(r"= (\d+) points", text)
+    assert f"\n{points} points, 0 of them done" in ended.out
+    table = text.split("| column | meaning |")[1].split("\n\n")[0]
+    first_cells = " ".join(row.split("|")[1] for row in table.splitlines() if row)
+    named = set(re.findall(r"`(\w+)`", first_cells))
+    known = {*rows.metrics(), "point", "name", "variation", "seed", "status", "error", "results"}
+    assert {name for name in named if not name.startswith("_")} <= known
+    # The rest is named by one of its family: `p50_ns` … stands for all that end alike.
+    families = tuple(f"{name.rsplit('_', 1)[0]}_" for name in named)
+    alike = ("_ns", "_share", "_beyond")
+    single = {name for name in rows.metrics() if not name.endswith(alike)}
+    assert {name for name in single - named if not name.startswith(families)} == set()

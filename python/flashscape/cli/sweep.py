@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashscape.cli import options
-from flashscape.errors import SweepInterrupted
+from flashscape.errors import OutputError, SweepInterrupted
 
 if TYPE_CHECKING:
     from flashscape.sweep.check import Points
@@ -34,6 +34,7 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--tables", is_flag=True, help="Keep the Parquet tables of every point, too.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
 @click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
+@click.option("--plot", is_flag=True, help="Draw DIR/sweep.svg, where one or two things vary.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
 def command(
@@ -45,6 +46,7 @@ def command(
     tables: bool,
     skip_invalid: bool,
     retry_failed: bool,
+    plot: bool,
     quiet: bool,
     overrides: tuple[tuple[str, str], ...],
 ) -> int:
@@ -55,7 +57,7 @@ def command(
     DIR/sweep.parquet.
     """
     if show is not None:
-        return _show_again(show, file)
+        return _show_again(show, file, plot=plot)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
@@ -81,6 +83,8 @@ def command(
             _print(interrupted.sweep, quiet=quiet)
         raise
     _print(swept, quiet=quiet)
+    if plot:
+        _draw(swept)
     return _status(swept)
 
 
@@ -89,13 +93,23 @@ def _status(swept: Sweep) -> int:
     return 1 if swept.counts["failed"] else 0
 
 
-def _show_again(show: Path, file: Path | None) -> int:
+def _show_again(show: Path, file: Path | None, *, plot: bool) -> int:
     if file is not None:
         raise click.UsageError("--show prints results that are there; it takes no sweep file")
     from flashscape.sweep.result import Sweep
 
-    _print(Sweep.load(show), quiet=False)
+    swept = Sweep.load(show)
+    _print(swept, quiet=False)
+    if plot:
+        _draw(swept)
     return 0
+
+
+def _draw(swept: Sweep) -> None:
+    why = swept.draw()
+    if why is not None:
+        raise OutputError(f"no picture: {why}")
+    click.echo(f"The picture is {swept.folder / 'sweep.svg'}.")
 
 
 def _print(swept: Sweep, *, quiet: bool) -> None:

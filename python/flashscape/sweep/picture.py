@@ -36,24 +36,45 @@ class _Plan(NamedTuple):
     curves: str | None
 
 
-def svg(sweep: Sweep) -> bytes | None:
-    """Draw the results; None where more than two things vary, or too little was measured."""
-    plan = _plan(sweep)
-    if plan is None or not picture.is_available():
-        return None
+def why_not(sweep: Sweep) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if not picture.is_available():
+        return 'matplotlib is not installed (pip install "flashscape[plot]")'
+    if not sweep.counts["done"] or _measured(sweep).is_empty():
+        return "no point has measured anything"
+    varied = _varied(sweep, _measured(sweep))
+    if not 1 <= len(varied) <= 2:
+        return f"one or two things can be drawn, and {len(varied)} vary"
+    if len(varied) == 2 and _measured(sweep)[varied[1]].n_unique() > _CURVES_MOST:
+        return f"{varied[1]} has more than {_CURVES_MOST} values"
+    return None
+
+
+def svg(sweep: Sweep) -> bytes:
+    """Draw results that there is no reason not to draw."""
     buffer = io.BytesIO()
     with picture.quiet():
         import matplotlib as mpl
 
         with mpl.rc_context(picture.STYLE):
-            _draw(sweep, plan).savefig(buffer, format="svg", metadata={"Date": None})
+            _draw(sweep, _plan(sweep)).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
 
-def _plan(sweep: Sweep) -> _Plan | None:
-    if not sweep.counts["done"]:
-        return None
-    frame = sweep.over_seeds().filter(_has_requests())
+def _plan(sweep: Sweep) -> _Plan:
+    frame = _measured(sweep)
+    axis, *curves = _varied(sweep, frame)
+    return _Plan(frame, axis, _amounts(frame, axis), curves[0] if curves else None)
+
+
+def _measured(sweep: Sweep) -> pl.DataFrame:
+    import polars as pl
+
+    return sweep.over_seeds().filter(pl.col("kind").is_not_null())
+
+
+def _varied(sweep: Sweep, frame: pl.DataFrame) -> list[str]:
+    """The columns of what varies: first the one for the axis, which has numbers if any has."""
     named = frame["variation"].n_unique() > 1
     varied = [
         path
@@ -61,20 +82,7 @@ def _plan(sweep: Sweep) -> _Plan | None:
         if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
     ]
     varied = [*(["variation"] if named else []), *varied]
-    if not 1 <= len(varied) <= 2 or frame.is_empty():
-        return None
-    amounts = {name: _amounts(frame, name) for name in varied}
-    varied.sort(key=lambda name: amounts[name] is None)
-    axis, *curves = varied
-    if curves and frame[curves[0]].n_unique() > _CURVES_MOST:
-        return None
-    return _Plan(frame, axis, amounts[axis], curves[0] if curves else None)
-
-
-def _has_requests() -> pl.Expr:
-    import polars as pl
-
-    return pl.col("kind").is_not_null()
+    return sorted(varied, key=lambda name: _amounts(frame, name) is None)
 
 
 def _amounts(frame: pl.DataFrame, name: str) -> str | None:
@@ -133,7 +141,8 @@ def _panel(
             ]
             label = shown(value) if value is not None and style == "-" else None
             _curve(axes, sorted(points), style, _COLOURS[index], label)
-    _axes(axes, plan, places, metrics[0])
+    drawn = [row[m] for row in frame.iter_rows(named=True) for m in metrics if row[m] is not None]
+    _axes(axes, plan, places, metrics[0], drawn)
 
 
 def _is(column: str, value: Any) -> pl.Expr:
@@ -171,18 +180,23 @@ def _curve(
     )
 
 
-def _axes(axes: Axes, plan: _Plan, places: dict[Any, float], metric: str) -> None:
+def _axes(
+    axes: Axes, plan: _Plan, places: dict[Any, float], metric: str, values: list[float]
+) -> None:
     axes.set_xlabel(labels([plan.axis])[plan.axis])
     if plan.amounts is not None and max(places.values()) >= _LOG_FROM * min(places.values()) > 0:
         axes.set_xscale("log")
         axes.xaxis.minorticks_off()
     axes.set_xticks(list(places.values()), [shown(value) for value in places])
     if metric.endswith("_ns"):
-        low, high = axes.get_ylim()
-        if low > 0 and high / low > _LOG_FROM:
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        if high > _LOG_FROM * low > 0:
             axes.set_yscale("log")
-            axes.yaxis.minorticks_off()
-        axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
+            axes.set_ylim(low / 1.3, high * 1.3)
+            picture.log_durations(axes.yaxis)
+        else:
+            axes.set_ylim(bottom=0.0)
+            axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
         return
     axes.set_ylim(bottom=0.0)
     if metric == "iops":

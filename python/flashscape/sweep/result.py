@@ -127,15 +127,21 @@ class Sweep:
         buffer = io.BytesIO()
         self.frame.write_parquet(buffer)
         self._store.write(TABLE, buffer.getvalue())
+        # It may be of other points.
+        self._store.remove(PICTURE)
 
-    def draw(self) -> None:
-        """Add the picture, where there is one to draw; raise OutputError."""
+    def draw(self) -> str | None:
+        """Draw ``sweep.svg`` in the directory; return why there is none, else None.
+
+        There is one where one or two things vary, besides seeds, and matplotlib is
+        installed. Raises OutputError where it cannot be written.
+        """
         from flashscape.sweep import picture
 
-        if (drawn := picture.svg(self)) is not None:
-            self._store.write(PICTURE, drawn)
-        else:
-            self._store.remove(PICTURE)
+        if (why := picture.why_not(self)) is not None:
+            return why
+        self._store.write(PICTURE, picture.svg(self))
+        return None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""

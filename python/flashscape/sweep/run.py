@@ -307,7 +307,6 @@ def _result(
         swept.write()
     if interrupted:
         raise SweepInterrupted(swept)
-    swept.draw()
     return swept
 
 

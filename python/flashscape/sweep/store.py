@@ -2,7 +2,7 @@
 
 sweep.json             the points and what varies, as the last start had them
 sweep.parquet          all results, once a sweep has ended
-sweep.svg              a picture, where one or two things vary
+sweep.svg              a picture, on demand
 points/KEY/            a point: summary.json, with --tables its tables
 points/KEY/failed.json why it could not be run to its end
 """
