@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
@@ -17,6 +18,7 @@ ROWS_MOST = 60
 _FAILURES_MOST = 20
 _FEW = 100
 _NAMES_MOST = 3
+_NOTES_MOST = 5
 _METRICS = ("iops", "mean_ns", "p50_ns", "p99_ns", "p99_9_ns", "write_amplification")
 _HEAD = ("IOPS", "mean", "p50", "p99", "p99.9", "WAF")
 
@@ -87,6 +89,7 @@ def closing(sweep: Sweep) -> list[str]:
     lines = [_failed(why, names) for why, names in list(alike.items())[:_FAILURES_MOST]]
     if (more := len(alike) - _FAILURES_MOST) > 0:
         lines.append(f"and points that failed for {more} more reasons")
+    lines += _notes(sweep)
     said = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
     lines.append(f"{len(sweep):,} points: {said}")
     return lines
@@ -96,3 +99,20 @@ def _failed(why: str, names: list[str]) -> str:
     """Why some points have no results, and which."""
     more = f"; and {len(names) - _NAMES_MOST} more" if len(names) > _NAMES_MOST else ""
     return f"no results: {'; '.join(names[:_NAMES_MOST])}{more}: {why}"
+
+
+def _notes(sweep: Sweep) -> list[str]:
+    """What the summaries note, each once, with how many points say it."""
+    points = sweep.frame.unique("point", keep="first", maintain_order=True)
+    alike: dict[str, list[str]] = {}
+    for note in (note for notes in points["notes"] if notes is not None for note in notes):
+        # Most differ in their figures alone.
+        alike.setdefault(re.sub(r"[0-9.,]+", "", note), []).append(note)
+    ranked = sorted(alike.values(), key=len, reverse=True)
+    lines = []
+    for found in ranked[:_NOTES_MOST]:
+        such_as = ", such as" if len(set(found)) > 1 else ""
+        lines.append(f"note ({len(found)} of {len(sweep)} points){such_as}: {found[0]}")
+    if (more := len(ranked) - _NOTES_MOST) > 0:
+        lines.append(f"and {more} more notes, in the column notes")
+    return lines

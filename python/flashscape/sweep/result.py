@@ -38,8 +38,12 @@ class Sweep:
         """Whether seeds vary."""
         self.told_by_name: frozenset[str] = frozenset(manifest["told_by_name"])
         """Paths whose values the names of variations stand for."""
-        self._summaries: dict[str, dict[str, Any]] = {}
-        self._points = [self._ended(point) for point in manifest["points"]]
+        self._points: list[dict[str, Any]] = []
+        self._kinds = rows.columns(manifest["points"], self.paths)
+        # Column by column from the start: all summaries together may not fit the memory.
+        self._columns: dict[str, list[Any]] = {name: [] for name in self._kinds}
+        for point in manifest["points"]:
+            self._add(point)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Sweep:
@@ -47,20 +51,23 @@ class Sweep:
         store = Store.open(path)
         return cls(store, store.manifest())
 
-    def _ended(self, point: dict[str, Any]) -> dict[str, Any]:
-        """A point of the manifest, with what has become of it."""
+    def _add(self, point: dict[str, Any]) -> None:
+        """Take in a point of the manifest, with what has become of it."""
         key, fault = point["key"], point["fault"]
         status, error, results = OPEN, point.get("error"), None
+        done = None if key is None else self._store.done(key)
         if fault is not None:
             status, error = INVALID, fault
-        elif (done := self._store.done(key)) is not None:
-            status, error = (DONE, None) if done.error is None else (FAILED, done.error)
-            if done.summary is not None:
-                results = str(self._store.path_of(key).relative_to(self._store.folder))
-                self._summaries[key] = done.summary
-        elif error is not None:
-            status = FAILED
-        return {**point, "status": status, "error": error, "results": results}
+        elif done is not None and done.summary is not None:
+            status, error = DONE, None
+            results = str(self._store.path_of(key).relative_to(self._store.folder))
+        elif done is not None or error is not None:
+            status, error = FAILED, error if done is None else done.error
+        ended = {**point, "status": status, "error": error, "results": results}
+        self._points.append(ended)
+        for row in rows.rows(ended, None if done is None else done.summary):
+            for name, kind in self._kinds.items():
+                self._columns[name].append(rows.converted(row.get(name), kind))
 
     @property
     def folder(self) -> Path:
@@ -86,13 +93,6 @@ class Sweep:
         """A row for each point, initiator and kind with requests, in the order of the file."""
         import polars as pl
 
-        kinds = rows.columns(self._points, self.paths)
-        summaries = (self._summaries.get(point["key"]) for point in self._points)
-        columns: dict[str, list[Any]] = {name: [] for name in kinds}
-        for row in rows.rows(self._points, summaries):
-            for name, kind in kinds.items():
-                value = row.get(name)
-                columns[name].append(rows.converted(value, kind))
         types: dict[str, Any] = {
             "int": pl.Int64,
             "unsigned": pl.UInt64,
@@ -101,8 +101,8 @@ class Sweep:
             "text": pl.String,
             "texts": pl.List(pl.String),
         }
-        schema = {name: types[kind] for name, kind in kinds.items()}
-        return pl.DataFrame(columns, schema=schema)
+        schema = {name: types[kind] for name, kind in self._kinds.items()}
+        return pl.DataFrame(self._columns, schema=schema)
 
     def result(self, number: int) -> Result:
         """The results of a point by its number, from 1; raise OutputError where it has none."""

@@ -115,19 +115,15 @@ def _unit(values: list[Any]) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def rows(
-    points: Sequence[Mapping[str, Any]], summaries: Iterator[dict[str, Any] | None]
-) -> Iterator[dict[str, Any]]:
-    """A row for each point, initiator and kind with requests; one for a point without any."""
-    for point, summary in zip(points, summaries, strict=True):
-        labels = _labels(point)
-        if summary is None:
-            yield labels
-            continue
-        drive = _drive(summary)
-        groups = list(_groups(summary))
-        for group in groups or [{}]:
-            yield {**labels, **group, **drive}
+def rows(point: Mapping[str, Any], summary: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """A row for each initiator and kind with requests; one where there are none."""
+    labels = _labels(point)
+    if summary is None:
+        yield labels
+        return
+    drive = _drive(summary)
+    for group in list(_groups(summary)) or [{}]:
+        yield {**labels, **group, **drive}
 
 
 def _labels(point: Mapping[str, Any]) -> dict[str, Any]:

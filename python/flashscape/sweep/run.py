@@ -76,15 +76,15 @@ class Begin:
         distinct = {str(point.key): point for point in reversed(valid)}
         self.alike = len(valid) - len(distinct)
         """Points with the inputs of an earlier one, whose results they share."""
-        ended = {key: done for key in distinct if (done := store.done(key)) is not None}
-        self.without_tables = {
-            key
-            for key, done in ended.items()
-            if tables and done.summary is not None and not store.has_tables(key)
-        }
-        """Keys of points that were run before, but not as is wanted now."""
-        self.kept = ended.keys() - self.without_tables
+        self.kept: set[str] = set()
         """Keys of points that were run before."""
+        self.without_tables: set[str] = set()
+        """Keys of points that were run before, but not as is wanted now."""
+        for key in distinct:
+            if (done := store.done(key)) is None:
+                continue
+            lacking = tables and done.summary is not None and not store.has_tables(key)
+            (self.without_tables if lacking else self.kept).add(key)
         self.left_over = len(store.keys() - set(distinct))
         """Points that the directory has and the sweep no longer."""
         to_run = [point for key, point in distinct.items() if key not in self.kept]

@@ -35,11 +35,9 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
     """As :meth:`Sweep.over_seeds`."""
     import polars as pl
 
-    numbers = [
-        name
-        for name, kind in rows.metrics().items()
-        if kind in ("int", "float") and name in sweep.frame.columns
-    ]
+    # Of an interval within a run there is no mean over runs.
+    numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
+    numbers.remove("mean_ci95_ns")
     varied = [name for name in sweep.frame.columns if name.startswith(sweep.paths)]
     groups = ["variation", *varied, "initiator", "kind"]
     done = sweep.frame.filter(pl.col("status") == "done")
@@ -48,16 +46,19 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
         pl.len().alias("seeds"),
         *(pl.col(name).mean() for name in numbers),
         *(pl.col(name).std().alias(f"{name}_ci95") for name in numbers),
+        *(pl.col(name).count().alias(f"{name}_runs") for name in numbers),
     )
-    factor = pl.col("seeds").map_elements(_half_width, return_dtype=pl.Float64)
-    return joined.with_columns(pl.col(f"{name}_ci95") * factor for name in numbers).select(
-        "point",
-        *groups,
-        "seeds",
-        *(each for name in numbers for each in (name, f"{name}_ci95")),
+    most = max(joined["seeds"], default=0)
+    factors = {runs: _half_width(runs) for runs in range(most + 1)}
+    half_widths = (
+        pl.col(f"{name}_ci95")
+        * pl.col(f"{name}_runs").replace_strict(factors, return_dtype=pl.Float64)
+        for name in numbers
     )
+    pairs = (each for name in numbers for each in (name, f"{name}_ci95"))
+    return joined.with_columns(half_widths).select("point", *groups, "seeds", *pairs)
 
 
-def _half_width(seeds: int) -> float | None:
+def _half_width(runs: int) -> float | None:
     """By which a standard deviation becomes the half-width of a mean's interval."""
-    return None if seeds < 2 else float(student_t(seeds - 1) / seeds**0.5)
+    return None if runs < 2 else float(student_t(runs - 1) / runs**0.5)

@@ -30,10 +30,12 @@ PICTURE = "sweep.svg"
 POINTS = "points"
 FAILED = "failed.json"
 _LOCK = ".lock"
+_KEYS = {"title", "paths", "told_by_name", "seeded", "points"}
+"""What results are put together from."""
 
 
 class Done(NamedTuple):
-    """What is known of a point that has ended."""
+    """What is kept of a point that has ended."""
 
     summary: dict[str, Any] | None
     error: str | None
@@ -136,6 +138,11 @@ class Store:
             found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise OutputError(f"{file}: is damaged: {error}") from error
+        if lacking := sorted(_KEYS - found.keys()):
+            raise OutputError(
+                f"{file}: is of another version of flashscape (it lacks {lacking[0]}); "
+                "run the sweep again"
+            )
         return found
 
     def write(self, name: str, data: bytes) -> None:

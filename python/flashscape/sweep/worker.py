@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from flashscape.errors import FlashscapeError, OutputError
+from flashscape.errors import ConfigError, FlashscapeError, OutputError
 from flashscape.experiment import Unchecked
 from flashscape.run import Silent, run
 from flashscape.sweep import store
@@ -97,6 +97,9 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         store.keep(points, key, result, tables=order["tables"])
     except OutputError as full:
         return {"stopped": str(full)}
+    except ConfigError as refused:
+        # It was sound when it was checked: memory may have become short meanwhile.
+        error, lasting = str(refused), False
     except FlashscapeError as refused:
         error = str(refused)
     except MemoryError:
