@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape._flashscape import toml
 from flashscape.errors import ConfigError, Problem, TraceError
 from flashscape.sweep import inputs
 from flashscape.sweep.design import labels, line_of, shown
 from flashscape.sweep.effort import effort
+from flashscape.sweep.reading import base_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,6 +69,7 @@ class Points:
         """Memory that the system had to give when the last point was checked; None: not known."""
         self._labels = labels((*design.paths, "seed"))
         self._told_by_name = design.told_by_name
+        self._first_seed = base_seed(design.base)
         self._traces: dict[str, Exception | None] = {}
 
     @property
@@ -103,7 +104,7 @@ class Points:
         seeds = self.design.seeds
         if not isinstance(seeds, int):
             return seeds or (None,)
-        first = base_seed(self.design.base)
+        first = self._first_seed
         # One that is no seed is a fault of every point, which needs no number.
         return (None,) * seeds if first is None else range(first, first + seeds)
 
@@ -246,18 +247,6 @@ def _where(names: list[str], points: Points | None) -> str:
     shown_names = "; ".join(names[:_NAMES_SHOWN])
     more = f"; and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return f" (in {len(names) * of_each} of {total} points: {shown_names}{more})"
-
-
-def base_seed(base: Unchecked) -> int | None:
-    """The seed of an experiment that need not be sound otherwise; None where it is no seed."""
-    source = base.source
-    text = source.text if source.is_json else toml(source.text, source.file)[0]
-    seed = json.loads(text).get("seed", 1)
-    for path, value, is_json in base.overrides:
-        if path == "seed":
-            seed = json.loads(value if is_json else toml(f"seed = {value}", "override")[0])
-            seed = seed if is_json else seed["seed"]
-    return seed if isinstance(seed, int) and not isinstance(seed, bool) else None
 
 
 def value_at(config: dict[str, Any], path: str) -> Any:

@@ -103,12 +103,13 @@ def _design(
     common = tuple(_settings(raw.get("set", {}), "set", reading))
     axes = (*_grid(raw.get("grid", {}), reading), *_zips(raw.get("zip", []), reading))
     variations = _variations(raw.get("variation", []), reading)
+    base = base.over({setting.path: setting.value for setting in common})
     design = Design(
-        base=base.over({setting.path: setting.value for setting in common}),
+        base=base,
         title=_title(raw, reading),
         variations=variations,
         axes=axes,
-        seeds=_seeds(raw.get("seeds"), reading),
+        seeds=_seeds(raw.get("seeds"), base, reading),
         file=reading.file,
         lines=reading.lines,
     )
@@ -223,14 +224,17 @@ def _entries(entries: Any, key: str, reading: Reading) -> Iterator[tuple[dict[st
             reading.fault(place, f"{_found(table)} is not a table of paths and values")
 
 
-def _seeds(seeds: Any, reading: Reading) -> int | tuple[int, ...] | None:
+def _seeds(seeds: Any, base: Unchecked, reading: Reading) -> int | tuple[int, ...] | None:
     def is_seed(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
 
     if seeds is None:
         return None
     if is_seed(seeds) and seeds >= 1:
-        return int(seeds)
+        if (first := base_seed(base) or 0) + seeds <= _SEEDS_BELOW:
+            return int(seeds)
+        reading.fault("seeds", f"{seeds} seeds from {first} on do not fit 64 bits")
+        return None
     if isinstance(seeds, list) and seeds:
         wrong = [s for s in seeds if not (is_seed(s) and 0 <= s < _SEEDS_BELOW)]
         if not wrong and len(set(seeds)) == len(seeds):
@@ -240,6 +244,22 @@ def _seeds(seeds: Any, reading: Reading) -> int | tuple[int, ...] | None:
         return None
     reading.fault("seeds", f"{_found(seeds)} is neither a number of seeds nor a list of seeds")
     return None
+
+
+def base_seed(base: Unchecked) -> int | None:
+    """The seed of an experiment that need not be sound otherwise; None where it is no seed."""
+    source = base.source
+    try:
+        text = source.text if source.is_json else toml(source.text, source.file)[0]
+        seed = json.loads(text).get("seed", 1)
+        for path, value, is_json in base.overrides:
+            if path == "seed":
+                read = value if is_json else toml(f"seed = {value}", "override")[0]
+                seed = json.loads(read) if is_json else json.loads(read)["seed"]
+    except (ValueError, AttributeError):
+        # What cannot be read at all is a fault of every point.
+        return None
+    return seed if isinstance(seed, int) and not isinstance(seed, bool) else None
 
 
 def _clashes(design: Design, fixed: Sequence[str], reading: Reading) -> None:

@@ -94,18 +94,10 @@ class Begin:
         self.available = points.available_bytes
 
     def fit(self) -> None:
-        """Take as many jobs as fit the memory; raise ConfigError where not even one does."""
-        self.jobs = max(1, min(self.asked, len(self.to_run)))
-        if not self.to_run:
-            return
+        """Take as many jobs as fit the memory. That each point does alone was checked with it."""
         needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
-        self.jobs = jobs_that_fit(needs, self.jobs, self.available)
-        if self.available is not None and needs[0] > self.available:
-            largest = max(self.to_run, key=lambda point: point.memory_bytes)
-            raise ConfigError(
-                f"{largest.name}: needs {needs[0] / 2**30:.1f} GiB of memory, and "
-                f"{self.available / 2**30:.1f} GiB are available"
-            )
+        most = max(1, min(self.asked, len(self.to_run)))
+        self.jobs = jobs_that_fit(needs, most, self.available)
 
 
 def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
