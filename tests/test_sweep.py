@@ -380,10 +380,14 @@ def test_points_with_equal_inputs_are_run_once(quick, tmp_path):
 def test_a_script_needs_no_guard_and_no_directory(quick, tmp_path):
     script = f"import flashscape as fs\nprint(fs.sweep({quick!r}, seeds=3, jobs=2).counts)\n"
     file = write(tmp_path, script, "script.py")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    # Workers do not take modules from where they happen to be.
+    write(elsewhere, "raise SystemExit", "json.py")
     command = [sys.executable, str(file)]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, check=True)
     assert "'done': 3" in ended.stdout
-    assert [each.name for each in tmp_path.iterdir()] == ["script.py"]
+    assert [each.name for each in elsewhere.iterdir()] == ["json.py"]
 
 
 # Going on.
@@ -548,7 +552,7 @@ def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
 
 @NO_PROC
 def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_path):
-    longer = ("--set", "run.requests=80000")
+    longer = ("--set", "run.requests=60000")
     process = start(tmp_path, *longer)
     wait_for(long, 1, process)
     os.kill(workers(process.pid)[0], signal.SIGKILL)
@@ -630,6 +634,7 @@ def test_a_dry_run_lists_the_points_and_writes_nothing(experiment_file, flashsca
     assert not (tmp_path / "out").exists()
     assert flashscape("sweep", file).status == 2
     assert flashscape("sweep").status == 2
+    assert "goes with --plot alone" in flashscape("sweep", file, "--show", "out").err
 
 
 @pytest.mark.parametrize(

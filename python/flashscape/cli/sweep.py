@@ -57,7 +57,10 @@ def command(
     DIR/sweep.parquet.
     """
     if show is not None:
-        return _show_again(show, file, plot=plot)
+        others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, quiet, overrides)
+        if any(others):
+            raise click.UsageError("--show prints what is there; it goes with --plot alone")
+        return _show_again(show, plot=plot)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
@@ -84,7 +87,7 @@ def command(
         raise
     _print(swept, quiet=quiet)
     if plot:
-        _draw(swept)
+        _draw(swept, quiet=quiet)
     return _status(swept)
 
 
@@ -93,23 +96,22 @@ def _status(swept: Sweep) -> int:
     return 1 if swept.counts["failed"] else 0
 
 
-def _show_again(show: Path, file: Path | None, *, plot: bool) -> int:
-    if file is not None:
-        raise click.UsageError("--show prints results that are there; it takes no sweep file")
+def _show_again(show: Path, *, plot: bool) -> int:
     from flashscape.sweep.result import Sweep
 
     swept = Sweep.load(show)
     _print(swept, quiet=False)
     if plot:
-        _draw(swept)
+        _draw(swept, quiet=False)
     return 0
 
 
-def _draw(swept: Sweep) -> None:
+def _draw(swept: Sweep, *, quiet: bool) -> None:
     why = swept.draw()
     if why is not None:
         raise OutputError(f"no picture: {why}")
-    click.echo(f"The picture is {swept.folder / 'sweep.svg'}.")
+    if not quiet:
+        click.echo(f"The picture is {swept.folder / 'sweep.svg'}.")
 
 
 def _print(swept: Sweep, *, quiet: bool) -> None:

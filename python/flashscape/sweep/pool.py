@@ -73,6 +73,8 @@ class _Worker:
         self.process = subprocess.Popen(
             [
                 sys.executable,
+                # Without -P a json.py in the present directory would take the place of Python's.
+                "-P",
                 "-c",
                 _PROGRAM,
                 json.dumps([each for each in sys.path if isinstance(each, str)]),
