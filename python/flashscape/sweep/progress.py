@@ -65,7 +65,12 @@ class Lines:
         self._effort_left -= effort
         self._effort_done += effort
         self._cpu_seconds += ended.cpu_seconds
-        self._print(self._line(ended))
+        if self._is_worth_a_line(ended):
+            self._print(self._line(ended))
+
+    def _is_worth_a_line(self, ended: Ended) -> bool:
+        """Every point is."""
+        return True
 
     def _line(self, ended: Ended) -> str:
         counted = f"[{self._done}/{self._total}] {ended.point.name}"
@@ -117,16 +122,9 @@ class Bar(Lines):
         if begin.to_run:
             self._show("running", 0, self._total, "")
 
-    def ended(self, ended: Ended) -> None:
-        """Move the bar; say why a point has failed."""
-        if ended.error is None:
-            console, self._console = self._console, _Mute()  # type: ignore[assignment]
-            try:
-                super().ended(ended)
-            finally:
-                self._console = console
-        else:
-            super().ended(ended)
+    def _is_worth_a_line(self, ended: Ended) -> bool:
+        """Only why a point has failed: those that went well move the bar."""
+        return ended.error is not None
 
     def tick(self, shares: dict[int, float]) -> None:
         """Move the bar."""
@@ -171,13 +169,6 @@ class Bar(Lines):
         )
         self._task = self._progress.add_task(what, total=None, text="")
         self._progress.start()
-
-
-class _Mute:
-    """A console that says nothing."""
-
-    def print(self, *_: object, **__: object) -> None:
-        pass
 
 
 def announcement(begin: Begin) -> list[str]:
