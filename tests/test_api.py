@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import flashscape as fs
-from places import ROOT
+from places import EXPERIMENTS
 
 
 def test_files_texts_and_dictionaries_mean_the_same(config, experiment_file):
@@ -138,11 +138,7 @@ def test_the_schema_describes_the_keys():
     assert {"drive", "workload", "run"} <= fs.schema()["properties"].keys()
 
 
-@pytest.mark.parametrize(
-    "file",
-    [*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")],
-    ids=lambda file: file.name,
-)
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.name)
 def test_the_schema_takes_the_files_that_ship(file):
     validator = jsonschema.Draft202012Validator(fs.schema())
     faults = validator.iter_errors(tomllib.loads(file.read_text()))

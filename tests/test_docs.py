@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT
+from places import EXPERIMENTS, ROOT, SWEEPS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -77,12 +77,14 @@ def test_experiments_in_documents_are_sound(document: Path, text: str, tmp_path:
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.parametrize(
-    "file",
-    sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")]),
-    ids=lambda path: path.stem,
-)
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda path: path.stem)
 def test_shipped_experiments_are_sound(file: Path, tmp_path: Path):
     ended = _run(sys.executable, "-m", "flashscape", "check", file, out=tmp_path)
     # One is for machines with more memory, and check says so.
     assert ended.returncode == 0 or "memory" in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize("file", SWEEPS, ids=lambda path: path.stem)
+def test_shipped_sweeps_are_sound(file: Path, tmp_path: Path):
+    ended = _run(sys.executable, "-m", "flashscape", "sweep", file, "--dry-run", out=tmp_path)
+    assert ended.returncode == 0, ended.stderr

@@ -20,6 +20,7 @@ from flashscape.errors import (
     SimulatorError,
     SnapshotError,
     SpaceError,
+    SweepInterrupted,
     TraceError,
 )
 from flashscape.experiment import Experiment
@@ -29,6 +30,7 @@ from flashscape.mqsim import Imported, import_mqsim
 from flashscape.result import Result
 from flashscape.run import Observer, run
 from flashscape.snapshot import Snapshot
+from flashscape.sweep import Sweep, sweep, sweep_file
 
 __all__ = [
     "Completion",
@@ -51,6 +53,8 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "SpaceError",
+    "Sweep",
+    "SweepInterrupted",
     "TraceError",
     "__version__",
     "check",
@@ -60,4 +64,6 @@ __all__ = [
     "presets",
     "run",
     "schema",
+    "sweep",
+    "sweep_file",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "schema",
     "snapshot_origin",
     "states",
+    "toml",
 ]
 
 __version__: str
@@ -36,6 +37,12 @@ def schema() -> str:
 
 def states() -> list[tuple[str, str]]:
     """Name and meaning of every state that time is charged to."""
+
+def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
+    """Return TOML text as JSON text, and the line of each path in it.
+
+    ``file`` is what faults call it; raise ConfigError with all of them.
+    """
 
 @final
 class Plan:

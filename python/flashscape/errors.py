@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from flashscape.result import Result
+    from flashscape.sweep.result import Sweep
 
 
 class FlashscapeError(Exception):
@@ -92,3 +93,14 @@ class Interrupted(KeyboardInterrupt):
         """Marked ``complete: false``; None where the run itself had not begun."""
         self.where = where
         """Such as ``while running, 40.0 % done``."""
+
+
+class SweepInterrupted(Interrupted):
+    """A sweep was interrupted. ``sweep`` has the points that had ended, which are kept."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        counts = sweep.counts
+        left = counts["open"]
+        super().__init__(None, f"with {len(sweep) - left} of {len(sweep)} points ended")
+        self.sweep = sweep
+        """The points that had ended, and those that are open."""

@@ -71,19 +71,7 @@ class Experiment:
         Traces are looked for from the file's folder. Raises ConfigError, also
         where the file cannot be read.
         """
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            hint = _trace_hint(path) if _is_gzip(path) else ""
-            raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
-        if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
-            raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
-        is_json = path.suffix.lower() == ".json"
-        source = _Source(text, str(path), is_json, str(path.parent))
-        return cls(source, _pairs(overrides))
+        return cls(_read(Path(path)), _pairs(overrides))
 
     @classmethod
     def from_toml(
@@ -106,8 +94,7 @@ class Experiment:
 
         Besides Python's own values it may hold paths, and NumPy's scalars and arrays.
         """
-        text = _json(config, "", name)
-        return cls(_Source(text, name, True, _text(folder)), _pairs(overrides))
+        return cls(_written(config, folder, name), _pairs(overrides))
 
     @classmethod
     def of(cls, given: Experiment | Mapping[str, Any] | str | PathLike[str]) -> Experiment:
@@ -172,6 +159,66 @@ class Experiment:
 
     def __repr__(self) -> str:
         return f"<Experiment {self.title!r}>"
+
+
+class Unchecked(NamedTuple):
+    """What an experiment is made from, before anybody knows whether it is sound.
+
+    It goes to other processes as it is, and makes the same experiment there.
+    """
+
+    source: _Source
+    overrides: tuple[_Override, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        given: Experiment | Mapping[str, Any] | str | PathLike[str],
+        *,
+        folder: str | PathLike[str] | None = None,
+        name: str = "configuration",
+    ) -> Unchecked:
+        """As :meth:`Experiment.of`; raise ConfigError only for what cannot be read at all."""
+        if isinstance(given, Experiment):
+            return cls(given._source, given._overrides)
+        if isinstance(given, str) or hasattr(given, "__fspath__"):
+            return cls(_read(Path(given)))
+        return cls(_written(given, folder, name))
+
+    def over(self, overrides: Overrides) -> Unchecked:
+        """The same with other values."""
+        return self._replace(overrides=(*self.overrides, *_pairs(overrides)))
+
+    def checked(self) -> Experiment:
+        """The experiment; raise ConfigError with every fault at once."""
+        return Experiment(self.source, self.overrides)
+
+    def as_json(self) -> list[Any]:
+        """What :meth:`from_json` takes."""
+        return [list(self.source), [list(override) for override in self.overrides]]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> Unchecked:
+        """Undo :meth:`as_json`."""
+        source, overrides = values
+        return cls(_Source(*source), tuple((path, text, js) for path, text, js in overrides))
+
+
+def _read(path: Path) -> _Source:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        hint = _trace_hint(path) if _is_gzip(path) else ""
+        raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
+    if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
+        raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
+    return _Source(text, str(path), path.suffix.lower() == ".json", str(path.parent))
+
+
+def _written(config: Mapping[str, Any], folder: str | PathLike[str] | None, name: str) -> _Source:
+    return _Source(_json(config, "", name), name, True, _text(folder))
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ _SAME_SCALE = 10
 _LATEST_WRITES = 0.05
 """Part of all written bytes that write amplification in the course of the run looks back on."""
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
     "axes.edgecolor": "#9a9a9a",
@@ -87,10 +87,10 @@ def is_available() -> bool:
 def svg(result: Result) -> bytes:
     """Draw a result that has requests."""
     buffer = io.BytesIO()
-    with _quiet():
+    with quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(_STYLE):
+        with mpl.rc_context(STYLE):
             # Without a date, so that equal runs draw equal files.
             draw(result).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
@@ -100,7 +100,7 @@ def draw(result: Result) -> Figure:
     """Draw a result that has requests, as a figure of matplotlib."""
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         return _draw(result)
 
 
@@ -118,7 +118,7 @@ def _draw(result: Result) -> Figure:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
@@ -183,7 +183,7 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
         points = _thinned(latency, shares)
         lines += axes.step(*points, where="post", color=colour, linewidth=1.6)
         labels.append(f"{_short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
-    _log_durations(axes.xaxis)
+    log_durations(axes.xaxis)
     levels = [10.0**-exponent for exponent in range(9)]
     floor = min(axes.get_ylim()[0], 0.05)
     axes.set_ylim(floor, 1.4)
@@ -227,7 +227,7 @@ def _duration(ns: float, _: object = None) -> str:
     return f"{number} {unit}" if ns else "0"
 
 
-def _log_durations(axis: Axis) -> None:
+def log_durations(axis: Axis) -> None:
     """Label a logarithmic axis of nanoseconds, however narrow: four ticks at least."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
@@ -301,7 +301,7 @@ def _course(axes: Axes, result: Result) -> None:
         return
     axes.set_xlim(0, result.series["end_ns"][-1])
     axes.xaxis.set_major_formatter(_duration)
-    _log_durations(axes.yaxis)
+    log_durations(axes.yaxis)
     axes.grid(which="major")
     _stretches(axes, result)
     lines += _amplification_beside(axes, result)

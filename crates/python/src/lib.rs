@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _flashscape {
     #[pymodule_export]
-    use crate::catalogue::{presets, schema, states};
+    use crate::catalogue::{presets, schema, states, toml};
     #[pymodule_export]
     use crate::drive::{Completion, Drive};
     #[pymodule_export]

@@ -89,6 +89,12 @@ impl Document {
         &self.root
     }
 
+    /// The line of each path that was written in this document's own text.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, u32)> {
+        let own = self.places.iter().filter(|(_, place)| place.file == self.file);
+        own.filter_map(|(path, place)| Some((path.as_str(), place.line?)))
+    }
+
     /// The value at a path.
     pub fn get(&self, path: &str) -> Option<&Value> {
         let steps = path::steps(path)?;
@@ -120,7 +126,11 @@ impl Document {
     ///
     /// Tables join key by key; lists and plain values replace. A tagged table
     /// replaces one with another tag whole.
-    pub fn under<T: JsonSchema>(&mut self, base: Document, at: &str) -> Result<(), Problems> {
+    pub fn under<T: JsonSchema + 'static>(
+        &mut self,
+        base: Document,
+        at: &str,
+    ) -> Result<(), Problems> {
         let steps = path::steps(at).filter(|steps| !steps.iter().any(is_index));
         let Some(steps) = steps else {
             return Err(one_problem(&self.file, at, "not a path of keys with dots between them"));
@@ -149,12 +159,16 @@ impl Document {
     /// document.
     ///
     /// A table joins what is there, by the rules of [`under`](Self::under).
-    pub fn set<T: JsonSchema>(&mut self, path: &str, text: &str) -> Result<(), Problems> {
+    pub fn set<T: JsonSchema + 'static>(&mut self, path: &str, text: &str) -> Result<(), Problems> {
         self.set_value::<T>(path, value_of(text))
     }
 
     /// As [`set`](Self::set), with a value that has its type already.
-    pub fn set_value<T: JsonSchema>(&mut self, path: &str, value: Value) -> Result<(), Problems> {
+    pub fn set_value<T: JsonSchema + 'static>(
+        &mut self,
+        path: &str,
+        value: Value,
+    ) -> Result<(), Problems> {
         let steps = path::steps(path).filter(|steps| matches!(steps.first(), Some(Step::Key(_))));
         let Some(steps) = steps else {
             return Err(self.override_refused(path, "not a path (write keys with dots between)"));
@@ -209,7 +223,7 @@ impl Document {
     }
 
     /// The document as a `T`, or everything that is wrong with it.
-    pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Problems> {
+    pub fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problems> {
         let schema = schema::exact::<T>();
         let mut value = Value::Object(self.root.clone());
         let mut problems = Problems::new(&*self.file);

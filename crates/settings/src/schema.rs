@@ -1,21 +1,32 @@
 //! The JSON schema of a configuration type, for editors.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::shape::{Node, Shape};
 
 /// The schema as serde reads the type; the walk goes along it.
-pub(crate) fn exact<T: JsonSchema>() -> Value {
-    SchemaGenerator::default().into_root_schema_for::<T>().to_value()
+///
+/// Kept for the life of the process: it takes half a millisecond to make, and each
+/// override of each variation asks for it.
+pub(crate) fn exact<T: JsonSchema + 'static>() -> Arc<Value> {
+    static MADE: Mutex<BTreeMap<TypeId, Arc<Value>>> = Mutex::new(BTreeMap::new());
+    // Entries are whole, so a panic elsewhere does not spoil them.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || Arc::new(SchemaGenerator::default().into_root_schema_for::<T>().to_value());
+    made.entry(TypeId::of::<T>()).or_insert_with(make).clone()
 }
 
 /// The JSON schema (draft 2020-12) of what may be written for `T`: with titles
 /// and descriptions from the doc comments, and with the word that stands for a
 /// tagged table without parameters.
-pub fn schema<T: JsonSchema>() -> Value {
+pub fn schema<T: JsonSchema + 'static>() -> Value {
     let exact = exact::<T>();
-    let mut written = exact.clone();
+    let mut written = (*exact).clone();
     let mut places = Vec::new();
     find_alternatives(&exact, String::new(), &mut places);
     for place in places {
@@ -36,7 +47,7 @@ pub fn schema<T: JsonSchema>() -> Value {
 /// As [`schema`], for a document of which the table `part` is laid over the
 /// preset that its key `preset` names: with a preset nothing else is required in
 /// it, nor in what it consists of.
-pub fn schema_under_presets<T: JsonSchema>(part: &str, presets: &[&str]) -> Value {
+pub fn schema_under_presets<T: JsonSchema + 'static>(part: &str, presets: &[&str]) -> Value {
     let mut written = schema::<T>();
     let start = format!("/properties/{part}");
     let Some(table) = resolved(&written, &start) else { return written };

@@ -25,6 +25,7 @@ from flashscape.errors import (
     Interrupted,
     PolicyError,
     SnapshotError,
+    SweepInterrupted,
     TraceError,
 )
 
@@ -32,6 +33,7 @@ _COMMANDS = {
     "run": "Run an experiment.",
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
+    "sweep": "Run variations of an experiment over the cores.",
     "explain": "Say where the tail of a run comes from.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
@@ -132,7 +134,9 @@ def _interrupted(error: BaseException) -> int:
         how, result = f"{how} {error.where}", error.result
     # Where the terminal has gone there is nobody to tell.
     with contextlib.suppress(OSError):
-        if result is None:
+        if isinstance(error, SweepInterrupted):
+            _say(f"{how}; those are kept, and the same command goes on with the others")
+        elif result is None:
             _say(f"{how}; there are no results")
         elif result.complete:
             _say(f"{how}; they are complete, but for the picture")

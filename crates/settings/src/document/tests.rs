@@ -284,3 +284,16 @@ fn a_document_is_a_table() {
     );
     assert!(Document::from_json("{", "dict").unwrap_err().to_string().contains("line 1: column 1"),);
 }
+
+#[test]
+fn lines_are_those_of_its_own_text() {
+    let mut document = Document::parse("[drive]\ndies = [\n 1,\n 2]\n", "own.toml").unwrap();
+    let base = Document::parse("\n\n\npulse = '1 us'\n", "base.toml").unwrap();
+    document.under::<Experiment>(base, "drive").unwrap();
+    document.set::<Experiment>("drive.victim", "greedy").unwrap();
+    let lines: Vec<_> = document.lines().collect();
+    assert_eq!(
+        lines,
+        [("drive", 1), ("drive.dies", 2), ("drive.dies[0]", 3), ("drive.dies[1]", 4)]
+    );
+}

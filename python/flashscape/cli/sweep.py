@@ -1,0 +1,156 @@
+"""``flashscape sweep``."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashscape.cli import options
+from flashscape.errors import OutputError, SweepInterrupted
+
+if TYPE_CHECKING:
+    from flashscape.sweep.check import Points
+    from flashscape.sweep.result import Sweep
+
+_SHOWN_OF_DRY_RUN = 200
+
+
+@click.command("sweep")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=options.Named(path_type=Path),
+    metavar="DIR",
+    help="Keep results here, point by point; what is there is not run again.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@click.option("--dry-run", is_flag=True, help="Check and list the points; run nothing.")
+@click.option(
+    "--show", type=options.Named(path_type=Path), metavar="DIR", help="Print results again."
+)
+@click.option("--tables", is_flag=True, help="Keep the Parquet tables of every point, too.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
+@click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
+@click.option("--plot", is_flag=True, help="Draw DIR/sweep.svg, where one or two things vary.")
+@click.option("--quiet", is_flag=True, help="No progress, no table.")
+@options.overrides
+def command(
+    file: Path | None,
+    out: Path | None,
+    jobs: int | None,
+    dry_run: bool,
+    show: Path | None,
+    tables: bool,
+    skip_invalid: bool,
+    retry_failed: bool,
+    plot: bool,
+    quiet: bool,
+    overrides: tuple[tuple[str, str], ...],
+) -> int:
+    """Run the sweep that FILE describes over the cores: a grid or a list of variations.
+
+    Each point is kept as soon as it ends. The same command goes on where an earlier
+    one was ended, and runs only what is not there or has changed. All results are in
+    DIR/sweep.parquet.
+    """
+    if show is not None:
+        others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, quiet, overrides)
+        if any(others):
+            raise click.UsageError("--show prints what is there; it goes with --plot alone")
+        return _show_again(show, plot=plot)
+    if file is None:
+        raise click.UsageError("name a sweep file, or results to --show")
+    if dry_run:
+        return _list(file, out, jobs, overrides, skip_invalid=skip_invalid)
+    if out is None:
+        raise click.UsageError("results need a place: --out DIR (or look at it first: --dry-run)")
+    from flashscape.sweep.run import sweep_file
+
+    try:
+        swept = sweep_file(
+            file,
+            overrides=overrides,
+            out=out,
+            jobs=jobs,
+            tables=tables,
+            skip_invalid=skip_invalid,
+            retry_failed=retry_failed,
+            progress=not quiet,
+        )
+    except SweepInterrupted as interrupted:
+        # A terminal that has gone takes no table; the results are written.
+        with contextlib.suppress(OSError):
+            _print(interrupted.sweep, quiet=quiet)
+        raise
+    _print(swept, quiet=quiet)
+    if plot:
+        _draw(swept, quiet=quiet)
+    return _status(swept)
+
+
+def _status(swept: Sweep) -> int:
+    """Not 0 where a point has failed; impossible ones were skipped on demand."""
+    return 1 if swept.counts["failed"] else 0
+
+
+def _show_again(show: Path, *, plot: bool) -> int:
+    from flashscape.sweep.result import Sweep
+
+    swept = Sweep.load(show)
+    _print(swept, quiet=False)
+    if plot:
+        _draw(swept, quiet=False)
+    return 0
+
+
+def _draw(swept: Sweep, *, quiet: bool) -> None:
+    why = swept.draw()
+    if why is not None:
+        raise OutputError(f"no picture: {why}")
+    if not quiet:
+        click.echo(f"The picture is {swept.folder / 'sweep.svg'}.")
+
+
+def _print(swept: Sweep, *, quiet: bool) -> None:
+    from flashscape.report import sweep, text
+
+    lines = sweep.closing(swept)
+    if quiet:
+        return
+    console = text.console()
+    if swept.counts["done"]:
+        console.print(text.table(sweep.table(swept)))
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(f"Results are in {swept.folder / 'sweep.parquet'}.", soft_wrap=True)
+
+
+def _list(
+    file: Path,
+    out: Path | None,
+    jobs: int | None,
+    overrides: tuple[tuple[str, str], ...],
+    *,
+    skip_invalid: bool,
+) -> int:
+    from flashscape.sweep import reading
+    from flashscape.sweep.run import SilentSweep, checked
+
+    points = checked(reading.of_file(file, overrides), SilentSweep(), skip_invalid=skip_invalid)
+    for point in points.points[:_SHOWN_OF_DRY_RUN]:
+        fault = f": impossible: {point.fault}" if point.fault is not None else ""
+        click.echo(f"{point.number:>6}  {point.name}{fault}")
+    if (more := len(points.points) - _SHOWN_OF_DRY_RUN) > 0:
+        click.echo(f"        and {more:,} more")
+    for line in _estimate(points, out, jobs):
+        click.echo(line)
+    return 0
+
+
+def _estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
+    from flashscape.sweep.estimate import estimate
+
+    return estimate(points, out, jobs)

@@ -1,0 +1,156 @@
+"""What a sweep consists of: a base, and what varies.
+
+Every variation is combined with every value of the grid, every row of each zip
+and every seed. A point is one such combination: one experiment.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flashscape.experiment import Unchecked
+
+POINTS_MOST = 100_000
+"""Points of a sweep: checking more than these takes minutes."""
+
+
+class Setting(NamedTuple):
+    """One value laid over the base."""
+
+    path: str
+    """Of the experiment, such as ``drive.ftl.gc.victim``."""
+    value: Any
+    place: str
+    """Where the sweep file says so: a path in it."""
+
+
+Settings = tuple[Setting, ...]
+
+
+class Axis(NamedTuple):
+    """Paths that change together."""
+
+    place: str
+    """Where the sweep file says so: a path in it."""
+    rows: tuple[Settings, ...]
+    """A setting of each path, for each step along the axis."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What changes along it."""
+        return tuple(setting.path for setting in self.rows[0])
+
+
+class Variation(NamedTuple):
+    """One entry of the list of variations."""
+
+    name: str | None
+    settings: Settings
+    place: str
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What a point lays over the base, but for the seed."""
+
+    variation: str | None
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Design:
+    """A sweep, before its points are checked."""
+
+    base: Unchecked
+    title: str
+    variations: tuple[Variation, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    """Those of the grid, then zips; the first changes slowest."""
+    seeds: int | tuple[int, ...] | None = None
+    """How many from the base's on, or which; None for the base's alone."""
+    file: str = "sweep"
+    """What faults call it."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line of each path in that file, where it is one."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Everything that varies or may vary, in the order of the file, without the seed."""
+        varied = [s.path for variation in self.variations for s in variation.settings]
+        varied += [path for axis in self.axes for path in axis.paths]
+        return tuple(path for path in dict.fromkeys(varied) if path != "seed")
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether seeds vary, in whatever way."""
+        if self.seeds is not None or any("seed" in axis.paths for axis in self.axes):
+            return True
+        return any(s.path == "seed" for variation in self.variations for s in variation.settings)
+
+    @property
+    def told_by_name(self) -> frozenset[str]:
+        """Paths whose values the names of variations stand for."""
+        if any(variation.name is None for variation in self.variations):
+            return frozenset()
+        return frozenset(s.path for variation in self.variations for s in variation.settings)
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        seeds = self.seeds if isinstance(self.seeds, int) else len(self.seeds or (0,))
+        steps = math.prod(len(axis.rows) for axis in self.axes)
+        return max(1, len(self.variations)) * steps * seeds
+
+    def combinations(self) -> Iterator[Combination]:
+        """Everything but the seeds: the first of the file first, the last changing fastest."""
+        for variation in self.variations or (Variation(None, (), ""),):
+            for rows in itertools.product(*(axis.rows for axis in self.axes)):
+                settings = (*variation.settings, *itertools.chain(*rows))
+                yield Combination(variation.name, settings)
+
+
+def line_of(place: str, lines: Mapping[str, int]) -> int | None:
+    """The line of a path in a file: its own, else that of what it stands in."""
+    while place:
+        if place in lines:
+            return lines[place]
+        place = place[: max(place.rfind("."), place.rfind("["), 0)]
+    return None
+
+
+def labels(paths: Sequence[str]) -> dict[str, str]:
+    """Each path by its last keys, as many as it takes to tell it from the others."""
+    steps = {path: path.split(".") for path in paths}
+    short = {}
+    for path, keys in steps.items():
+        others = [other for at, other in steps.items() if at != path]
+        lengths = range(1, len(keys) + 1)
+        fits = (n for n in lengths if all(keys[-n:] != other[-n:] for other in others))
+        short[path] = ".".join(keys[-next(fits, len(keys)) :])
+    return short
+
+
+def shown(value: Any) -> str:
+    """A value as names and tables show it: texts as they are, tags for their tables."""
+    value = plain(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A choice without parameters as its name, a list of one as its entry."""
+    if isinstance(value, dict) and len(value) == 1:
+        [(tag, name)] = value.items()
+        if tag in ("policy", "pattern") and isinstance(name, str):
+            return name
+    if isinstance(value, list) and len(value) == 1:
+        return plain(value[0])
+    return value

@@ -1,0 +1,54 @@
+"""How long a sweep will take: from its points that are done, else from nothing but sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape import units
+from flashscape.errors import OutputError
+from flashscape.sweep.progress import clock
+from flashscape.sweep.run import cores, jobs_that_fit
+from flashscape.sweep.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flashscape.sweep.check import Point, Points
+
+
+def estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
+    """Number of points, time and memory, in sentences."""
+    distinct = {point.key: point for point in reversed(points.points) if point.key is not None}
+    seconds = {} if out is None else _measured(out, distinct)
+    left = [point for key, point in distinct.items() if key not in seconds]
+    lines = [f"{len(points.points):,} points, {len(seconds):,} of them done, {len(left):,} to run"]
+    if not left:
+        return lines
+    needs = sorted((point.memory_bytes for point in left), reverse=True)
+    together = jobs_that_fit(needs, min(jobs or cores(), len(left)), points.available_bytes)
+    effort = sum(point.effort for point in left) / 1e6
+    how = "very roughly, from sizes alone"
+    if seconds:
+        spent = sum(seconds.values())
+        effort *= spent / (sum(distinct[key].effort for key in seconds) / 1e6)
+        how = "by the speed of those that are done"
+    lines.append(
+        f"about {clock(effort)} of CPU time, {clock(effort / together)} with {together} "
+        f"job{'s' if together != 1 else ''} ({how}); "
+        f"{units.size(sum(needs[:together]))} of memory at most"
+    )
+    return lines
+
+
+def _measured(out: Path, points: dict[str, Point]) -> dict[str, float]:
+    """CPU seconds of the points that are done."""
+    try:
+        store = Store.open(out)
+    except OutputError:
+        return {}
+    done = ((key, store.done(key)) for key in points)
+    return {
+        key: each.summary["host_cpu_seconds"]
+        for key, each in done
+        if each is not None and each.summary is not None
+    }

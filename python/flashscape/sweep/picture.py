@@ -1,0 +1,203 @@
+"""``sweep.svg``: where one or two things vary, their effect at a glance.
+
+Along the axis is what has numbers, else the first of the file; the other one has a
+curve for each value. Needs matplotlib, which is imported only here.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import picture, units
+from flashscape.sweep.design import labels, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.sweep.result import Sweep
+
+_CURVES_MOST = 8
+_GROUPS_MOST = 3
+_COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
+_LOG_FROM = 20
+"""How many times larger the last value is than the first where an axis is logarithmic."""
+
+
+class _Plan(NamedTuple):
+    """What is drawn along the axis, and what has a curve of its own."""
+
+    frame: pl.DataFrame
+    axis: str
+    amounts: str | None
+    """The column of its numbers; None where it has none."""
+    curves: str | None
+
+
+def why_not(sweep: Sweep) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if not picture.is_available():
+        return 'matplotlib is not installed (pip install "flashscape[plot]")'
+    if not sweep.counts["done"] or _measured(sweep).is_empty():
+        return "no point has measured anything"
+    varied = _varied(sweep, _measured(sweep))
+    if not 1 <= len(varied) <= 2:
+        return f"one or two things can be drawn, and {len(varied)} vary"
+    if len(varied) == 2 and _measured(sweep)[varied[1]].n_unique() > _CURVES_MOST:
+        return f"{varied[1]} has more than {_CURVES_MOST} values"
+    return None
+
+
+def svg(sweep: Sweep) -> bytes:
+    """Draw results that there is no reason not to draw."""
+    buffer = io.BytesIO()
+    with picture.quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(picture.STYLE):
+            _draw(sweep, _plan(sweep)).savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def _plan(sweep: Sweep) -> _Plan:
+    frame = _measured(sweep)
+    axis, *curves = _varied(sweep, frame)
+    return _Plan(frame, axis, _amounts(frame, axis), curves[0] if curves else None)
+
+
+def _measured(sweep: Sweep) -> pl.DataFrame:
+    import polars as pl
+
+    return sweep.over_seeds().filter(pl.col("kind").is_not_null())
+
+
+def _varied(sweep: Sweep, frame: pl.DataFrame) -> list[str]:
+    """The columns of what varies: first the one for the axis, which has numbers if any has."""
+    named = frame["variation"].n_unique() > 1
+    varied = [
+        path
+        for path in sweep.paths
+        if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
+    ]
+    varied = [*(["variation"] if named else []), *varied]
+    return sorted(varied, key=lambda name: _amounts(frame, name) is None)
+
+
+def _amounts(frame: pl.DataFrame, name: str) -> str | None:
+    """The column that has numbers of what varies."""
+    import polars as pl
+
+    if frame[name].dtype in (pl.Int64, pl.Float64):
+        return name
+    found = (c for c in frame.columns if c.startswith(f"{name}_") and frame[c].null_count() == 0)
+    return next(found, None)
+
+
+def _draw(sweep: Sweep, plan: _Plan) -> Figure:
+    from matplotlib.figure import Figure
+
+    groups = plan.frame.select("initiator", "kind").unique(maintain_order=True).rows()
+    groups = groups[:_GROUPS_MOST]
+    figure = Figure(figsize=(4.4 * (len(groups) + 1), 6.4), layout="constrained")
+    panels = figure.subplots(2, len(groups) + 1, squeeze=False)
+    figure.suptitle(sweep.title or "Sweep", x=0.01, ha="left", fontsize=10, color="#555555")
+    several = plan.frame["initiator"].n_unique() > 1
+    for column, (initiator, kind) in enumerate(groups):
+        name = f"{initiator} {kind}" if several else kind
+        mine = plan.frame.filter(initiator=initiator, kind=kind)
+        _panel(panels[0][column], plan, mine, ("p99_ns", "p50_ns"), f"{name}: p99, and p50 dotted")
+        _panel(panels[1][column], plan, mine, ("iops",), f"{name}: requests a second")
+    _panel(panels[0][-1], plan, _first(plan.frame), ("write_amplification",), "write amplification")
+    _panel(panels[1][-1], plan, _first(plan.frame), ("unit_utilisation_mean",), "flash units busy")
+    handles, names = panels[0][0].get_legend_handles_labels()
+    if names:
+        figure.legend(handles, names, loc="outside lower left", ncols=4)
+    return figure
+
+
+def _first(frame: pl.DataFrame) -> pl.DataFrame:
+    """One row of each point: figures of the drive are the same in all."""
+    return frame.unique("point", keep="first", maintain_order=True)
+
+
+def _panel(
+    axes: Axes, plan: _Plan, frame: pl.DataFrame, metrics: tuple[str, ...], title: str
+) -> None:
+    axes.set_title(title)
+    axes.grid(which="major")
+    places = _places(plan)
+    values = (
+        [None] if plan.curves is None else list(plan.frame[plan.curves].unique(maintain_order=True))
+    )
+    for index, value in enumerate(values):
+        rows = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
+        for style, metric in zip(("-", ":"), metrics, strict=False):
+            points = [
+                (places[row[plan.axis]], row[metric], row[f"{metric}_ci95"])
+                for row in rows.iter_rows(named=True)
+                if row[metric] is not None
+            ]
+            label = shown(value) if value is not None and style == "-" else None
+            _curve(axes, sorted(points), style, _COLOURS[index], label)
+    drawn = [row[m] for row in frame.iter_rows(named=True) for m in metrics if row[m] is not None]
+    _axes(axes, plan, places, metrics[0], drawn)
+
+
+def _is(column: str, value: Any) -> pl.Expr:
+    import polars as pl
+
+    return pl.col(column).eq_missing(pl.lit(value))
+
+
+def _places(plan: _Plan) -> dict[Any, float]:
+    """Where each value stands along the axis: at its number, else in the order of the file."""
+    values = plan.frame[plan.axis].to_list()
+    if plan.amounts is None:
+        return {value: float(at) for at, value in enumerate(dict.fromkeys(values))}
+    return dict(zip(values, plan.frame[plan.amounts].to_list(), strict=True))
+
+
+def _curve(
+    axes: Axes, points: list[tuple[float, float, float | None]], style: str, colour: str, label: Any
+) -> None:
+    if not points:
+        return
+    at, values, around = zip(*points, strict=True)
+    errors = [each or 0.0 for each in around]
+    axes.errorbar(
+        at,
+        values,
+        yerr=errors if any(errors) else None,
+        color=colour,
+        linestyle=style,
+        marker="o",
+        markersize=3.5,
+        linewidth=1.4,
+        elinewidth=0.8,
+        label=label,
+    )
+
+
+def _axes(
+    axes: Axes, plan: _Plan, places: dict[Any, float], metric: str, values: list[float]
+) -> None:
+    axes.set_xlabel(labels([plan.axis])[plan.axis])
+    if plan.amounts is not None and max(places.values()) >= _LOG_FROM * min(places.values()) > 0:
+        axes.set_xscale("log")
+        axes.xaxis.minorticks_off()
+    axes.set_xticks(list(places.values()), [shown(value) for value in places])
+    if metric.endswith("_ns"):
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        if high > _LOG_FROM * low > 0:
+            axes.set_yscale("log")
+            axes.set_ylim(low / 1.3, high * 1.3)
+            picture.log_durations(axes.yaxis)
+        else:
+            axes.set_ylim(bottom=0.0)
+            axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
+        return
+    axes.set_ylim(bottom=0.0)
+    if metric == "iops":
+        axes.yaxis.set_major_formatter(lambda count, _: units.count(count))

@@ -1,0 +1,210 @@
+"""How a sweep goes: a bar on a terminal, elsewhere a line for each point that has ended."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from flashscape import units
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from flashscape.sweep.pool import Ended
+    from flashscape.sweep.run import Begin
+
+_CHECK_SHOWN_AFTER = 1.0
+"""Seconds of checking after which somebody may wonder."""
+
+_DRAW_SECONDS = 0.4
+"""How often a bar is drawn at most: each time takes milliseconds from the runs."""
+
+
+class Lines:
+    """Says on stderr what there is to do, and of each point how it has ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._done = 0
+        self._total = 0
+        self._effort_left = 0.0
+        self._effort_done = 0.0
+        self._effort_of: dict[int, float] = {}
+        self._cpu_seconds = 0.0
+        self._jobs = 1
+        self._began = time.monotonic()
+
+    @staticmethod
+    def on_stderr() -> Lines:
+        """What suits the standard error: a bar on a terminal."""
+        from rich.console import Console
+
+        console = Console(stderr=True, highlight=False)
+        return Bar(console) if console.is_terminal else Lines(console)
+
+    def checking(self, done: int, of: int) -> None:
+        """Say nothing: checking takes milliseconds a point."""
+
+    def begins(self, begin: Begin) -> None:
+        """Say what there is to do."""
+        self._total = len(begin.to_run)
+        self._effort_of = {point.number: point.effort for point in begin.to_run}
+        self._effort_left = sum(self._effort_of.values())
+        self._jobs = begin.jobs
+        self._began = time.monotonic()
+        for line in announcement(begin):
+            self._print(line)
+
+    def ended(self, ended: Ended) -> None:
+        """Say how a point has ended."""
+        self._done += 1
+        effort = self._effort_of.get(ended.point.number, 0.0)
+        self._effort_left -= effort
+        self._effort_done += effort
+        self._cpu_seconds += ended.cpu_seconds
+        if self._is_worth_a_line(ended):
+            self._print(self._line(ended))
+
+    def _is_worth_a_line(self, ended: Ended) -> bool:
+        """Every point is."""
+        return True
+
+    def _line(self, ended: Ended) -> str:
+        counted = f"[{self._done}/{self._total}] {ended.point.name}"
+        if ended.error is not None:
+            return f"{counted}: failed: {ended.error}"
+        left = self.seconds_left({})
+        more = "" if left is None or self._done == self._total else f", about {clock(left)} left"
+        return f"{counted}: {units.duration(ended.cpu_seconds * 1e9)}{more}"
+
+    def tick(self, shares: dict[int, float]) -> None:
+        """Say nothing: only what has ended is worth a line."""
+
+    def over(self) -> None:
+        """Nothing is left to take away."""
+
+    def seconds_left(self, shares: dict[int, float]) -> float | None:
+        """About how long the rest takes: as fast as it went so far, by effort."""
+        under_way = sum(self._effort_of.get(n, 0.0) * share for n, share in shares.items())
+        done = self._effort_done + under_way
+        if self._effort_done <= 0:
+            return None
+        return (time.monotonic() - self._began) * (self._effort_left - under_way) / done
+
+    def _print(self, line: str) -> None:
+        # The terminal may be what has gone.
+        with suppress(OSError):
+            self._console.print(line, markup=False, soft_wrap=True)
+
+
+class Bar(Lines):
+    """A bar below the lines of points that failed; those that went well move the bar alone."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._checking_since = time.monotonic()
+        self._drawn = -math.inf
+
+    def checking(self, done: int, of: int) -> None:
+        """Show how far checking has come, where it takes a while."""
+        if time.monotonic() - self._checking_since > _CHECK_SHOWN_AFTER and done % 100 == 0:
+            self._show("checking", done, of, "")
+
+    def begins(self, begin: Begin) -> None:
+        """Say what there is to do, and begin the bar."""
+        self.over()
+        super().begins(begin)
+        if begin.to_run:
+            self._show("running", 0, self._total, "")
+
+    def _is_worth_a_line(self, ended: Ended) -> bool:
+        """Only why a point has failed: those that went well move the bar."""
+        return ended.error is not None
+
+    def tick(self, shares: dict[int, float]) -> None:
+        """Move the bar."""
+        if time.monotonic() - self._drawn < _DRAW_SECONDS:
+            return
+        left = self.seconds_left(shares)
+        text = f"{self._done}/{self._total} points"
+        if left is not None:
+            text += f", about {clock(left)} left"
+        self._show("running", self._done + sum(shares.values()), self._total, text)
+
+    def over(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            with suppress(OSError):
+                self._progress.stop()
+        self._progress = self._task = None
+
+    def _show(self, what: str, done: float, of: int, text: str) -> None:
+        with suppress(OSError):
+            if self._progress is None or self._task is None:
+                self._begin(what)
+            if self._progress is not None and self._task is not None:
+                self._progress.update(
+                    self._task, description=what, completed=done, total=of, text=text
+                )
+                # By hand: a thread that draws ten times a second would take time from runs.
+                self._progress.refresh()
+                self._drawn = time.monotonic()
+
+    def _begin(self, what: str) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[text]}"),
+            console=self._console,
+            transient=True,
+            auto_refresh=False,
+        )
+        self._task = self._progress.add_task(what, total=None, text="")
+        self._progress.start()
+
+
+def announcement(begin: Begin) -> list[str]:
+    """What a start of a sweep is going to do, in sentences."""
+    lines = []
+    invalid = sum(point.fault is not None for point in begin.points)
+    count = len(begin.points)
+    parts = [f"{count:,} point{'s' if count != 1 else ''}"]
+    if invalid:
+        parts.append(f"{invalid:,} impossible and skipped")
+    if begin.alike:
+        parts.append(f"{begin.alike:,} with the inputs of another, whose results they share")
+    if begin.kept:
+        parts.append(f"{len(begin.kept):,} done before")
+    if begin.without_tables:
+        parts.append(f"{len(begin.without_tables):,} done without tables and run again")
+    if begin.to_run:
+        jobs = f"{begin.jobs} job{'s' if begin.jobs != 1 else ''}"
+        parts.append(f"{len(begin.to_run):,} to run with {jobs}")
+    else:
+        parts.append("nothing to run")
+    lines.append("; ".join(parts))
+    if begin.available is not None and begin.jobs < min(begin.asked, len(begin.to_run)):
+        lines.append(
+            f"note: {begin.jobs} instead of {begin.asked} jobs, as the drives of more would "
+            f"not fit the {begin.available / 2**30:.1f} GiB of memory that are available"
+        )
+    if begin.left_over:
+        lines.append(
+            f"note: {begin.left_over:,} earlier points are no longer part of the sweep; "
+            "they stay in the directory and are not in its results"
+        )
+    return lines
+
+
+def clock(seconds: float) -> str:
+    """A length of time as clocks show it."""
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"

@@ -1,0 +1,155 @@
+"""What a sweep has measured, as one table."""
+
+from __future__ import annotations
+
+import io
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flashscape.result import Result
+from flashscape.sweep import rows
+from flashscape.sweep.store import PICTURE, TABLE, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+    from pathlib import Path
+
+    import polars as pl
+
+DONE, FAILED, INVALID, OPEN = "done", "failed", "invalid", "open"
+"""What has become of a point: it was run; it could not be run to its end; its
+configuration is impossible; it was not run yet."""
+
+
+class Sweep:
+    """The results of a sweep, while it was run or from its directory.
+
+    All columns of :attr:`frame` are described in docs/sweep.md.
+    """
+
+    def __init__(self, store: Store, manifest: Mapping[str, Any]) -> None:
+        self._store = store
+        self.title: str = manifest["title"]
+        """What it is about; empty where nobody says so."""
+        self.paths: tuple[str, ...] = tuple(manifest["paths"])
+        """What varies, as dotted paths, but for the seed."""
+        self.is_seeded: bool = manifest["seeded"]
+        """Whether seeds vary."""
+        self.told_by_name: frozenset[str] = frozenset(manifest["told_by_name"])
+        """Paths whose values the names of variations stand for."""
+        self._points: list[dict[str, Any]] = []
+        self._kinds = rows.columns(manifest["points"], self.paths)
+        # Column by column from the start: all summaries together may not fit the memory.
+        self._columns: dict[str, list[Any]] = {name: [] for name in self._kinds}
+        for point in manifest["points"]:
+            self._add(point)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Sweep:
+        """Read what a sweep has left in a directory, ended or not; raise OutputError."""
+        store = Store.open(path)
+        return cls(store, store.manifest())
+
+    def _add(self, point: dict[str, Any]) -> None:
+        """Take in a point of the manifest, with what has become of it."""
+        key, fault = point["key"], point["fault"]
+        status, error, results = OPEN, point.get("error"), None
+        done = None if key is None else self._store.done(key)
+        if fault is not None:
+            status, error = INVALID, fault
+        elif done is not None and done.summary is not None:
+            status, error = DONE, None
+            results = str(self._store.path_of(key).relative_to(self._store.folder))
+        elif done is not None or error is not None:
+            status, error = FAILED, error if done is None else done.error
+        ended = {**point, "status": status, "error": error, "results": results}
+        self._points.append(ended)
+        for row in rows.rows(ended, None if done is None else done.summary):
+            for name, kind in self._kinds.items():
+                self._columns[name].append(rows.converted(row.get(name), kind))
+
+    @property
+    def folder(self) -> Path:
+        """Where everything is kept."""
+        return self._store.folder
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many points are ``done``, ``failed``, ``invalid`` and ``open``."""
+        counts = dict.fromkeys((DONE, FAILED, INVALID, OPEN), 0)
+        for point in self._points:
+            counts[point["status"]] += 1
+        return counts
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """Name and reason of every point that failed or is invalid."""
+        bad = (p for p in self._points if p["status"] in (FAILED, INVALID))
+        return [(point["name"], str(point["error"])) for point in bad]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """A row for each point, initiator and kind with requests, in the order of the file."""
+        import polars as pl
+
+        types: dict[str, Any] = {
+            "int": pl.Int64,
+            "unsigned": pl.UInt64,
+            "float": pl.Float64,
+            "bool": pl.Boolean,
+            "text": pl.String,
+            "texts": pl.List(pl.String),
+        }
+        schema = {name: types[kind] for name, kind in self._kinds.items()}
+        return pl.DataFrame(self._columns, schema=schema)
+
+    def result(self, number: int) -> Result:
+        """The results of a point by its number, from 1; raise OutputError where it has none."""
+        if not 1 <= number <= len(self._points):
+            raise ValueError(f"no point {number} (there are 1 to {len(self._points)})")
+        return Result.load(self._store.path_of(self._points[number - 1]["key"] or "none"))
+
+    def over_seeds(self) -> pl.DataFrame:
+        """Means over seeds, a row for what differs in more than the seed.
+
+        Of each metric that is a number: its mean, as ``<metric>``, and the half-width
+        of the 95 % confidence interval of that mean over independent runs by Student's
+        t, as ``<metric>_ci95`` (null for a single seed). ``seeds`` says how many
+        runs are behind it; those that failed are not.
+        """
+        from flashscape.sweep.seeds import over_seeds
+
+        return over_seeds(self)
+
+    def write(self) -> None:
+        """Write the table to the directory; raise OutputError."""
+        buffer = io.BytesIO()
+        self.frame.write_parquet(buffer)
+        self._store.write(TABLE, buffer.getvalue())
+        # It may be of other points.
+        self._store.remove(PICTURE)
+
+    def draw(self) -> str | None:
+        """Draw ``sweep.svg`` in the directory; return why there is none, else None.
+
+        There is one where one or two things vary, besides seeds, and matplotlib is
+        installed. Raises OutputError where it cannot be written.
+        """
+        from flashscape.sweep import picture
+
+        if (why := picture.why_not(self)) is not None:
+            return why
+        self._store.write(PICTURE, picture.svg(self))
+        return None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
+        return f"<Sweep {self.title or str(self.folder)!r}: {counts}>"

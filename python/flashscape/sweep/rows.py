@@ -1,0 +1,222 @@
+"""From the summaries of a sweep to rows of one table: a row for each point, initiator and kind."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from flashscape import _flashscape
+from flashscape.causes import CAUSES, OTHER, by_cause
+from flashscape.latency import KINDS, PERCENTILES
+from flashscape.sweep.design import plain
+from flashscape.sweep.quantities import is_whole, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_SOURCES = ("host_read", "host_program", "rmw_read", "gc_read", "gc_program")
+_SPREAD = ("mean", "min", "max", "stddev")
+
+_STATUS: dict[str, str] = {
+    "point": "int",
+    "name": "text",
+    "variation": "text",
+    "status": "text",
+    "error": "text",
+    "results": "text",
+}
+
+_REQUESTS: dict[str, str] = {
+    "initiator": "text",
+    "kind": "text",
+    "requests": "int",
+    "bytes": "int",
+    "iops": "float",
+    "bytes_per_second": "float",
+    "unmapped": "int",
+    "mean_ns": "float",
+    "mean_ci95_ns": "float",
+    "min_ns": "int",
+    "max_ns": "int",
+    **{f"{name}_ns": "int" for name in PERCENTILES},
+    **{f"{name}_samples_beyond": "int" for name in PERCENTILES},
+}
+
+_DRIVE: dict[str, str] = {
+    "write_amplification": "float",
+    "write_amplification_host": "float",
+    "write_amplification_gc": "float",
+    "write_amplification_padding": "float",
+    "written_bytes": "int",
+    "flash_commands": "int",
+    **{f"{source}_planes": "int" for source in _SOURCES},
+    "copy_back_planes": "int",
+    "erases": "int",
+    "erases_since_new": "int",
+    **{f"erase_count_{each}": "float" for each in _SPREAD},
+    "bad_blocks": "int",
+    "retired": "int",
+    **{f"unit_utilisation_{each}": "float" for each in _SPREAD},
+    **{f"channel_utilisation_{each}": "float" for each in _SPREAD},
+    "mean_outstanding": "float",
+    "simulated_ns": "int",
+    "counted_ns": "int",
+    "latency_steady": "bool",
+    "write_amplification_steady": "bool",
+    "precondition_write_amplification": "float",
+    "precondition_steady": "bool",
+    "notes": "texts",
+    "digest": "text",
+    "cpu_seconds": "float",
+    "flashscape": "text",
+}
+
+
+@cache
+def metrics() -> dict[str, str]:
+    """Every column but those of what varies, and the kind of its values."""
+    causes = {cause_column(cause.name): "float" for cause in (*CAUSES, OTHER)}
+    states = {f"{name}_ns": "int" for name, _ in _flashscape.states()}
+    return {**_REQUESTS, **causes, **states, **_DRIVE}
+
+
+def cause_column(name: str) -> str:
+    """The column with a cause's share of the latencies."""
+    return f"{name.lower().replace(' ', '_').replace('-', '_')}_share"
+
+
+def columns(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> dict[str, str]:
+    """Every column of the table, in order, and the kind of its values."""
+    varied = {path: _kind([p["values"][path] for p in points]) for path in paths}
+    with_amounts: dict[str, str] = {}
+    for path, kind in varied.items():
+        with_amounts[path] = kind
+        if (unit := _unit([p["amounts"][path] for p in points])) is not None:
+            with_amounts[f"{path}_{unit}"] = "int" if is_whole(unit) else "float"
+    return {**_STATUS, "seed": "unsigned", **with_amounts, **metrics()}
+
+
+def _kind(values: list[Any]) -> str:
+    """What a column of these values holds."""
+    types = {type(plain(value)) for value in values if value is not None}
+    if types == {bool}:
+        return "bool"
+    if types == {int}:
+        # What does not fit is kept as it was written.
+        return "int" if max(v for v in values if v is not None) < 2**63 else "text"
+    return "float" if types and types <= {int, float} else "text"
+
+
+def _unit(values: list[Any]) -> str | None:
+    """The base unit of a column of quantities; None where not all are of one kind."""
+    found = [quantity(plain(value)) for value in values if value is not None]
+    units = {None if each is None else each.unit for each in found}
+    return units.pop() if len(units) == 1 else None
+
+
+def rows(point: Mapping[str, Any], summary: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """A row for each initiator and kind with requests; one where there are none."""
+    labels = _labels(point)
+    if summary is None:
+        yield labels
+        return
+    drive = _drive(summary)
+    for group in list(_groups(summary)) or [{}]:
+        yield {**labels, **group, **drive}
+
+
+def _labels(point: Mapping[str, Any]) -> dict[str, Any]:
+    labels = {name: point[name] for name in (*_STATUS, "seed")}
+    for path, value in point["values"].items():
+        labels[path] = plain(value)
+        amount = quantity(plain(point["amounts"][path]))
+        if amount is not None:
+            number = amount.amount
+            labels[f"{path}_{amount.unit}"] = (
+                int(number) if is_whole(amount.unit) else float(number)
+            )
+    return labels
+
+
+def converted(value: Any, kind: str) -> Any:
+    """A value as a column of this kind holds it."""
+    if value is None:
+        return None
+    if kind == "float":
+        return float(value)
+    if kind == "text" and not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _groups(summary: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    seconds = summary["counted_ns"] / 1e9
+    for initiator in summary["initiators"]:
+        for kind in KINDS:
+            if initiator[kind]["requests"]:
+                yield {
+                    "initiator": initiator["name"],
+                    "kind": kind,
+                    **_requests(initiator[kind], seconds),
+                }
+
+
+def _requests(figures: dict[str, Any], seconds: float) -> dict[str, Any]:
+    latency, blame = figures["latency_ns"], figures["blame_ns"]
+    spent = sum(blame.values())
+    shares = {cause_column(c.name): ns / spent for c, ns in by_cause(blame).items()}
+    causes = {cause_column(cause.name): 0.0 for cause in (*CAUSES, OTHER)}
+    states = {f"{name}_ns": blame.get(name, 0) for name, _ in _flashscape.states()}
+    return {
+        "requests": figures["requests"],
+        "bytes": figures["bytes"],
+        "iops": figures["iops"],
+        "bytes_per_second": figures["bytes"] / seconds if seconds else None,
+        "unmapped": figures["unmapped"],
+        "mean_ns": latency["mean"],
+        "mean_ci95_ns": latency.get("mean_ci95"),
+        "min_ns": latency["min"],
+        "max_ns": latency["max"],
+        **{f"{name}_ns": latency[name] for name in PERCENTILES},
+        **{f"{name}_samples_beyond": latency["samples_beyond"][name] for name in PERCENTILES},
+        **causes,
+        **shares,
+        **states,
+    }
+
+
+def _drive(summary: dict[str, Any]) -> dict[str, Any]:
+    flash, wear = summary["flash"], summary["wear"]
+    amplification, steady = summary["write_amplification"], summary["steady_state"]
+    operations = {**flash["reads"], **flash["programs"]}
+    erase_count = wear["erase_count"] or {}
+    units, channels = summary["utilisation"]["units"], summary["utilisation"]["channels"]
+    return {
+        "write_amplification": amplification["total"],
+        "write_amplification_host": amplification["host"],
+        "write_amplification_gc": amplification["gc"],
+        "write_amplification_padding": amplification["padding"],
+        "written_bytes": amplification["host_bytes"],
+        "flash_commands": flash["commands"],
+        **{f"{s}_planes": operations.get(s, {"planes": 0})["planes"] for s in _SOURCES},
+        "copy_back_planes": sum(each["planes"] for each in flash["copy_backs"].values()),
+        "erases": wear["erases"],
+        "erases_since_new": wear["erases_since_new"],
+        **{f"erase_count_{each}": erase_count.get(each) for each in _SPREAD},
+        "bad_blocks": wear["bad_blocks"],
+        "retired": wear["retired"],
+        **{f"unit_utilisation_{each}": units[each] for each in _SPREAD},
+        **{f"channel_utilisation_{each}": channels[each] for each in _SPREAD},
+        "mean_outstanding": summary["mean_outstanding"],
+        "simulated_ns": summary["simulated_ns"],
+        "counted_ns": summary["counted_ns"],
+        "latency_steady": steady["latency"]["reached"],
+        "write_amplification_steady": steady["write_amplification"]["reached"],
+        "precondition_write_amplification": summary["precondition"]["write_amplification"],
+        "precondition_steady": summary["precondition"]["steady"],
+        "notes": summary["notes"],
+        "digest": summary["digest"],
+        "cpu_seconds": summary["host_cpu_seconds"],
+        "flashscape": summary["flashscape"],
+    }

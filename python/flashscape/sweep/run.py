@@ -1,0 +1,378 @@
+"""Running a sweep: everything is checked, then what is not there yet is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from flashscape import signals
+from flashscape.errors import ConfigError, OutputError, SweepInterrupted
+from flashscape.sweep import reading
+from flashscape.sweep.check import Points, refuse
+from flashscape.sweep.result import Sweep
+from flashscape.sweep.store import MANIFEST, Store, forget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from os import PathLike
+    from tempfile import TemporaryDirectory
+
+    from flashscape.experiment import Experiment, Overrides
+    from flashscape.sweep.design import Design
+    from flashscape.sweep.pool import Ended
+    from flashscape.sweep.reading import Reading
+
+_WORKER_BYTES = 64 << 20
+"""Memory of a worker beside the drive: Python, and what tables take."""
+
+
+class SweepObserver(Protocol):
+    """Who is told how a sweep goes."""
+
+    def checking(self, done: int, of: int) -> None:
+        """So many points were checked."""
+
+    def begins(self, begin: Begin) -> None:
+        """All points are sound, and some are now run."""
+
+    def ended(self, ended: Ended) -> None:
+        """A point has ended."""
+
+    def tick(self, shares: dict[int, float]) -> None:
+        """Time has passed; ``shares`` says how far the points being run have come."""
+
+    def over(self) -> None:
+        """Nothing runs any more."""
+
+
+class SilentSweep:
+    """An observer that says nothing."""
+
+    def checking(self, done: int, of: int) -> None:
+        """Say nothing."""
+
+    def begins(self, begin: Begin) -> None:
+        """Say nothing."""
+
+    def ended(self, ended: Ended) -> None:
+        """Say nothing."""
+
+    def tick(self, shares: dict[int, float]) -> None:
+        """Say nothing."""
+
+    def over(self) -> None:
+        """Say nothing."""
+
+
+class Begin:
+    """What a start of a sweep is going to do."""
+
+    def __init__(self, store: Store, points: Points, *, jobs: int | None, tables: bool) -> None:
+        self.points = points.points
+        valid = [point for point in self.points if point.key is not None]
+        distinct = {str(point.key): point for point in reversed(valid)}
+        self.alike = len(valid) - len(distinct)
+        """Points with the inputs of an earlier one, whose results they share."""
+        self.kept: set[str] = set()
+        """Keys of points that were run before."""
+        self.without_tables: set[str] = set()
+        """Keys of points that were run before, but not as is wanted now."""
+        for key in distinct:
+            if (done := store.done(key)) is None:
+                continue
+            lacking = tables and done.summary is not None and not store.has_tables(key)
+            (self.without_tables if lacking else self.kept).add(key)
+        self.left_over = len(store.keys() - set(distinct))
+        """Points that the directory has and the sweep no longer."""
+        to_run = [point for key, point in distinct.items() if key not in self.kept]
+        self.to_run = sorted(to_run, key=lambda point: point.number)
+        self.asked = jobs or cores()
+        self.jobs = self.asked
+        self.available = points.available_bytes
+
+    def fit(self) -> None:
+        """Take as many jobs as fit the memory. That each point does alone was checked with it."""
+        needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
+        most = max(1, min(self.asked, len(self.to_run)))
+        self.jobs = jobs_that_fit(needs, most, self.available)
+
+
+def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
+    """How many points may run at a time, were they those that need most, which come first."""
+    if available is None:
+        return jobs
+    while jobs > 1 and sum(needs[:jobs]) + jobs * _WORKER_BYTES > available:
+        jobs -= 1
+    return jobs
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def sweep(
+    base: Experiment | Mapping[str, Any] | str | PathLike[str],
+    *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    zipped: Sequence[Mapping[str, Sequence[Any]]] = (),
+    variations: Sequence[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]] = (),
+    seeds: int | Sequence[int] | None = None,
+    out: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    tables: bool = False,
+    skip_invalid: bool = False,
+    retry_failed: bool = False,
+    progress: bool | SweepObserver = False,
+) -> Sweep:
+    """Run variations of an experiment over the cores, and return what they measured.
+
+    ``grid`` has a list of values for each dotted path, and all of them are combined;
+    each entry of ``zipped`` has lists that go together; each of ``variations`` is a
+    table of paths and values with a ``name``, or a mapping of names to such tables.
+    ``seeds`` is how many runs there are of each combination, or which seeds. A file
+    of this shape is run by :func:`sweep_file`.
+
+    ``out`` is a directory where results are kept point by point, so that a second
+    call repeats nothing that is there; without it they are kept until the end
+    of the process. ``jobs`` is how many processes run at a time (as many as there are
+    cores). ``tables`` keeps every table of each point. ``skip_invalid`` notes points
+    that are impossible instead of refusing the sweep. ``retry_failed`` runs points
+    again that failed before.
+
+    A point that fails does not end the sweep: look at ``failures`` of the result.
+    Raises ConfigError with the faults of all points at once, OutputError, and on
+    Ctrl-C SweepInterrupted, with everything that has ended kept.
+
+    >>> swept = fs.sweep(
+    ...     "experiment.toml",
+    ...     grid={"workload[0].queue_depth": [1, 4, 16]},
+    ...     seeds=3,
+    ... )  # doctest: +SKIP
+    >>> swept.frame.select("workload[0].queue_depth", "kind", "p99_ns")  # doctest: +SKIP
+    """
+    tables_of_it: dict[str, Any] = {}
+    if grid is not None:
+        tables_of_it["grid"] = dict(grid)
+    if zipped:
+        tables_of_it["zip"] = [dict(each) for each in zipped]
+    if variations:
+        tables_of_it["variation"] = _named(variations)
+    if seeds is not None:
+        tables_of_it["seeds"] = seeds if isinstance(seeds, int) else list(seeds)
+    return run_sweep(
+        reading.of_tables(base, tables_of_it),
+        out=out,
+        jobs=jobs,
+        tables=tables,
+        skip_invalid=skip_invalid,
+        retry_failed=retry_failed,
+        progress=progress,
+    )
+
+
+def _named(
+    variations: Sequence[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    if hasattr(variations, "items"):
+        return [{"name": name, **settings} for name, settings in variations.items()]
+    return [dict(each) for each in variations]
+
+
+def sweep_file(
+    path: str | PathLike[str],
+    *,
+    overrides: Overrides = (),
+    out: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    tables: bool = False,
+    skip_invalid: bool = False,
+    retry_failed: bool = False,
+    progress: bool | SweepObserver = False,
+) -> Sweep:
+    """Run the sweep that a TOML file describes; all else as with :func:`sweep`.
+
+    ``overrides`` are laid over the base of all points.
+    """
+    return run_sweep(
+        reading.of_file(path, overrides),
+        out=out,
+        jobs=jobs,
+        tables=tables,
+        skip_invalid=skip_invalid,
+        retry_failed=retry_failed,
+        progress=progress,
+    )
+
+
+def run_sweep(
+    read: Reading,
+    *,
+    out: str | PathLike[str] | None,
+    jobs: int | None,
+    tables: bool,
+    skip_invalid: bool,
+    retry_failed: bool,
+    progress: bool | SweepObserver,
+) -> Sweep:
+    """Check what was read of a sweep, and run it."""
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"jobs={jobs}: a sweep needs at least one process")
+    observer = _observer(progress)
+    points = checked(read, observer, skip_invalid=skip_invalid)
+    # Without a place of its own a sweep lives as long as the process.
+    place: str | PathLike[str] = out if out is not None else _temporary()
+    with Store.claim(place) as store:
+        if retry_failed:
+            _forget_failures(store, points)
+        begin = Begin(store, points, jobs=jobs, tables=tables)
+        begin.fit()
+        manifest = _manifest(points)
+        store.write(MANIFEST, _as_bytes(manifest))
+        forget(store.points, begin.without_tables)
+        return _run(store, manifest, begin, observer, tables=tables)
+
+
+def checked(read: Reading, observer: SweepObserver, *, skip_invalid: bool) -> Points:
+    """Check every point; raise ConfigError with all faults of the file and of the points."""
+    if read.design is None:
+        refuse(read, None)
+        raise AssertionError("what could not be read has a fault")
+    points = Points(read.design)
+    with _ending(observer):
+        points.check(observer.checking)
+    if read.problems or not skip_invalid or len(points.invalid) == len(points.points):
+        refuse(read, points)
+    return points
+
+
+@contextmanager
+def _ending(observer: SweepObserver) -> Iterator[None]:
+    """Nothing of an observer stays on a terminal where a check fails."""
+    try:
+        yield
+    except BaseException:
+        observer.over()
+        raise
+
+
+def _run(
+    store: Store, manifest: dict[str, Any], begin: Begin, observer: SweepObserver, *, tables: bool
+) -> Sweep:
+    from flashscape.sweep.pool import Pool
+
+    desk = _Desk(observer)
+    interrupted = False
+    try:
+        if begin.to_run:
+            # Processes start while the terminal is made ready.
+            Pool(store, desk, jobs=begin.jobs, tables=tables).run(
+                begin.to_run, before=lambda: observer.begins(begin)
+            )
+        else:
+            observer.begins(begin)
+    except KeyboardInterrupt:
+        interrupted = True
+    except OutputError as error:
+        raise OutputError(
+            f"{error}; what has ended is kept, and the same command goes on"
+        ) from error
+    finally:
+        observer.over()
+    return _result(store, manifest, desk.errors, interrupted=interrupted)
+
+
+def _result(
+    store: Store, manifest: dict[str, Any], errors: dict[str, str], *, interrupted: bool
+) -> Sweep:
+    for point in manifest["points"]:
+        # What may end otherwise next time is not kept as the point's result.
+        point["error"] = errors.get(point["key"])
+    with signals.deferred():
+        store.write(MANIFEST, _as_bytes(manifest))
+        swept = Sweep(store, manifest)
+        swept.write()
+    if interrupted:
+        raise SweepInterrupted(swept)
+    return swept
+
+
+class _Desk:
+    """Hears of the pool, passes it on, and remembers the errors."""
+
+    def __init__(self, observer: SweepObserver) -> None:
+        self._observer = observer
+        self.errors: dict[str, str] = {}
+
+    def ended(self, ended: Ended) -> None:
+        if ended.error is not None:
+            self.errors[str(ended.point.key)] = ended.error
+        self._observer.ended(ended)
+
+    def tick(self, shares: dict[int, float]) -> None:
+        self._observer.tick(shares)
+
+    def idle(self) -> None:
+        """A core is free now, and the table at the end will need this."""
+        # A module that is half imported stays so.
+        with signals.deferred():
+            import polars  # noqa: F401
+
+
+def _manifest(points: Points) -> dict[str, Any]:
+    design: Design = points.design
+    return {
+        "title": design.title,
+        "file": design.file,
+        "paths": list(design.paths),
+        "told_by_name": sorted(design.told_by_name),
+        "seeded": design.is_seeded,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "points": [
+            {
+                "point": point.number,
+                "name": point.name,
+                "variation": point.variation,
+                "seed": point.seed,
+                "values": point.values,
+                "amounts": point.amounts,
+                "key": point.key,
+                "fault": point.fault,
+            }
+            for point in points.points
+        ],
+    }
+
+
+def _as_bytes(manifest: dict[str, Any]) -> bytes:
+    return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _forget_failures(store: Store, points: Points) -> None:
+    keys = [point.key for point in points.points if point.key is not None]
+    failed = [key for key in keys if (done := store.done(key)) and done.error is not None]
+    forget(store.points, failed)
+
+
+_kept: list[TemporaryDirectory[str]] = []
+"""Directories of sweeps that nobody named; they go with the process."""
+
+
+def _temporary() -> str:
+    from tempfile import TemporaryDirectory
+
+    _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))
+    return _kept[-1].name
+
+
+def _observer(progress: bool | SweepObserver) -> SweepObserver:
+    if progress is True:
+        from flashscape.sweep.progress import Lines
+
+        return Lines.on_stderr()
+    return progress or SilentSweep()

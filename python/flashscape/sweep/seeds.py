@@ -1,0 +1,64 @@
+"""Means over seeds, with the confidence that independent runs give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape.sweep import rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashscape.sweep.result import Sweep
+
+_T_975 = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+"""Student's t beyond which 2.5 % lie, for 1 to 30 degrees of freedom (any table of it)."""
+
+_NORMAL_975 = 1.959964
+
+
+def student_t(freedom: int) -> float:
+    """Student's t beyond which 2.5 % lie; beyond the table by Fisher's expansion, to 0.001."""
+    if freedom <= len(_T_975):
+        return _T_975[freedom - 1]
+    z = _NORMAL_975
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / freedom + second / freedom**2
+
+
+def over_seeds(sweep: Sweep) -> pl.DataFrame:
+    """As :meth:`Sweep.over_seeds`."""
+    import polars as pl
+
+    # Of an interval within a run there is no mean over runs.
+    numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
+    numbers.remove("mean_ci95_ns")
+    varied = [name for name in sweep.frame.columns if name.startswith(sweep.paths)]
+    groups = ["variation", *varied, "initiator", "kind"]
+    done = sweep.frame.filter(pl.col("status") == "done")
+    joined = done.group_by(groups, maintain_order=True).agg(
+        pl.col("point").first(),
+        pl.len().alias("seeds"),
+        *(pl.col(name).mean() for name in numbers),
+        *(pl.col(name).std().alias(f"{name}_ci95") for name in numbers),
+        *(pl.col(name).count().alias(f"{name}_runs") for name in numbers),
+    )
+    most = max(joined["seeds"], default=0)
+    factors = {runs: _half_width(runs) for runs in range(most + 1)}
+    half_widths = (
+        pl.col(f"{name}_ci95")
+        * pl.col(f"{name}_runs").replace_strict(factors, return_dtype=pl.Float64)
+        for name in numbers
+    )
+    pairs = (each for name in numbers for each in (name, f"{name}_ci95"))
+    return joined.with_columns(half_widths).select("point", *groups, "seeds", *pairs)
+
+
+def _half_width(runs: int) -> float | None:
+    """By which a standard deviation becomes the half-width of a mean's interval."""
+    return None if runs < 2 else float(student_t(runs - 1) / runs**0.5)

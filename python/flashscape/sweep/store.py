@@ -1,0 +1,227 @@
+"""The directory of a sweep: what is done is kept, point by point, under the hash of its inputs.
+
+sweep.json             the points and what varies, as the last start had them
+sweep.parquet          all results, once a sweep has ended
+sweep.svg              a picture, on demand
+points/KEY/            a point: summary.json, with --tables its tables
+points/KEY/failed.json why it could not be run to its end
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import output
+from flashscape.errors import OutputError
+from flashscape.output import Directory
+from flashscape.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MANIFEST = "sweep.json"
+TABLE = "sweep.parquet"
+PICTURE = "sweep.svg"
+POINTS = "points"
+FAILED = "failed.json"
+_LOCK = ".lock"
+_KEYS = {"title", "paths", "told_by_name", "seeded", "points"}
+"""What results are put together from."""
+
+
+class Done(NamedTuple):
+    """What is kept of a point that has ended."""
+
+    summary: dict[str, Any] | None
+    error: str | None
+    """Why it has none."""
+
+
+class Store:
+    """A directory of results of a sweep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.points = folder / POINTS
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Store:
+        """The results that a sweep has left; raise OutputError where there are none."""
+        folder = Path(path)
+        if folder.name in (MANIFEST, TABLE):
+            folder = folder.parent
+        if not (folder / MANIFEST).is_file():
+            raise OutputError(
+                f"{folder}: has no {MANIFEST}; "
+                "name a directory that `flashscape sweep --out DIR` has written"
+            )
+        return cls(folder)
+
+    @classmethod
+    @contextlib.contextmanager
+    def claim(cls, path: str | os.PathLike[str]) -> Iterator[Store]:
+        """A directory to work in, new or of an earlier start, for nobody else meanwhile.
+
+        Raises OutputError where it holds something else, cannot be written to, or
+        another sweep is at work in it.
+        """
+        if not os.fspath(path):
+            raise OutputError("the directory for results has no name; write --out DIR (out=...)")
+        store = cls(Path(path))
+        folder = store.folder
+        made = [each for each in (folder, *folder.parents) if not each.exists()]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _refuse_foreign(folder)
+            store.points.mkdir(exist_ok=True)
+        except OSError as error:
+            _take_away(made)
+            if isinstance(error, OutputError):
+                raise
+            raise OutputError(f"{folder}: no directory for results: {error.strerror}") from error
+        with _locked(folder):
+            store._tidy()
+            try:
+                yield store
+            finally:
+                store._leave(made)
+
+    def _leave(self, made: list[Path]) -> None:
+        """Take away what was made and is of no use: nothing was even begun."""
+        if not (self.folder / MANIFEST).exists():
+            with contextlib.suppress(OSError):
+                (self.folder / _LOCK).unlink()
+                self.points.rmdir()
+            _take_away(made)
+
+    def _tidy(self) -> None:
+        """Take away what a worker that was killed has left half written."""
+        for folder in self.points.iterdir():
+            ended = (folder / output.SUMMARY).exists() or (folder / FAILED).exists()
+            if folder.is_dir() and not ended:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def path_of(self, key: str) -> Path:
+        """Where a point's results are, or would be."""
+        return self.points / key
+
+    def keys(self) -> set[str]:
+        """Every point that something is kept of."""
+        return {folder.name for folder in self.points.iterdir() if folder.is_dir()}
+
+    def has_tables(self, key: str) -> bool:
+        """Whether a point was kept with its tables."""
+        folder = self.path_of(key)
+        return all((folder / f"{name}.parquet").exists() for name in output.TABLES)
+
+    def done(self, key: str) -> Done | None:
+        """What is kept of a point; None where it is not there or damaged."""
+        folder = self.path_of(key)
+        if (folder / output.SUMMARY).exists():
+            with contextlib.suppress(OutputError):
+                return Done(Result.load(folder).summary, None)
+            return None
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            failed = json.loads((folder / FAILED).read_text(encoding="utf-8"))
+            return Done(None, str(failed["error"]))
+        return None
+
+    def manifest(self) -> dict[str, Any]:
+        """What the last start was about; raise OutputError."""
+        file = self.folder / MANIFEST
+        try:
+            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise OutputError(f"{file}: is damaged: {error}") from error
+        if lacking := sorted(_KEYS - found.keys()):
+            raise OutputError(
+                f"{file}: is of another version of flashscape (it lacks {lacking[0]}); "
+                "run the sweep again"
+            )
+        return found
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file in the place of an earlier one, whole or not at all; raise OutputError."""
+        Directory(self.folder).add(name, data)
+
+    def remove(self, name: str) -> None:
+        """Take a file away that an earlier start has written and this one does not."""
+        with contextlib.suppress(OSError):
+            (self.folder / name).unlink()
+
+
+def keep(points: Path, key: str, result: Result, *, tables: bool) -> None:
+    """Keep a point's results, whole or not at all; raise OutputError."""
+    with Directory.claim(points / key, force=True) as directory:
+        if tables:
+            result.write_to(directory)
+        else:
+            directory.store([(output.SUMMARY, _compact(result.summary))])
+        (directory.path / FAILED).unlink(missing_ok=True)
+
+
+def keep_failure(points: Path, key: str, error: str) -> None:
+    """Keep why a point has no results; raise OutputError."""
+    with Directory.claim(points / key, force=True) as directory:
+        directory.add(FAILED, _compact({"error": error}))
+
+
+def forget(points: Path, keys: Iterable[str]) -> None:
+    """Take away what is kept of points that are run again."""
+    for key in keys:
+        shutil.rmtree(points / key, ignore_errors=True)
+
+
+def _compact(values: dict[str, Any]) -> bytes:
+    return (json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """A directory of something else is not written to: its files may have our names."""
+    if (folder / MANIFEST).exists():
+        return
+    # Hidden are the lock, and what a start that was killed at once had not yet named.
+    named = (f for f in folder.iterdir() if not f.name.startswith("."))
+    strange = next((f for f in named if f.name != POINTS), None)
+    if strange is not None:
+        raise OutputError(
+            f"{folder}: is not empty (it has {strange.name}) and not of a sweep; "
+            "choose another directory"
+        )
+
+
+def _take_away(made: list[Path]) -> None:
+    for folder in made:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else works here meanwhile. The system lets go of it when a process ends, however."""
+    import fcntl
+
+    file = folder / _LOCK
+    try:
+        lock = file.open("a+", encoding="ascii")
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written to: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.seek(0)
+            owner = lock.read().strip() or "another"
+            raise OutputError(
+                f"{folder}: a sweep is at work in it (process {owner}); "
+                "wait for its end, or choose another directory"
+            ) from error
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield

@@ -1,0 +1,126 @@
+"""A process that runs one point after another, and keeps the results of each itself.
+
+It is told what to do on stdin and answers on stdout, a line of JSON each. Polars
+stays unimported unless tables are wanted: that would cost as much as a short run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from flashscape.errors import ConfigError, FlashscapeError, OutputError
+from flashscape.experiment import Unchecked
+from flashscape.run import Silent, run
+from flashscape.sweep import store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TELL_SECONDS = 1.0
+"""How often a run says how far it has come."""
+
+ORPHANED = 3
+"""Exit code of a worker whose parent has gone."""
+
+
+class _Teller(Silent):
+    """Tells the parent how far a run has come, now and then."""
+
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        self._say = say
+        self._told = time.monotonic()
+
+    def preconditioning(self, share: float) -> None:
+        """Tell the share of preconditioning that is done."""
+        self._tell("preconditioning", share)
+
+    def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
+        """Tell the share of the run that is done."""
+        self._tell("running", share)
+
+    def _tell(self, phase: str, share: float | None) -> None:
+        now = time.monotonic()
+        if now - self._told >= _TELL_SECONDS:
+            self._told = now
+            self._say({"phase": phase, "share": share})
+
+
+class _Worker:
+    """What the parent has said to this process, and how to answer."""
+
+    def __init__(self, orders: IO[str], answers: IO[str]) -> None:
+        self._orders = orders
+        self._answers = answers
+        self._given = threading.Semaphore(0)
+        self._waiting: list[str] = []
+
+    def work(self) -> None:
+        """Run what is asked for, until the parent has gone."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._say({"ready": True})
+        while True:
+            self._given.acquire()
+            self._say(_ended(json.loads(self._waiting.pop(0)), self._say))
+
+    def _listen(self) -> None:
+        """Take orders; the end of them is the end of the parent, in whatever way."""
+        for line in self._orders:
+            self._waiting.append(line)
+            self._given.release()
+        # Even in the midst of a point: nobody waits for it any more.
+        os._exit(ORPHANED)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        try:
+            self._answers.write(json.dumps(message, ensure_ascii=False) + "\n")
+            self._answers.flush()
+        except OSError:
+            os._exit(ORPHANED)
+
+
+def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Run a point and keep what comes of it; return what to tell the parent."""
+    points, key = Path(order["points"]), order["key"]
+    began = time.process_time()
+    error: str | None = None
+    lasting = True
+    try:
+        experiment = Unchecked.from_json(order["experiment"]).checked()
+        result = run(experiment, progress=_Teller(say))
+        store.keep(points, key, result, tables=order["tables"])
+    except OutputError as full:
+        return {"stopped": str(full)}
+    except ConfigError as refused:
+        # It was sound when it was checked: memory may have become short meanwhile.
+        error, lasting = str(refused), False
+    except FlashscapeError as refused:
+        error = str(refused)
+    except MemoryError:
+        error, lasting = "out of memory; fewer --jobs leave more to each", False
+    except Exception as bug:
+        error, lasting = f"this is a bug of flashscape: {type(bug).__name__}: {bug}", False
+    if error is not None and lasting:
+        try:
+            store.keep_failure(points, key, error)
+        except OutputError as full:
+            return {"stopped": str(full)}
+    return {"ended": key, "error": error, "cpu_seconds": time.process_time() - began}
+
+
+def main() -> None:
+    """Work for the process at the other end of stdin and stdout."""
+    # Ctrl-C reaches all processes at a terminal; the parent ends this one when it is ready.
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # Whatever else prints must not be taken for an answer.
+    os.dup2(2, 1)
+    _Worker(sys.stdin, answers).work()

@@ -1,0 +1,689 @@
+"""Sweeps: every point is what a run of its own would be, once, whatever happens in between."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+import flashscape as fs
+from flashscape.sweep import check, reading, rows, schema
+from flashscape.sweep.quantities import quantity
+from flashscape.sweep.run import jobs_that_fit
+from flashscape.sweep.seeds import student_t
+from places import ROOT
+from test_bad_input import refused
+
+DEPTH = "workload[0].queue_depth"
+VICTIM = "drive.ftl.gc.victim"
+
+
+def kept(out: Path) -> dict[str, int]:
+    """When each point was written, by its key: one that is run again has another time."""
+    return {file.parent.name: file.stat().st_mtime_ns for file in out.glob("points/*/*.json")}
+
+
+def measured(summary: dict) -> dict:
+    """A summary without what depends on the machine."""
+    return {key: value for key, value in summary.items() if key != "host_cpu_seconds"}
+
+
+def same(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table without what depends on the machine."""
+    return frame.drop("cpu_seconds")
+
+
+@pytest.fixture
+def quick(config):
+    """Points of a few milliseconds each."""
+    config["run"] = {"requests": 400}
+    config["precondition"] = {"fill": "sequential"}
+    return config
+
+
+def write(folder: Path, text: str, name: str = "sweep.toml") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+# What there is to run.
+
+
+def test_everything_is_combined_in_the_order_of_the_file(experiment_file, tmp_path):
+    file = write(
+        tmp_path,
+        f"""
+        base = "experiment.toml"
+        seeds = 2
+        [set]
+        seed = 7
+        [grid]
+        "{DEPTH}" = [4, 1]
+        [[zip]]
+        drive.geometry.channels = [2, 4]
+        drive.ftl.over_provisioning.exported = ["150 MiB", "300 MiB"]
+        [[variation]]
+        name = "plain"
+        [[variation]]
+        name = "fifo"
+        {VICTIM} = "fifo"
+        """,
+    )
+    points = check.Points(reading.of_file(file).design)
+    points.check()
+    told = [
+        (
+            point.variation,
+            point.values[VICTIM] if point.variation == "fifo" else "plain",
+            point.values[DEPTH],
+            point.values["drive.geometry.channels"],
+            point.values["drive.ftl.over_provisioning.exported"],
+            point.seed,
+        )
+        for point in points.points
+    ]
+    rows = [(2, "150 MiB"), (4, "300 MiB")]
+    names = ("plain", "fifo")
+    expected = [
+        (name, name, depth, *row, seed)
+        for name, depth, row, seed in itertools.product(names, (4, 1), rows, (7, 8))
+    ]
+    assert told == expected
+    assert [point.number for point in points.points] == list(range(1, 17))
+    # What a variation does not say is what the base has.
+    assert points.points[0].values[VICTIM] == {"policy": "greedy"}
+    assert points.points[8].name == "fifo, queue_depth=4, channels=2, exported=150 MiB, seed=7"
+
+
+def test_all_faults_of_a_file_at_once_with_their_lines(experiment_file, flashscape, tmp_path):
+    write(
+        tmp_path,
+        """base = "experiment.toml"
+seeeds = 4
+seeds = [1, 1]
+[set]
+drive.buffer.sise = "4 MiB"
+[grid]
+drive.ftl.gc.victim = ["greedy", "fifoo", "greedy"]
+"workload[0].queue_depth" = [1, 0]
+run.requests = 5
+[[zip]]
+a = [1, 2]
+b = [1]
+[[variation]]
+name = "x"
+[[variation]]
+name = "x"
+"drive.ftl.gc.victim" = "fifo"
+""",
+    )
+    ended = flashscape("sweep", "sweep.toml", "--out", "out")
+    refused(
+        ended,
+        2,
+        "sweep.toml: 8 problems",
+        'line 2, seeeds: unknown key (did you mean "seeds"?',
+        "line 3, seeds: a seed stands there twice",
+        "line 7, grid.drive.ftl.gc.victim[2]: the same as grid.drive.ftl.gc.victim[0]",
+        "line 7, grid.drive.ftl.gc.victim: drive.ftl.gc.victim covers what variation[1]",
+        'line 7, drive.ftl.gc.victim.policy: no policy "fifoo" (did you mean "fifo"?',
+        "line 9, grid.run.requests: 5 is not a list of values (write [5])",
+        "line 10, zip[0]: lists that go together are equally long; a has 2, b has 1",
+        'line 16, variation[1].name: "x" is the name of variation 1, too',
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_faults_of_points_come_once_with_the_points_that_have_them(
+    experiment_file, flashscape, tmp_path
+):
+    grid = f'[grid]\n"{DEPTH}" = [1, 0]\n"drive.buffer.size" = ["4 KiB", "2 MiB", "4 MiB"]\n'
+    write(tmp_path, f'base = "experiment.toml"\nseeds = 3\n{grid}')
+    ended = flashscape("sweep", "sweep.toml", "--dry-run")
+    refused(
+        ended,
+        2,
+        "sweep.toml: 2 problems",
+        "line 4, workload[0].queue_depth: ",
+        "line 5, drive.buffer.size: 4 KiB hold",
+        "(in 6 of 18 points: queue_depth=1, size=4 KiB; queue_depth=0, size=4 KiB)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("seeds = 2", ("base: missing; write base =",)),
+        ('base = "none.toml"\nseeds = 2', ("line 1, base: ", "none.toml: cannot be read")),
+        ('base = "experiment.toml"', ("nothing varies",)),
+        ('base = "experiment.toml"\nseeds = 0', ("line 2, seeds: 0 is neither",)),
+        ('base = "experiment.toml"\nseeds = [', ("line 2: column",)),
+        ('base = "broken.json"\nseeds = 2', ("broken.json", "(in all 2 points)")),
+        ('base = "sweep.toml"\nseeds = 2', ("base: unknown key", "(in all 2 points)")),
+        (
+            'base = "experiment.toml"\nseeds = 2\n[set]\nseed = 18446744073709551615',
+            ("line 2, seeds: 2 seeds from 18446744073709551615 on do not fit 64 bits",),
+        ),
+        ("[drive]\npreset = 'dc-tlc'", ("is an experiment, not a sweep",)),
+        (
+            f'base = "experiment.toml"\nseeds = 1000\n[grid]\nseed = [{", ".join("1234")}]',
+            ("line 2, seeds: seed covers what grid.seed",),
+        ),
+        (
+            'base = "experiment.toml"\nseeds = 60000\n[grid]\nrun.audit = [true, false]',
+            ("120,000 points are more than 100,000",),
+        ),
+        (
+            'base = "experiment.toml"\nseeds = 2\n[set]\nseed = -1',
+            ("seed: -1 is too small", "(in all 2 points)"),
+        ),
+        (
+            f'base = "experiment.toml"\n[set]\n{VICTIM} = "fifo"\n[grid]\n{VICTIM} = ["greedy"]',
+            ("line 5, grid.drive.ftl.gc.victim: drive.ftl.gc.victim is set for all points",),
+        ),
+        (
+            f'base = "experiment.toml"\n[[variation]]\n{VICTIM}.policy = "fifo"\n'
+            "[[variation]]\n[grid]\ndrive.ftl.gc.victim = ['greedy']",
+            ("covers what variation[0].drive.ftl.gc.victim.policy says",),
+        ),
+    ],
+)
+def test_sweeps_that_make_no_sense(text, messages, experiment_file, flashscape, tmp_path):
+    write(tmp_path, text)
+    write(tmp_path, "{", "broken.json")
+    refused(flashscape("sweep", "sweep.toml", "--out", "out"), 2, *messages)
+    assert not (tmp_path / "out").exists()
+
+
+def test_values_from_python_are_refused_alike(quick, tmp_path):
+    with pytest.raises(fs.ConfigError) as caught:
+        fs.sweep(quick, grid={DEPTH: [1, 0], VICTIM: "fifo"}, out=tmp_path / "out")
+    assert {problem.path for problem in caught.value.problems} == {f'grid."{VICTIM}"', DEPTH}
+
+
+def test_the_schema_knows_the_files_that_work(flashscape):
+    import tomllib
+
+    known = json.loads(flashscape("schema", "--sweep").out)
+    assert known == schema.schema()
+    jsonschema.Draft202012Validator.check_schema(known)
+    shipped = tomllib.loads((ROOT / "examples" / "sweep.toml").read_text(encoding="utf-8"))
+    jsonschema.validate(shipped, known)
+    inline = {"base": {"drive": {"preset": "dc-tlc"}}, "grid": {DEPTH: [1, 2]}}
+    jsonschema.validate(inline, known)
+    for wrong in (
+        shipped | {"gird": {}},
+        {"base": "a.toml"},
+        {"base": "a.toml", "grid": {DEPTH: 1}},
+        {"base": {"drvie": {}}, "seeds": 2},
+        shipped | {"seeds": 0},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, known)
+
+
+# What comes out.
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_points_are_what_single_runs_are(jobs, config, tmp_path):
+    config["run"]["requests"] = 1000
+    grid = {VICTIM: ["greedy", "fifo"], DEPTH: [16, 2]}
+    swept = fs.sweep(config, grid=grid, seeds=[5, 3], out=tmp_path / "out", jobs=jobs)
+    alone = [
+        fs.run(fs.Experiment.of(config).replace({VICTIM: victim, DEPTH: depth, "seed": seed}))
+        for victim, depth, seed in itertools.product(grid[VICTIM], grid[DEPTH], [5, 3])
+    ]
+    for number, result in enumerate(alone, 1):
+        assert measured(swept.result(number).summary) == measured(result.summary)
+    table = pl.read_parquet(tmp_path / "out" / "sweep.parquet")
+    assert table.equals(swept.frame)
+    assert fs.Sweep.load(tmp_path / "out").frame.equals(table)
+    told = table.select("point", VICTIM, DEPTH, "seed", "initiator", "kind", "digest", "p99_ns")
+    expected = [
+        (
+            number,
+            result.summary["config"]["drive"]["ftl"]["gc"]["victim"]["policy"],
+            result.summary["config"]["workload"][0]["queue_depth"],
+            result.summary["config"]["seed"],
+            initiator,
+            kind,
+            result.digest,
+            figures["latency_ns"]["p99"],
+        )
+        for number, result in enumerate(alone, 1)
+        for initiator, kind, figures in result.groups()
+    ]
+    assert told.rows() == expected
+    assert len({row[6] for row in expected}) == 8
+
+
+def test_columns_are_typed_and_in_base_units(quick, tmp_path):
+    swept = fs.sweep(
+        quick,
+        grid={"record.interval": ["64 ms", "1s"], "drive.buffer.size": ["4 MiB"]},
+        variations={
+            "a": {"workload[0].reads": "70 %", "run.audit": True},
+            "b": {"drive.ftl.gc.soft": "5 % of blocks", "workload[0].queue_depth": 3},
+        },
+        out=tmp_path / "out",
+    )
+    frame = swept.frame
+    assert frame["record.interval"].unique(maintain_order=True).to_list() == ["64 ms", "1s"]
+    intervals = frame["record.interval_ns"].unique(maintain_order=True)
+    assert (intervals.dtype, intervals.to_list()) == (pl.Int64, [64_000_000, 1_000_000_000])
+    assert frame["drive.buffer.size_bytes"].unique().to_list() == [4 << 20]
+    by_name = {row["variation"]: row for row in frame.iter_rows(named=True)}
+    # What one of them does not say is the base's, and the preset's.
+    assert [by_name[n]["workload[0].reads_share"] for n in "ab"] == pytest.approx([0.7, 0.5])
+    assert [by_name[n]["run.audit"] for n in "ab"] == [True, False]
+    assert [by_name[n][DEPTH] for n in "ab"] == [8, 3]
+    assert [by_name[n]["drive.ftl.gc.soft"] for n in "ab"] == ["6 blocks", "5 % of blocks"]
+    # Blocks and shares of blocks are not to be compared.
+    assert not [c for c in frame.columns if c.startswith("drive.ftl.gc.soft_")]
+    row = by_name["a"]
+    assert row["bytes_per_second"] == pytest.approx(row["bytes"] / row["counted_ns"] * 1e9)
+    shares = [row[name] for name in frame.columns if name.endswith("_share") and "." not in name]
+    assert sum(shares) == pytest.approx(1.0)
+    states = [row[f"{name}_ns"] for name, _ in fs._flashscape.states()]
+    assert sum(states) == pytest.approx(row["mean_ns"] * row["requests"])
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "unit"),
+    [
+        ("64 ms", 64_000_000, "ns"),
+        ("1.5min", 90_000_000_000, "ns"),
+        ("0.001 us", 1, "ns"),
+        ("4 KiB", 4096, "bytes"),
+        ("1.92 TB", 1_920_000_000_000, "bytes"),
+        ("1600 MT/s", 1.6e9, "bytes_per_second"),
+        ("7 GB/s", 7e9, "bytes_per_second"),
+        ("2 kIOPS", 2000, "requests_per_second"),
+        ("3 /s", 3, "requests_per_second"),
+        ("7 %", 0.07, "share"),
+        ("6 blocks", 6, "blocks"),
+        ("5.05 % of blocks", 0.0505, "share_of_blocks"),
+        ("5 % of pages", 0.05, "share_of_pages"),
+    ],
+)
+def test_quantities(text, amount, unit):
+    found = quantity(text)
+    assert (float(found.amount), found.unit) == (pytest.approx(amount), unit)
+
+
+def test_what_is_no_quantity():
+    assert [quantity(each) for each in ("greedy", "12", "3 parsecs", "-1 s", 5, None)] == [None] * 6
+
+
+def test_means_over_seeds(quick, tmp_path):
+    swept = fs.sweep(quick, grid={DEPTH: [2, 8]}, seeds=3, out=tmp_path / "out")
+    for row in swept.over_seeds().iter_rows(named=True):
+        mine = (pl.col(DEPTH) == row[DEPTH]) & (pl.col("kind") == row["kind"])
+        values = swept.frame.filter(mine)["mean_ns"].to_list()
+        assert row["seeds"] == len(values) == 3
+        assert row["mean_ns"] == pytest.approx(statistics.fmean(values))
+        # For two degrees of freedom t has a closed form: t² = 2 p² / (1 - p²), at p = 0.95.
+        t = math.sqrt(2 * 0.95**2 / (1 - 0.95**2))
+        half_width = t * statistics.stdev(values) / math.sqrt(3)
+        assert row["mean_ns_ci95"] == pytest.approx(half_width, rel=1e-3)
+    assert len(swept.over_seeds()) == 4
+
+
+@pytest.mark.parametrize(("freedom", "t"), [(1, 12.706), (40, 2.021), (60, 2.000), (120, 1.980)])
+def test_students_t_is_that_of_tables(freedom, t):
+    assert student_t(freedom) == pytest.approx(t, abs=6e-4)
+
+
+def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
+    out = tmp_path / "out"
+    fs.sweep(quick, seeds=2, out=out)
+    before = kept(out)
+    with pytest.raises(fs.OutputError, match="cannot be read"):
+        fs.Sweep.load(out).result(1).frame("latency")
+    swept = fs.sweep(quick, seeds=2, out=out, tables=True)
+    assert swept.result(2).latency["requests"].sum() == 400
+    after = kept(out)
+    assert all(after[key] != before[key] for key in before)
+    # Those with tables will do where none are wanted.
+    fs.sweep(quick, seeds=2, out=out)
+    assert kept(out) == after
+
+
+def test_points_with_equal_inputs_are_run_once(quick, tmp_path):
+    grid = {"drive.buffer.size": ["2 MiB", "2048 KiB"]}
+    swept = fs.sweep(quick, grid=grid, out=tmp_path / "out")
+    assert len(kept(tmp_path / "out")) == 1
+    assert swept.frame["digest"].n_unique() == 1
+    assert (
+        swept.frame["drive.buffer.size"].unique(maintain_order=True).to_list()
+        == grid["drive.buffer.size"]
+    )
+
+
+def test_a_script_needs_no_guard_and_no_directory(quick, tmp_path):
+    script = f"import flashscape as fs\nprint(fs.sweep({quick!r}, seeds=3, jobs=2).counts)\n"
+    file = write(tmp_path, script, "script.py")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    # Workers do not take modules from where they happen to be.
+    write(elsewhere, "raise SystemExit", "json.py")
+    command = [sys.executable, str(file)]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, check=True)
+    assert "'done': 3" in ended.stdout
+    assert [each.name for each in elsewhere.iterdir()] == ["json.py"]
+
+
+# Going on.
+
+
+def test_only_what_has_changed_is_run_again(quick, tmp_path):
+    rows = [("time_us", "op", "offset", "length")]
+    rows += [(n * 100, "RW"[n % 2], n * 4096, 4096) for n in range(50)]
+
+    def trace(name, rows):
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+
+    trace("a.csv", rows)
+    trace("b.csv", rows)
+    out = tmp_path / "out"
+    quick["workload"] = [{"name": "host", "trace": {"file": "a.csv"}}]
+    quick["run"] = {}
+
+    def go(files=("a.csv", "b.csv"), **changes):
+        files = [str(tmp_path / name) for name in files]
+        swept = fs.sweep(quick | changes, grid={"workload[0].trace.file": files}, out=out)
+        return kept(out), swept
+
+    first, _ = go()
+    assert len(first) == 2
+    assert go()[0] == first
+    assert go(title="renamed")[0] == first
+    trace("b.csv", [*rows, (9999, "R", 0, 4096)])
+    second, swept = go()
+    assert set(second.items()) > set(first.items())
+    assert len(second) == 3
+    assert swept.frame.group_by("point", maintain_order=True).agg(pl.col("requests").sum())[
+        "requests"
+    ].to_list() == [50, 51]
+    # What is no longer wanted stays, and is not in the results.
+    third, swept = go(files=("b.csv",))
+    assert third == second
+    assert swept.frame["point"].unique().to_list() == [1]
+    # Another seed is another input.
+    assert len(go(files=("b.csv",), seed=2)[0]) == 4
+
+
+def test_a_damaged_result_is_measured_again(quick, tmp_path):
+    out = tmp_path / "out"
+    whole = fs.sweep(quick, seeds=2, out=out).frame
+    damaged = next(out.glob("points/*/summary.json"))
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    assert same(fs.sweep(quick, seeds=2, out=out).frame).equals(same(whole))
+
+
+def workers(parent: int) -> list[int]:
+    """Processes that a process has started and that still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, owner = (folder / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+        except OSError:
+            continue
+        if int(owner) == parent and state != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+NO_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+
+
+@pytest.fixture
+def long(experiment_file, tmp_path):
+    """A sweep of twelve points of about a tenth of a second."""
+    text = 'base = "experiment.toml"\nseeds = 12\n[set]\nrun = { requests = 30_000 }\n'
+    write(tmp_path, text)
+    return tmp_path / "out"
+
+
+def start(tmp_path, *arguments):
+    command = [sys.executable, "-m", "flashscape", "sweep", "sweep.toml", "--out", "out"]
+    return subprocess.Popen(
+        [*command, "--jobs", "2", *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(out: Path, points: int, process) -> None:
+    until = time.monotonic() + 60
+    while len(list(out.glob("points/*/summary.json"))) < points:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.002)
+
+
+@NO_PROC
+def test_killed_and_resumed_without_repeating(long, flashscape, tmp_path):
+    process = start(tmp_path)
+    # At any moment of any point.
+    wait_for(long, 3, process)
+    seed = time.time_ns()
+    print(f"delay drawn with seed {seed}")
+    time.sleep(random.Random(seed).uniform(0, 0.05))
+    at_work = workers(process.pid)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert at_work
+    until = time.monotonic() + 5
+    while any(map(is_running, at_work)):
+        assert time.monotonic() < until, "workers go on without their parent"
+        time.sleep(0.01)
+    before = {
+        k: v for k, v in kept(long).items() if (long / "points" / k / "summary.json").exists()
+    }
+    assert 3 <= len(before) < 12
+    assert fs.Sweep.load(long).counts["open"] == 12 - len(before)
+    ended = flashscape("sweep", "sweep.toml", "--out", "out", "--jobs", "2")
+    assert ended.status == 0, ended.err
+    assert f"12 points; {len(before)} done before; {12 - len(before)} to run" in ended.err
+    after = kept(long)
+    assert len(after) == 12
+    assert before.items() <= after.items()
+    assert not list(long.glob("points/*/.unfinished-*"))
+    assert flashscape("sweep", "sweep.toml", "--out", "whole", "--quiet").status == 0
+    whole = pl.read_parquet(tmp_path / "whole" / "sweep.parquet")
+    assert same(pl.read_parquet(long / "sweep.parquet")).equals(same(whole))
+
+
+@NO_PROC
+def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
+    process = start(tmp_path)
+    wait_for(long, 3, process)
+    at_work = workers(process.pid)
+    # As a terminal does it: to all of them.
+    for each in (*at_work, process.pid):
+        os.kill(each, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert not any(map(is_running, at_work))
+    counts = fs.Sweep.load(long).counts
+    assert counts["done"] >= 3
+    assert counts["done"] + counts["open"] == 12
+    last = err.splitlines()[-1]
+    assert last.startswith(
+        f"error: interrupted with {counts['done']} of 12 points ended; those are"
+    )
+    assert f"12 points: {counts['done']} done, {counts['open']} open" in out
+    table = pl.read_parquet(long / "sweep.parquet")
+    assert table.group_by("status").agg(pl.col("point").n_unique()).sort("status").rows() == [
+        ("done", counts["done"]),
+        ("open", counts["open"]),
+    ]
+
+
+@NO_PROC
+def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_path):
+    longer = ("--set", "run.requests=60000")
+    process = start(tmp_path, *longer)
+    wait_for(long, 1, process)
+    os.kill(workers(process.pid)[0], signal.SIGKILL)
+    second = flashscape("sweep", "sweep.toml", "--out", "out")
+    refused(second, 1, f"out: a sweep is at work in it (process {process.pid})")
+    out, err = process.communicate(timeout=60)
+    swept = fs.Sweep.load(long)
+    assert process.returncode == 1, err
+    assert swept.counts == {"done": 11, "failed": 1, "invalid": 0, "open": 0}
+    assert "its process was ended by SIGKILL" in swept.failures[0][1]
+    assert swept.failures[0][0] in out
+    before = kept(long)
+    # That a process was killed is no property of its point.
+    assert flashscape("sweep", "sweep.toml", "--out", "out", *longer).status == 0
+    assert len(kept(long)) == 12
+    assert before.items() <= kept(long).items()
+
+
+# What goes wrong.
+
+FAILING = {"drive.ftl.bad_blocks.grown_per_erase": "60 %"}
+
+
+def test_a_point_that_fails_does_not_end_the_sweep(config, experiment_file, flashscape, tmp_path):
+    with pytest.raises(fs.SpaceError) as alone:
+        fs.run(fs.Experiment.of(config).replace(FAILING))
+    write(
+        tmp_path,
+        'base = "experiment.toml"\n[grid]\n'
+        'drive.ftl.bad_blocks.grown_per_erase = ["0 %", "60 %", "0.1 %"]\n',
+    )
+    ended = flashscape("sweep", "sweep.toml", "--out", "out")
+    assert ended.status == 1
+    assert f"no results: grown_per_erase=60 %: {alone.value}" in ended.out
+    table = pl.read_parquet(tmp_path / "out" / "sweep.parquet")
+    failed = table.filter(pl.col("status") == "failed")
+    assert failed.select("point", "error", "kind", "digest").rows() == [
+        (2, str(alone.value), None, None)
+    ]
+    assert table.filter(status="done")["point"].unique().to_list() == [1, 3]
+    before = kept(tmp_path / "out")
+    # It would fail again.
+    assert flashscape("sweep", "sweep.toml", "--out", "out").status == 1
+    assert kept(tmp_path / "out") == before
+    assert flashscape("sweep", "sweep.toml", "--out", "out", "--retry-failed").status == 1
+    changed = set(kept(tmp_path / "out").items()) - set(before.items())
+    assert len(changed) == 1
+
+
+def test_impossible_points_are_noted_where_they_may_be(quick, flashscape, tmp_path):
+    config = json.dumps(quick)
+    write(tmp_path, config, "base.json")
+    write(tmp_path, 'base = "base.json"\n[grid]\n"workload[0].queue_depth" = [4, 0, 1]\n')
+    refused(flashscape("sweep", "sweep.toml", "--out", "out"), 2, "line 3, workload[0].queue_depth")
+    ended = flashscape("sweep", "sweep.toml", "--out", "out", "--skip-invalid")
+    assert ended.status == 0, ended.err
+    table = pl.read_parquet(tmp_path / "out" / "sweep.parquet")
+    points = table.unique("point", maintain_order=True).select("point", "status", DEPTH)
+    assert points.rows() == [(1, "done", 4), (2, "invalid", 0), (3, "done", 1)]
+    assert "at least 1 must be outstanding" in table.filter(status="invalid")["error"][0]
+    assert "3 points: 2 done, 1 invalid" in flashscape("sweep", "--show", "out").out
+
+
+def test_a_directory_of_something_else_is_left_alone(quick, tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(fs.OutputError, match=r"is not empty \(it has precious.txt\)"):
+        fs.sweep(quick, seeds=2, out=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["precious.txt"]
+    with pytest.raises(fs.OutputError, match=r"has no sweep.json"):
+        fs.Sweep.load(tmp_path)
+
+
+def test_a_dry_run_lists_the_points_and_writes_nothing(experiment_file, flashscape, tmp_path):
+    file = write(tmp_path, f'base = "experiment.toml"\n[grid]\n"{DEPTH}" = [1, 2]\n')
+    ended = flashscape("sweep", file, "--dry-run", "--out", "out")
+    assert ended.status == 0, ended.err
+    assert "1  queue_depth=1\n     2  queue_depth=2\n" in ended.out
+    assert "2 points, 0 of them done, 2 to run" in ended.out
+    assert not (tmp_path / "out").exists()
+    assert flashscape("sweep", file).status == 2
+    assert flashscape("sweep").status == 2
+    assert "goes with --plot alone" in flashscape("sweep", file, "--show", "out").err
+
+
+@pytest.mark.parametrize(
+    ("needs", "jobs", "gibibytes", "fits"),
+    [
+        ([1, 1, 1, 1], 4, 8, 4),
+        ([3, 3, 1, 1], 4, 8, 3),
+        ([5, 4, 1], 3, 8, 1),
+        ([9], 1, 8, 1),
+        ([9, 9], 2, None, 2),
+    ],
+)
+def test_as_many_jobs_as_fit_the_memory(needs, jobs, gibibytes, fits):
+    """The largest at the same time, and 64 MiB for each process."""
+    available = None if gibibytes is None else gibibytes << 30
+    assert jobs_that_fit([need << 30 for need in needs], jobs, available) == fits
+
+
+def test_a_picture_of_one_or_two_things(quick, flashscape, tmp_path):
+    grid = {DEPTH: [1, 4], VICTIM: ["greedy", "fifo"]}
+    fs.sweep(quick, grid=grid, seeds=2, out=tmp_path / "two")
+    assert flashscape("sweep", "--show", "two", "--plot").status == 0
+    drawn = (tmp_path / "two" / "sweep.svg").read_text(encoding="utf-8")
+    for text in ("greedy", "fifo", "queue_depth", "write amplification"):
+        assert f"<!-- {text}" in drawn
+    # What is measured anew makes it out of date.
+    fs.sweep(quick, grid=grid, out=tmp_path / "two")
+    assert not (tmp_path / "two" / "sweep.svg").exists()
+    grid["record.slowest"] = [1, 2]
+    swept = fs.sweep(quick, grid=grid, out=tmp_path / "three")
+    assert swept.draw() == "one or two things can be drawn, and 3 vary"
+
+
+def test_the_document_says_what_there_is(flashscape, tmp_path):
+    text = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    write(tmp_path, shown)
+    shutil.copy(ROOT / "examples" / "mixed.toml", tmp_path)
+    ended = flashscape("sweep", "sweep.toml", "--dry-run")
+    assert ended.status == 0, ended.err
+    [points] = re.findall(r"= (\d+) points", text)
+    assert f"\n{points} points, 0 of them done" in ended.out
+    table = text.split("| column | meaning |")[1].split("\n\n")[0]
+    first_cells = " ".join(row.split("|")[1] for row in table.splitlines() if row)
+    named = set(re.findall(r"`(\w+)`", first_cells))
+    known = {*rows.metrics(), "point", "name", "variation", "seed", "status", "error", "results"}
+    assert {name for name in named if not name.startswith("_")} <= known
+    # The rest is named by one of its family: `p50_ns` … stands for all that end alike.
+    families = tuple(f"{name.rsplit('_', 1)[0]}_" for name in named)
+    alike = ("_ns", "_share", "_beyond")
+    single = {name for name in rows.metrics() if not name.endswith(alike)}
+    assert {name for name in single - named if not name.startswith(families)} == set()
