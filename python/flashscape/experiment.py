@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 _Override = tuple[str, str, bool]
 """A path, a value's text, and whether that is JSON or as on a command line."""
 
-_ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+[^\s,]+){3,8})\s*")
+_ROW = re.compile(
+    r"\s*(time_us,op,offset,length|BeginHeader|fio version [23] iolog|Timestamp,.*|device_id,.*"
+    r"|[0-9]+,[0-9]+\s+[0-9]+\s+[0-9]+\s.*|[0-9.]+([\s,]+[^\s,]+){3,8})\s*",
+    re.IGNORECASE,
+)
 """What a trace begins with, in any of the known formats."""
 
 
@@ -66,7 +70,7 @@ class Experiment:
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            hint = _trace_hint(path) if _is_gzip(path) else ""
+            hint = _trace_hint(path) if _is_packed(path) else ""
             raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
         if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
             raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
@@ -157,9 +161,10 @@ def _trace_hint(path: Path) -> str:
     return f"; it looks like a trace: flashscape replay {path} --drive PRESET"
 
 
-def _is_gzip(path: Path) -> bool:
+def _is_packed(path: Path) -> bool:
+    """Tell gzip and Zstandard by their magic numbers."""
     with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+        return file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
 
 
 def _pairs(overrides: Overrides) -> tuple[_Override, ...]:

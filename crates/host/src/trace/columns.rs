@@ -116,7 +116,10 @@ impl<'a> Columns<'a> {
         let length = self.rest.iter().position(ends).unwrap_or(self.rest.len());
         let text = &self.rest[..length];
         self.go_behind(length);
-        Ok(trim(text))
+        Ok(match self.separator {
+            Separator::Blanks => text,
+            Separator::Comma => trim(text),
+        })
     }
 
     /// As [`Columns::text`], where an empty column is one that was cut.
@@ -309,18 +312,20 @@ pub(crate) fn hex(text: &[u8]) -> Result<u64, What> {
     if text.is_empty() {
         return Err(What::NoHexNumber);
     }
-    let mut number = 0u64;
+    // Without their zeroes, numbers that fit have 16 digits at most.
+    let zeroes = text.iter().take_while(|byte| **byte == b'0').count();
+    let fits = text.len() - zeroes <= 16;
+    let (mut number, mut all) = (0u64, 0u8);
     for byte in text {
         let digit = HEX_DIGITS[*byte as usize];
-        if digit > 0xf {
-            return Err(What::NoHexNumber);
-        }
-        if number >> 60 != 0 {
-            return Err(What::TooLarge);
-        }
-        number = number << 4 | u64::from(digit);
+        all |= digit;
+        number = number << 4 | u64::from(digit & 0xf);
     }
-    Ok(number)
+    match (all <= 0xf, fits) {
+        (false, _) => Err(What::NoHexNumber),
+        (true, false) => Err(What::TooLarge),
+        (true, true) => Ok(number),
+    }
 }
 
 /// The value of each byte as a hexadecimal digit; 0xff where it is none.
@@ -357,6 +362,9 @@ fn is_blank(byte: u8) -> bool {
 
 #[inline]
 pub(crate) fn trim_start(mut text: &[u8]) -> &[u8] {
+    while let Some(rest) = text.strip_prefix(b"        ") {
+        text = rest;
+    }
     while let [first, rest @ ..] = text
         && is_blank(*first)
     {
