@@ -71,6 +71,7 @@ fn trace(format: &str, text: &str) {
         });
         seconds.fold(f64::INFINITY, f64::min)
     };
+    let lines = text.bytes().filter(|byte| *byte == b'\n').count() as f64;
     let survey = config.survey().unwrap();
     let rows = survey.as_ref().map_or(0, |survey| survey.rows);
     let surveyed = best(&|| {
@@ -85,9 +86,11 @@ fn trace(format: &str, text: &str) {
     });
     let million_a_second = |seconds: f64| rows as f64 / seconds / 1e6;
     println!(
-        "{format:<9} {:3} B a row: survey {:5.1} million a second, {:4.2} GB/s; replay {:5.1}",
+        "{format:<9} {:3} B a row: survey {:5.1} million rows, {:5.1} million lines, {:4.2} GB a \
+         second; replay {:5.1} million rows",
         text.len() as u64 / rows,
         million_a_second(surveyed),
+        lines / surveyed / 1e6,
         text.len() as f64 / surveyed / 1e9,
         million_a_second(replayed),
     );

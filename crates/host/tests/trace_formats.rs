@@ -253,7 +253,10 @@ fn msr_counts_100_ns_from_the_first_and_devices_by_name() {
     assert_eq!((found.rows, &found.names[..]), (3, &["hm_1".to_owned(), "usr_0".to_owned()][..]));
     assert_eq!(found.first_stamp.as_ns(), 12_816_637_200_306_162_900);
     let announcement = found.to_string();
-    assert!(announcement.contains("bytes 8192 to 383528960 = hm_1"), "{announcement}");
+    assert!(
+        announcement.contains("device 0 = hm_1  2 rows, bytes 8192 to 383528960"),
+        "{announcement}"
+    );
     let expected = [
         (0, command(Kind::Read, 383_496_192, 32_768)),
         (500, command(Kind::Write, 8_192, 512)),
@@ -261,6 +264,8 @@ fn msr_counts_100_ns_from_the_first_and_devices_by_name() {
     ];
     assert_eq!(file.replay("combine = 'fold'"), expected);
     assert_eq!(file.replay("devices = [1]"), expected[2..]);
+    let refusal = file.refusal("devices = [2]");
+    assert!(refusal.contains("no device 2 (it has 0 = hm_1, 1 = usr_0)"), "{refusal}");
 }
 
 #[test]

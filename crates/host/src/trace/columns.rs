@@ -105,7 +105,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The bytes of the next column, without blanks around them.
-    #[inline]
+    #[inline(always)]
     pub fn text(&mut self) -> Result<&'a [u8], Fault> {
         let column = self.column;
         self.column += 1;
@@ -143,7 +143,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The next column as a whole number.
-    #[inline]
+    #[inline(always)]
     pub fn whole(&mut self) -> Result<u64, Fault> {
         if let Some((number, length)) = leading_digits(self.rest)
             && self.rest.get(length).is_none_or(|byte| self.separator.is(*byte))
@@ -197,7 +197,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Goes on behind a column of `length` bytes and what separates it from the next.
-    #[inline]
+    #[inline(always)]
     fn go_behind(&mut self, length: usize) {
         let behind = &self.rest[length..];
         match self.separator {
@@ -211,7 +211,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Eight digits as a number: pairs are joined to pairs, all at once.
-#[inline]
+#[inline(always)]
 fn eight_digits(text: &[u8]) -> Option<u64> {
     let chunk: [u8; 8] = text.get(..8)?.try_into().ok()?;
     let chunk = u64::from_le_bytes(chunk);
@@ -230,7 +230,7 @@ fn eight_digits(text: &[u8]) -> Option<u64> {
 
 /// The number that `text` begins with and how many digits it has: at most 19, which
 /// always fit. Nothing where there is no digit.
-#[inline]
+#[inline(always)]
 fn leading_digits(text: &[u8]) -> Option<(u64, usize)> {
     let (mut number, mut length) = (0, 0);
     while length < 16

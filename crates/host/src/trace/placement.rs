@@ -124,9 +124,8 @@ pub(crate) fn faults(config: &TraceConfig, survey: &Survey) -> Vec<Fault> {
     let missing: Vec<String> =
         listed.filter(|device| !exists(device)).map(u32::to_string).collect();
     if !missing.is_empty() {
-        let known: Vec<String> = survey.devices.iter().map(|d| d.device.to_string()).collect();
-        let (missing, known) = (missing.join(", "), known.join(", "));
-        let problem = format!("the trace has no device {missing} (it has {known})");
+        let problem =
+            format!("the trace has no device {} (it has {})", missing.join(", "), known(survey));
         faults.push(Fault::new("trace.devices", problem));
     }
     let count = chosen(config, survey).len();
@@ -145,6 +144,17 @@ pub(crate) fn faults(config: &TraceConfig, survey: &Survey) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// The devices of a trace, as far as a message can list them.
+fn known(survey: &Survey) -> String {
+    let shown = 16;
+    let labels = survey.devices.iter().take(shown).map(|d| survey.device_label(d.device));
+    let mut list = labels.map(|label| label.trim_end().to_owned()).collect::<Vec<_>>().join(", ");
+    if survey.devices.len() > shown {
+        list += &format!(" and {} more", survey.devices.len() - shown);
+    }
+    list
 }
 
 /// The keys of `config` that mean nothing for `format`.

@@ -115,7 +115,7 @@ impl Replay {
         let rows = Rows::open_with(&self.file, self.format, &self.options)?;
         self.rows = Spreading::new(InOrder::new(rows, self.slack_ns), self.spread_ns);
         if let Pace::Stamps(stamps) = &mut self.pace {
-            stamps.passed += stamps.period;
+            stamps.passed = stamps.passed.saturating_add(stamps.period);
         }
         Ok(true)
     }
@@ -181,7 +181,7 @@ impl Stamps {
     /// before the request issued last.
     #[inline]
     fn at(&mut self, stamp_ns: u64) -> Option<Span> {
-        let since_first = stamp_ns.checked_sub(self.first)? + self.passed;
+        let since_first = stamp_ns.checked_sub(self.first)?.saturating_add(self.passed);
         // Exact where stamps are taken as they are, whatever their size.
         let scaled = if self.scale == 1.0 {
             since_first
@@ -207,7 +207,7 @@ fn spread_ns(trace: &TraceConfig, survey: &Survey) -> Option<u64> {
 /// stamp, or the unit that the rows of the last stamp are spread over.
 fn period_ns(trace: &TraceConfig, survey: &Survey) -> u64 {
     let behind = survey.mean_gap().as_ns().max(spread_ns(trace, survey).unwrap_or(0));
-    survey.span().as_ns() + behind
+    survey.span().as_ns().saturating_add(behind)
 }
 
 /// How far the order of the stamps may depart from that of the file, in

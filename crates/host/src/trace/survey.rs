@@ -194,6 +194,14 @@ impl Survey {
         self.names.get(device as usize).map(String::as_str)
     }
 
+    /// How messages call a device: its number, and its name where it has one.
+    pub(crate) fn device_label(&self, device: u32) -> String {
+        match self.device_name(device) {
+            Some(name) => format!("{device} = {}  ", name.escape_debug()),
+            None => device.to_string(),
+        }
+    }
+
     /// True where many requests have one stamp because stamps are coarse.
     pub fn is_coarse(&self) -> bool {
         self.stamps.unit.as_ns() >= COARSE_NS && self.stamps.repeated > 0
@@ -434,9 +442,9 @@ impl Survey {
         let shown = 16;
         for device in self.devices.iter().take(shown) {
             let begin = device.begin.min(device.end());
-            let (number, rows, end) = (device.device, device.rows, device.end());
-            let name = self.device_name(number).map_or(String::new(), |name| format!(" = {name}"));
-            writeln!(out, "  device {number:<5}{rows} rows, bytes {begin} to {end}{name}")?;
+            let (rows, end) = (device.rows, device.end());
+            let label = self.device_label(device.device);
+            writeln!(out, "  device {label:<5}{rows} rows, bytes {begin} to {end}")?;
         }
         if self.devices.len() > shown {
             writeln!(out, "  and {} more devices", self.devices.len() - shown)?;
