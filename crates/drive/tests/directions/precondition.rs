@@ -1,0 +1,60 @@
+//! What the drive holds at first. On the drive here 768 units are exported of 1024.
+
+use crate::case::{Case, Predicted, Scene, case};
+use crate::common::set;
+use ftl::{Lpn, Pun};
+use ftl::Source;
+
+/// Units that hold data, and those that lie where a fill by address puts them.
+fn mapped_and_in_order(scene: &Scene) -> [u64; 2] {
+    let bench = scene.bench();
+    let ftl = bench.device.ftl();
+    let places = (0..768).filter_map(|lpn| Some((lpn, ftl.lookup(Lpn(lpn))?)));
+    let places: Vec<(u32, Pun)> = places.collect();
+    let in_order = places.iter().filter(|(lpn, pun)| *lpn == pun.0).count() as u64;
+    [places.len() as u64, in_order]
+}
+
+/// Units that were written to age the drive.
+fn aged(scene: &Scene) -> u64 {
+    let done = *scene.run().preconditioned();
+    assert_eq!(done.filled + done.aged, done.tally.units[Source::Host as usize]);
+    done.aged
+}
+
+pub fn cases() -> Vec<Case> {
+    let filled_and_aged =
+        [set("precondition.fill", "sequential"), set("precondition.age.overwrites", "50.0")];
+    vec![
+        // Of a random permutation one stays in the mean, more than ten 1 in 10^8 times.
+        case("precondition.fill")
+            .see("units that hold data, and that lie in order", mapped_and_in_order)
+            .under([
+                ("empty", [0, 0].into()),
+                ("sequential", [768, 768].into()),
+                ("random", Predicted::Figures(vec![768.0..=768.0, 0.0..=10.0])),
+            ]),
+        // From the beginning of the space, so all of it lies in order.
+        case("precondition.share")
+            .filled()
+            .see("units that hold data, and that lie in order", mapped_and_in_order)
+            .under([("12.5 %", [96, 96]), ("50 %", [384, 384]), ("100 %", [768, 768])])
+            .left_out([768, 768]),
+        case("precondition.age.overwrites")
+            .given(&filled_and_aged)
+            .see("units written by ageing", aged)
+            .under([("0.0", 0), ("0.5", 384), ("2.5", 1_920)]),
+        // Sequential overwrites move nothing: every window is alike from the first on,
+        // and three windows of 500 erases are the least. That is 24 000 units written
+        // over, and up to the free quarter of the drive before the first erase; a window
+        // ends with a quarter of the 768 units.
+        case("precondition.age.until_steady")
+            .given(&filled_and_aged)
+            .given(&[set("precondition.age.addresses", "sequential")])
+            .see("units written by ageing", aged)
+            .under([
+                ("false", (50 * 768).into()),
+                ("true", Predicted::Figures(vec![24_000.0..=24_000.0 + 256.0 + 3.0 * 192.0])),
+            ]),
+    ]
+}
