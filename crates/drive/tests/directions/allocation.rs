@@ -55,18 +55,17 @@ fn bins_in_turn(scene: &Scene, pages: u32) -> Vec<u64> {
 /// Three dies with a channel each, in one pool; die 0 is read from for 10 x 125 us,
 /// which goes before the programs that it gets meanwhile. The dies of pages 101, 102 …
 /// that are written at these moments.
-fn beside_a_busy_die(scene: &Scene) -> Vec<u64> {
-    const AT_US: [u64; 7] = [10, 20, 30, 400, 410, 420, 430];
+fn beside_a_busy_die(scene: &Scene, at_us: &[u64]) -> Vec<u64> {
     let mut bench = scene.bench();
     for number in 0..10 {
         // The fill went round: every third page is on die 0.
         bench.submit(0, Kind::Read, 3 * number * PAGE, PAGE);
     }
-    for (page, at) in (101..).zip(AT_US) {
+    for (page, at) in (101..).zip(at_us) {
         bench.submit(at * US, Kind::Write, page * PAGE, PAGE);
     }
     bench.settle();
-    (101..).zip(AT_US).map(|(page, _)| bin_of(&bench, page)).collect()
+    (101..).zip(at_us).map(|(page, _)| bin_of(&bench, page)).collect()
 }
 
 /// Whether the page that was moved first lies in the block that takes host writes.
@@ -100,6 +99,15 @@ fn spread_of_wear(scene: &Scene) -> u64 {
     u64::from(counts.iter().max().unwrap() - counts.iter().min().unwrap())
 }
 
+fn of_choice(at_us: &'static [u64]) -> Case {
+    case("drive.ftl.allocation.choice")
+        .filled()
+        .given(&[set("geometry.channels", 3), set("scheduler.bypass", "drain")])
+        .see("dies that writes go to beside a busy die", move |scene| {
+            beside_a_busy_die(scene, at_us)
+        })
+}
+
 pub fn cases() -> Vec<Case> {
     let keep = |blocks: u32| {
         ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"].map(|key| set(key, format!("{blocks} blocks")))
@@ -129,24 +137,26 @@ pub fn cases() -> Vec<Case> {
                 ("DCPW", [0, 2, 8, 10]),
                 ("PDWC", [0, 1, 2, 3]),
             ]),
-        // Round-robin goes round whatever waits.
+        // Round-robin goes round whatever waits. Least queued are, of programs asked for
+        // and not ended on dies 0, 1, 2 (die 0 does none before 1250):
         //
-        // Programs asked for and not ended, and whose turn it is: 10 us 000, turn 0:
-        // die 0, where it waits behind the reads; 20 us 100, turn 1; 30 us 110, turn 2;
-        // 400 us 100 (those of 1 and 2 ended), turn 0: die 1; 410 us 110, turn 2: die 2;
-        // 420 us 111, turn 0: all alike, die 0; 430 us 211, turn 1: die 1.
+        //    10  0 0 0, turn 0: die 0    20  1 0 0, turn 1: die 1    30  1 1 0: die 2
+        //   400  those of 1 and 2 ended at 320 and 330.  1 0 0, turn 0: die 1
+        //   410  1 1 0, turn 2: die 2         420  1 1 1, turn 0: all alike, die 0
+        //   430  2 1 1, turn 1: die 1         440  2 2 1, turn 2: die 2
+        //   450  2 2 2, turn 0: die 0
         //
-        // Pages are bound when programs start, so what waits for die 0 has none yet and
-        // die 0 is the one with the most free pages as soon as the others have one less.
-        case("drive.ftl.allocation.choice")
-            .filled()
-            .given(&[set("geometry.channels", 3), set("scheduler.bypass", "drain")])
-            .see("dies that writes go to beside a busy die", beside_a_busy_die)
-            .under([
-                ("round-robin", [0, 1, 2, 0, 1, 2, 0]),
-                ("least-queued", [0, 1, 2, 1, 2, 0, 1]),
-                ("most-free", [0, 1, 2, 0, 0, 0, 0]),
-            ]),
+        // Pages are bound when programs start, so what waits for die 0 takes none, and die
+        // 0 has the most free ones as soon as dies 1 and 2 have one less.
+        of_choice(&[10, 20, 30, 400, 410, 420, 430, 440, 450]).under([
+            ("round-robin", [0, 1, 2, 0, 1, 2, 0, 1, 2]),
+            ("least-queued", [0, 1, 2, 1, 2, 0, 1, 2, 0]),
+            ("most-free", [0, 1, 2, 0, 0, 0, 0, 0, 0]),
+        ]),
+        of_choice(&[10, 20, 30, 40, 50, 60]).under([
+            ("round-robin", [0, 1, 2, 0, 1, 2]),
+            ("most-free", [0, 1, 2, 0, 0, 0]),
+        ]),
         case("drive.ftl.allocation.streams")
             .filled()
             .given(&shape(&keep(3)))

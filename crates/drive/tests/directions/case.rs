@@ -284,10 +284,10 @@ impl Case {
         }
         let table = self.parameter.rsplit_once('.').map_or("", |(table, _)| table);
         let may_change = |name: &str| {
-            let is_beside = |given: &&str| name == *given || Parameters::is_below(name, given);
+            let is_beside = |given: &str| name == given || Parameters::is_below(name, given);
             name == self.parameter
                 || name.strip_prefix(table).is_some_and(|rest| rest.starts_with('('))
-                || self.beside.iter().any(|given| is_beside(&given))
+                || self.beside.iter().any(|given| is_beside(given))
         };
         let others: Vec<_> = changed.iter().filter(|name| !may_change(name)).cloned().collect();
         if !others.is_empty() {

@@ -149,10 +149,8 @@ fn alternatives<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     let is_condition = |node: &Value| {
         node.as_object().is_some_and(|node| node.keys().all(|key| key == "required"))
     };
-    listed
-        .map(|node| resolved(root, node))
-        .filter(|node| !is_null(node) && !is_condition(node))
-        .collect()
+    let listed = listed.map(|node| resolved(root, node));
+    listed.filter(|node| !is_null(node) && !is_condition(node)).collect()
 }
 
 /// The words of an enumeration.
@@ -180,6 +178,6 @@ fn tag(root: &Value, alternatives: &[&Value]) -> Option<String> {
     let holds_word = |table: &&Map<String, Value>, key: &str| {
         table.get(key).is_some_and(|node| resolved(root, node).get("const").is_some())
     };
-    let keys = tables.first()?.keys();
-    keys.cloned().find(|key| tables.iter().all(|table| holds_word(table, key)))
+    let mut keys = tables.first()?.keys();
+    keys.find(|key| tables.iter().all(|table| holds_word(table, key))).cloned()
 }

@@ -64,7 +64,7 @@ pub fn cases() -> Vec<Case> {
             ]),
         // One in so many is of a unit: nearly all of 1000 are larger than the smallest.
         reads("workload.size.round_up_to")
-            .given(&[exponential.clone()])
+            .given(std::slice::from_ref(&exponential))
             .see("the smallest request", |scene| range(scene)[0])
             .left_out(4 * KIB)
             .under([("1 KiB", KIB), ("4 KiB", 4 * KIB), ("16 KiB", 16 * KIB)]),
