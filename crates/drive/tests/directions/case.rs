@@ -1,145 +1,18 @@
 //! A case: an experiment, a parameter of it, values for that parameter, and what the
 //! model says must be seen under each of them.
 //!
-//! The scene of a case is given the experiment without being told the value, which
-//! reaches it through the configuration's text alone. Which parameters a case changes
-//! is found by comparing the configurations that it makes, so it cannot claim another.
+//! Which parameters a case changes is found by comparing the configurations that it
+//! makes, so it cannot claim another.
 
-use crate::common::{self, BY_HAND, Bench, Override, set};
+pub use crate::predicted::{Predicted, REFUSED, about, all_about};
+pub use crate::scene::Scene;
+
+use crate::common::{BY_HAND, Override, set};
+use crate::predicted::Seen;
 use crate::schema::Parameters;
-use drive::presets::{PRESETS, preset};
-use drive::{Experiment, Run, load};
 use serde_json::Value;
-use settings::Document;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::ops::RangeInclusive;
-
-// ---- what is seen, and what is predicted -----------------------------------------
-
-/// What a scene has measured.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Seen {
-    Figures(Vec<f64>),
-    Words(String),
-}
-
-/// What must be seen.
-#[derive(Clone, Debug)]
-pub enum Predicted {
-    /// Figures, each within its bounds.
-    Figures(Vec<RangeInclusive<f64>>),
-    Words(String),
-    /// At least, or at most, so many times the first figure under the value before;
-    /// any under the first value.
-    Times(RangeInclusive<f64>),
-    /// Whatever is not seen under another value.
-    Unlike,
-}
-
-impl Predicted {
-    /// Whether a scene has seen this; `before` is what it saw under the value before.
-    fn holds(&self, seen: &Seen, before: Option<&Seen>) -> bool {
-        match (self, seen, before) {
-            (Self::Figures(bounds), Seen::Figures(figures), _) => {
-                bounds.len() == figures.len()
-                    && bounds.iter().zip(figures).all(|(bounds, figure)| bounds.contains(figure))
-            }
-            (Self::Words(words), Seen::Words(seen), _) => words == seen,
-            (Self::Times(_), Seen::Figures(_), None) | (Self::Unlike, ..) => true,
-            (Self::Times(times), Seen::Figures(now), Some(Seen::Figures(before))) => {
-                times.contains(&(now[0] / before[0]))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether nothing that is seen can be as both predict.
-    fn excludes(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Figures(one), Self::Figures(other)) => {
-                let apart = |(one, other): (&RangeInclusive<f64>, &RangeInclusive<f64>)| {
-                    one.end() < other.start() || other.end() < one.start()
-                };
-                one.len() != other.len() || one.iter().zip(other).any(apart)
-            }
-            (Self::Words(one), Self::Words(other)) => one != other,
-            (Self::Times(times), Self::Times(_)) => !times.contains(&1.0),
-            (Self::Unlike, _) | (_, Self::Unlike) => true,
-            _ => std::mem::discriminant(self) != std::mem::discriminant(other),
-        }
-    }
-}
-
-impl fmt::Display for Predicted {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Figures(bounds) => f.debug_list().entries(bounds).finish(),
-            Self::Words(words) => write!(f, "\"{words}\""),
-            Self::Times(times) => write!(f, "{times:?} times that under the value before"),
-            Self::Unlike => write!(f, "unlike the others"),
-        }
-    }
-}
-
-/// A figure within `most` of what it must be in the mean.
-pub fn about(mean: f64, most: f64) -> Predicted {
-    Predicted::Figures(vec![mean - most..=mean + most])
-}
-
-/// Figures, each with what it may differ by.
-pub fn all_about(figures: &[(f64, f64)]) -> Predicted {
-    let bounds = figures.iter().map(|(mean, most)| mean - most..=mean + most);
-    Predicted::Figures(bounds.collect())
-}
-
-macro_rules! figures {
-    ($($number:ty),+) => {$(
-        impl From<$number> for Seen {
-            fn from(figure: $number) -> Self {
-                Self::Figures(vec![figure as f64])
-            }
-        }
-        impl From<Vec<$number>> for Seen {
-            fn from(figures: Vec<$number>) -> Self {
-                Self::Figures(figures.into_iter().map(|figure| figure as f64).collect())
-            }
-        }
-        impl<const N: usize> From<[$number; N]> for Seen {
-            fn from(figures: [$number; N]) -> Self {
-                Vec::from(figures).into()
-            }
-        }
-    )+};
-}
-
-figures!(u64, f64);
-
-impl From<&str> for Seen {
-    fn from(words: &str) -> Self {
-        Self::Words(words.to_owned())
-    }
-}
-
-impl From<String> for Seen {
-    fn from(words: String) -> Self {
-        Self::Words(words)
-    }
-}
-
-/// What is known to the last digit.
-impl<T: Into<Seen>> From<T> for Predicted {
-    fn from(exactly: T) -> Self {
-        match exactly.into() {
-            Seen::Figures(figures) => {
-                Self::Figures(figures.into_iter().map(|figure| figure..=figure).collect())
-            }
-            Seen::Words(words) => Self::Words(words),
-        }
-    }
-}
-
-// ---- a case ---------------------------------------------------------------------------
 
 type Measure = Box<dyn Fn(&Scene) -> Seen>;
 
@@ -258,12 +131,15 @@ impl Case {
 
     // ---- what it changes ---------------------------------------------------------
 
-    fn scene(&self, value: Option<&'static str>) -> Scene<'_> {
-        let mut overrides = self.given.clone();
-        if let Some(value) = value {
-            overrides.push((self.at.clone().leak(), value.to_owned()));
+    fn scene(&self, value: Option<&str>) -> Scene {
+        let scene = match self.is_whole {
+            true => Scene::whole(&self.text, &self.given),
+            false => Scene::on_small_drive(&self.text, &self.given),
+        };
+        match value {
+            Some(value) => scene.with(&self.at, value),
+            None => scene,
         }
-        Scene { case: self, overrides }
     }
 
     /// What the case is about and what it changes, by value, or what is wrong with it.
@@ -293,11 +169,15 @@ impl Case {
         if !others.is_empty() {
             return Err(format!("{self}: it changes {} as well", others.join(", ")));
         }
-        let words = configurations.iter().flat_map(|given| given.get(self.parameter));
-        let words = words.flatten().map(|word| match word {
-            Value::String(word) => word.clone(),
-            other => other.to_string(),
-        });
+        let predicted = self.values.iter().map(|(_, predicted)| predicted);
+        let does_something = |predicted: &Predicted| !predicted.is(REFUSED);
+        let words = configurations
+            .iter()
+            .zip(predicted)
+            .filter(|(_, predicted)| does_something(predicted))
+            .filter_map(|(given, _)| given.get(self.parameter))
+            .flatten()
+            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned));
         Ok(Changes { parameter: self.parameter, values: words.collect() })
     }
 
@@ -309,23 +189,28 @@ impl Case {
         let mut seen: Vec<Seen> = Vec::new();
         for (value, predicted) in &self.values {
             let found = (self.measure)(&self.scene(*value));
-            println!("  {}: {found:?}", shown(*value));
+            println!("  {}: {found}", shown(*value));
             if !predicted.holds(&found, seen.last()) {
                 let value = shown(*value);
                 return Err(format!(
-                    "{self} = {value}: {}: predicted {predicted}, seen {found:?}",
+                    "{self} = {value}: {}: predicted {predicted}, seen {found}",
                     self.what
                 ));
             }
             seen.push(found);
         }
+        self.tells_apart(&seen)
+    }
+
+    /// Fails where a value does nothing that another does not do, too.
+    fn tells_apart(&self, seen: &[Seen]) -> Result<(), String> {
         for (index, (value, predicted)) in self.values.iter().enumerate() {
             let mut others = (0..seen.len()).filter(|other| *other != index);
             let differs = |other: usize| {
                 seen[other] != seen[index] && predicted.excludes(&self.values[other].1)
             };
             let is_told_apart = match predicted {
-                Predicted::Unlike => others.clone().count() > 0 && others.all(differs),
+                Predicted::Unlike => seen.len() > 1 && others.all(differs),
                 _ => others.any(differs),
             };
             if !is_told_apart {
@@ -364,68 +249,4 @@ fn changed(configurations: &[BTreeMap<String, Vec<Value>>]) -> BTreeSet<String> 
 pub struct Changes {
     pub parameter: &'static str,
     pub values: BTreeSet<String>,
-}
-
-// ---- a scene -------------------------------------------------------------------------
-
-/// An experiment of a case, under one of its values.
-pub struct Scene<'c> {
-    case: &'c Case,
-    overrides: Vec<Override>,
-}
-
-impl Scene<'_> {
-    fn configuration(&self) -> (String, Vec<(String, String)>) {
-        if self.case.is_whole {
-            let own = |(path, value): &Override| ((*path).to_owned(), value.clone());
-            return (self.case.text.clone(), self.overrides.iter().map(own).collect());
-        }
-        common::configuration(&self.case.text, &self.overrides)
-    }
-
-    /// The whole configuration, whether or not its values contradict each other.
-    fn resolved(&self) -> Result<Value, String> {
-        let (text, overrides) = self.configuration();
-        let mut document =
-            Document::parse(&text, "case.toml").map_err(|error| error.to_string())?;
-        for (path, value) in &overrides {
-            document.set::<Experiment>(path, value).map_err(|error| error.to_string())?;
-        }
-        let name = document.get("drive.preset").and_then(Value::as_str).map(str::to_owned);
-        if let Some(name) = name {
-            let base = preset(&name).unwrap_or(&PRESETS[0]);
-            let base = Document::parse(base.text, base.name).map_err(|error| error.to_string())?;
-            document.under::<Experiment>(base, "drive").map_err(|error| error.to_string())?;
-        }
-        let experiment: Experiment = document.read().map_err(|error| error.to_string())?;
-        Ok(serde_json::to_value(experiment).expect("a configuration is plain data"))
-    }
-
-    /// The experiment, or all that is wrong with it.
-    pub fn try_experiment(&self) -> Result<Experiment, String> {
-        let (text, overrides) = self.configuration();
-        load::load(&text, "case.toml", &overrides)
-            .map(|(experiment, _)| experiment)
-            .map_err(|problems| problems.to_string())
-    }
-
-    /// The experiment.
-    pub fn experiment(&self) -> Experiment {
-        self.try_experiment().unwrap_or_else(|problems| panic!("{problems}"))
-    }
-
-    /// The drive, to which commands come by hand.
-    pub fn bench(&self) -> Bench {
-        Bench::of(&self.experiment())
-    }
-
-    /// The run, at its end.
-    pub fn run(&self) -> Run {
-        common::run(&self.experiment())
-    }
-
-    /// As [`Scene::run`], where the experiment or the run may be refused.
-    pub fn try_run(&self) -> Result<Run, String> {
-        common::try_run(&self.try_experiment()?)
-    }
 }

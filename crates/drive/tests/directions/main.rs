@@ -14,7 +14,9 @@ mod common;
 #[expect(dead_code, reason = "cases make their own drives of its shape")]
 #[path = "../poised/mod.rs"]
 mod poised;
+mod predicted;
 mod requests;
+mod scene;
 mod schema;
 mod self_check;
 

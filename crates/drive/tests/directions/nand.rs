@@ -1,6 +1,6 @@
 //! Durations of flash commands, the rate of a channel, and endurance.
 
-use crate::case::{Case, Scene, case};
+use crate::case::{Case, REFUSED, Scene, case};
 use crate::common::set;
 use crate::poised::{page, shape};
 use crate::requests::{PAGE, READ, US, WRITE};
@@ -57,7 +57,7 @@ fn retired_by_an_erase(scene: &Scene) -> f64 {
 fn typed(scene: &Scene) -> String {
     match scene.try_experiment() {
         Ok(_) => format!("{:?}", reads(scene)),
-        Err(problems) if problems.contains("drive.nand.read") => "refused".into(),
+        Err(problems) if problems.contains("drive.nand.read") => REFUSED.into(),
         Err(problems) => panic!("{problems}"),
     }
 }
@@ -69,18 +69,28 @@ pub fn cases() -> Vec<Case> {
     };
     vec![
         // Row i is of type i mod the bits of a cell.
+        of_reads("drive.nand.cell").at("drive.nand").beside(&["drive.nand.read"]).under([
+            ("{ cell = 'slc', read = ['25 us'] }", [125, 125, 125, 125, 125]),
+            ("{ cell = 'mlc', read = ['25 us', '50 us'] }", [125, 150, 125, 150, 125]),
+            ("{ cell = 'tlc', read = ['25 us', '50 us', '75 us'] }", [125, 150, 175, 125, 150]),
+            (
+                "{ cell = 'qlc', read = ['25 us', '50 us', '75 us', '90 us'] }",
+                [125, 150, 175, 190, 125],
+            ),
+        ]),
+        // A list has a figure for each type.
         typed_cell("['25 us', '50 us']").under([
-            ("slc", "refused"),
+            ("slc", REFUSED),
             ("mlc", "[125, 150, 125, 150, 125]"),
-            ("tlc", "refused"),
+            ("tlc", REFUSED),
         ]),
         typed_cell("['25 us', '50 us', '75 us']").under([
-            ("mlc", "refused"),
+            ("mlc", REFUSED),
             ("tlc", "[125, 150, 175, 125, 150]"),
-            ("qlc", "refused"),
+            ("qlc", REFUSED),
         ]),
         typed_cell("['25 us', '50 us', '75 us', '90 us']")
-            .under([("tlc", "refused"), ("qlc", "[125, 150, 175, 190, 125]")]),
+            .under([("tlc", REFUSED), ("qlc", "[125, 150, 175, 190, 125]")]),
         of_reads("drive.nand.read").given(&[set("nand.cell", "mlc")]).under([
             ("['25 us']", [125; 5]),
             ("['40 us']", [140; 5]),

@@ -1,6 +1,6 @@
 //! The harness finds what it is there to find.
 
-use crate::case::{Case, case};
+use crate::case::{Case, REFUSED, case};
 use crate::faults;
 use crate::requests::{PAGE, US};
 use crate::schema::Parameters;
@@ -26,8 +26,11 @@ fn a_parameter_that_does_nothing_fails() {
     let erase = || of_a_read("drive.nand.erase.execute");
     let same = erase().under([("1 ms", 125 * US), ("2 ms", 125 * US)]);
     expect(same.check(), "the same is seen or predicted");
-    expect(erase().under([("1 ms", 125 * US), ("2 ms", 126 * US)]).check(), "predicted [126000.0");
-    expect(erase().rises(1.01, ["1 ms", "2 ms"]).check(), "predicted 1.01");
+    expect(
+        erase().under([("1 ms", 125 * US), ("2 ms", 126 * US)]).check(),
+        "predicted 126000, seen 125000",
+    );
+    expect(erase().rises(1.01, ["1 ms", "2 ms"]).check(), "predicted at least 1.01 times");
     expect(erase().differs(["1 ms", "2 ms"]).check(), "the same is seen");
     // Bounds so wide that they do not tell the values apart.
     let vague = || crate::case::about(125e3, 50e3);
@@ -86,6 +89,12 @@ fn a_parameter_and_a_value_without_a_case_fail() {
     let mut two = without(crate::collection::cases(), bypass);
     two.push(case(bypass).under([("batch", 0), ("none", 1)]));
     assert_eq!(found(bypass, two), add_one("drive.scheduler.bypass = drain", "scheduler"));
+
+    // A value that is only ever refused.
+    let order = "drive.buffer.order";
+    let mut refused = without(crate::buffer::cases(), order);
+    refused.push(case(order).under([("fifo", "some page"), ("lru", REFUSED)]));
+    assert_eq!(found(order, refused), add_one("drive.buffer.order = lru", "buffer"));
 
     // A choice with parameters, one of which nobody sets.
     let hot = "precondition.age.addresses(hot-cold).hot_space";

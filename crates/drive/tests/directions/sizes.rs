@@ -34,7 +34,8 @@ pub fn cases() -> Vec<Case> {
             ("4 KiB", [4 * KIB, 4 * KIB]),
             ("512 B", [512, 512]),
             ("64 KiB", [64 * KIB, 64 * KIB]),
-        ]),
+        ])
+        .left_out([4 * KIB, 4 * KIB]),
         reads("workload.size.size")
             .at("workload[0].size[1].size")
             .given(&[set("workload[0].size", list)])

@@ -1,8 +1,9 @@
 //! Requests from a trace. The drive exports 3 MiB.
 
-use crate::case::{Case, Scene, case};
+use crate::case::{Case, REFUSED, Scene, case};
 use crate::common::{Override, set};
 use crate::requests::{arrivals_us, offsets, recorded};
+use drive::Run;
 use std::fs;
 
 const KIB: u64 = 1_024;
@@ -23,14 +24,28 @@ fn replay(parameter: &'static str, trace: Override) -> Case {
     case(parameter).filled().text("[[workload]]\nname = \"host\"\n").given(&[trace, recorded()])
 }
 
-/// When requests come, in us; or that the trace is refused, because of this.
-fn arrivals(scene: &Scene, because: &str) -> String {
+/// What `of_run` sees of a replay, or the words for a trace that is refused because of
+/// this.
+fn or_refused(
+    scene: &Scene,
+    because: &str,
+    words: &str,
+    of_run: impl Fn(&Run) -> String,
+) -> String {
     match scene.try_run() {
-        Ok(run) => format!("{:?}", arrivals_us(&run)),
-        Err(refusal) if refusal.contains(because) => "refused".into(),
+        Ok(run) => of_run(&run),
+        Err(refusal) if refusal.contains(because) => words.into(),
         Err(other) => panic!("{other}"),
     }
 }
+
+/// When requests come, in us.
+fn arrivals(run: &Run) -> String {
+    format!("{:?}", arrivals_us(run))
+}
+
+/// What a trace comes to that a policy refuses.
+const ERROR: &str = "an error";
 
 /// Rows of whole numbers: arrival, device, start and length in sectors, 1 for a read.
 /// Two formats have such, one in nanoseconds, one in milliseconds.
@@ -45,7 +60,7 @@ const DEVICES: &str = "0 0 0 8 1\n1000000 0 8 8 1\n2000000 3 16 8 1\n";
 pub fn cases() -> Vec<Case> {
     let in_format = |name: &str, rows: &str| {
         replay("workload.trace.format", trace(name, rows))
-            .see("when requests come, us", |scene| arrivals(scene, ".trace"))
+            .see("when requests come, us", |scene| or_refused(scene, ".trace", REFUSED, arrivals))
     };
     let stamped = || trace("stamped", STAMPED);
     let devices = |keys: &str| {
@@ -61,15 +76,15 @@ pub fn cases() -> Vec<Case> {
         replay("workload.trace.file", trace("few", "time_us,op,offset,length\n0,R,0,4096\n"))
             .see("requests", |scene| scene.run().issued())
             .under([(few, 1), (many, 3)]),
-        in_format("either", EITHER).left_out("refused").under([
+        in_format("either", EITHER).left_out(REFUSED).under([
             ("mqsim", "[0.0, 0.005]"),
             ("disksim", "[0.0, 5000.0]"),
-            ("captured", "refused"),
+            ("captured", REFUSED),
         ]),
         in_format("captured", CAPTURED).left_out("[0.0, 5.0]").under([
             ("captured", "[0.0, 5.0]"),
-            ("mqsim", "refused"),
-            ("disksim", "refused"),
+            ("mqsim", REFUSED),
+            ("disksim", REFUSED),
         ]),
         // By the stamps, or each when the one before it has ended.
         replay("workload.trace.mode", stamped())
@@ -88,9 +103,9 @@ pub fn cases() -> Vec<Case> {
             "workload.trace.disorder",
             trace("disorder", "time_us,op,offset,length\n0,R,0,4096\n9,R,0,4096\n5,R,0,4096\n"),
         )
-        .see("when requests come, us", |scene| arrivals(scene, "disorder"))
+        .see("when requests come, us", |scene| or_refused(scene, "disorder", ERROR, arrivals))
         .left_out("[0.0, 5.0, 9.0]")
-        .under([("refuse", "refused"), ("sort", "[0.0, 5.0, 9.0]")]),
+        .under([("refuse", ERROR), ("sort", "[0.0, 5.0, 9.0]")]),
         replay("workload.trace.devices", devices(", combine = 'fold'"))
             .see("where requests begin", |scene| offsets(&scene.run()))
             .left_out(vec![0, 4 * KIB, 8 * KIB])
@@ -112,14 +127,12 @@ pub fn cases() -> Vec<Case> {
             ]),
         // Modulo 3 MiB, or halved.
         replay("workload.trace.out_of_range", trace("far", far))
-            .see("where requests begin", |scene| match scene.try_run() {
-                Ok(run) => format!("{:?}", offsets(&run)),
-                Err(refusal) if refusal.contains("out_of_range") => "refused".into(),
-                Err(other) => panic!("{other}"),
+            .see("where requests begin", |scene| {
+                or_refused(scene, "out_of_range", ERROR, |run| format!("{:?}", offsets(run)))
             })
-            .left_out("refused")
+            .left_out(ERROR)
             .under([
-                ("refuse", "refused"),
+                ("refuse", ERROR),
                 ("wrap", "[0, 2097152, 3141632]"),
                 ("scale", "[0, 2621440, 3141632]"),
             ]),

@@ -40,7 +40,7 @@ fn of_mix(parameter: &'static str, kind: Kind, rest: &'static str, mixes: [&'sta
     let [few, many] = mixes;
     case(parameter)
         .at("workload[0].mix")
-        .beside(vec![rest].leak())
+        .beside(&[rest])
         .text(host("", &format!("requests = {REQUESTS}")))
         .see("requests of the kind, of 1000", move |scene| count(&scene.run(), kind))
         .under([(few, counted(0.2)), (many, counted(0.6))])
@@ -98,7 +98,8 @@ pub fn cases() -> Vec<Case> {
                 ("high", 2 * READ - 30 * US),
                 ("normal", 3 * READ - 30 * US),
                 ("low", 4 * READ - 30 * US),
-            ]),
+            ])
+            .left_out(3 * READ - 30 * US),
         reads("workload.start", 2)
             .see("when two reads come, us", |scene| arrivals_us(&scene.run()))
             .left_out([0.0, 125.0])
