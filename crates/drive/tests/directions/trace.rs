@@ -47,10 +47,29 @@ fn arrivals(run: &Run) -> String {
 /// What a trace comes to that a policy refuses.
 const ERROR: &str = "an error";
 
-/// Rows of whole numbers: arrival, device, start and length in sectors, 1 for a read.
-/// Two formats have such, one in nanoseconds, one in milliseconds.
-const EITHER: &str = "0 0 0 8 1\n5 0 8 8 1\n";
-const CAPTURED: &str = "time_us,op,offset,length\n0,R,0,4096\n5,R,4096,4096\n";
+/// Two reads 300 us apart in each format, of pages 0 and 1.
+const FORMATS: &[(&str, &str)] = &[
+    ("mqsim", "938513000 0 0 8 1\n938813000 0 8 8 1\n"),
+    ("disksim", "10.5 0 0 8 1\n10.8 0 8 8 1\n"),
+    ("captured", "time_us,op,offset,length\n7,R,0,4096\n307,R,4096,4096\n"),
+];
+
+/// The format is found, or given; as another the file cannot be read.
+fn of_format((format, rows): &(&'static str, &str)) -> Case {
+    let other = if *format == "captured" { "mqsim" } else { "captured" };
+    replay("workload.trace.format", trace(format, rows))
+        .see("when requests come, us", |scene| or_refused(scene, ".trace", REFUSED, arrivals))
+        .left_out("[0.0, 300.0]")
+        .under([(*format, "[0.0, 300.0]"), (other, REFUSED)])
+}
+
+/// Whole numbers are a row in two formats, in nanoseconds and in milliseconds.
+fn either() -> Case {
+    replay("workload.trace.format", trace("either", "0 0 0 8 1\n5 0 8 8 1\n"))
+        .see("when requests come, us", |scene| or_refused(scene, "ambiguous", ERROR, arrivals))
+        .left_out(ERROR)
+        .under([("mqsim", "[0.0, 0.005]"), ("disksim", "[0.0, 5000.0]")])
+}
 
 /// Reads at 0, 300 and 1000 us, of pages 0, 1 and 2.
 const STAMPED: &str = "time_us,op,offset,length\n7,R,0,4096\n307,R,4096,4096\n1007,R,8192,4096\n";
@@ -58,10 +77,6 @@ const STAMPED: &str = "time_us,op,offset,length\n7,R,0,4096\n307,R,4096,4096\n10
 const DEVICES: &str = "0 0 0 8 1\n1000000 0 8 8 1\n2000000 3 16 8 1\n";
 
 pub fn cases() -> Vec<Case> {
-    let in_format = |name: &str, rows: &str| {
-        replay("workload.trace.format", trace(name, rows))
-            .see("when requests come, us", |scene| or_refused(scene, ".trace", REFUSED, arrivals))
-    };
     let stamped = || trace("stamped", STAMPED);
     let devices = |keys: &str| {
         let file = file("devices", DEVICES);
@@ -72,20 +87,11 @@ pub fn cases() -> Vec<Case> {
     // Asked for are 0 to 6 MiB, twice the drive.
     let far = "time_us,op,offset,length\n0,R,0,4096\n1,R,5242880,4096\n2,R,6287360,4096\n";
     let (few, many): (&str, &str) = (few.leak(), many.leak());
-    vec![
+    let mut all = vec![
         replay("workload.trace.file", trace("few", "time_us,op,offset,length\n0,R,0,4096\n"))
             .see("requests", |scene| scene.run().issued())
             .under([(few, 1), (many, 3)]),
-        in_format("either", EITHER).left_out(REFUSED).under([
-            ("mqsim", "[0.0, 0.005]"),
-            ("disksim", "[0.0, 5000.0]"),
-            ("captured", REFUSED),
-        ]),
-        in_format("captured", CAPTURED).left_out("[0.0, 5.0]").under([
-            ("captured", "[0.0, 5.0]"),
-            ("mqsim", REFUSED),
-            ("disksim", REFUSED),
-        ]),
+        either(),
         // By the stamps, or each when the one before it has ended.
         replay("workload.trace.mode", stamped())
             .see("when requests come, us", |scene| arrivals_us(&scene.run()))
@@ -144,5 +150,7 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out([1_000.0, 3.0])
             .under([("1", [1_000.0, 3.0]), ("2", [2_500.0, 6.0]), ("3", [4_000.0, 9.0])]),
-    ]
+    ];
+    all.extend(FORMATS.iter().map(of_format));
+    all
 }
