@@ -8,43 +8,55 @@
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
 from flashscape import signals as _signals  # noqa: F401
 from flashscape._flashscape import Completion, __version__
-from flashscape.catalogue import Preset, check, presets, schema
+from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
 from flashscape.drive import Drive
 from flashscape.errors import (
     ConfigError,
     FlashscapeError,
     Interrupted,
     OutputError,
+    PolicyError,
     Problem,
     SimulatorError,
+    SnapshotError,
     SpaceError,
     TraceError,
 )
 from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
+from flashscape.mqsim import Imported, import_mqsim
 from flashscape.result import Result
 from flashscape.run import Observer, run
+from flashscape.snapshot import Snapshot
 
 __all__ = [
     "Completion",
     "ConfigError",
     "Drive",
     "Experiment",
+    "Family",
     "FlashscapeError",
+    "Imported",
     "Interrupted",
     "Latency",
     "Observer",
     "OutputError",
+    "Policy",
+    "PolicyError",
     "Preset",
     "Problem",
     "Result",
     "SimulatorError",
+    "Snapshot",
+    "SnapshotError",
     "SpaceError",
     "TraceError",
     "__version__",
     "check",
     "explain",
+    "import_mqsim",
+    "policies",
     "presets",
     "run",
     "schema",

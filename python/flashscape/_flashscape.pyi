@@ -1,19 +1,23 @@
 """The compiled part of flashscape; use the names that ``flashscape`` itself exports."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Candidates",
     "Completion",
     "Drive",
     "Plan",
     "Session",
+    "Snapshot",
     "Table",
     "__version__",
     "presets",
     "schema",
+    "snapshot_origin",
     "states",
 ]
 
@@ -43,10 +47,12 @@ class Plan:
         is_json: bool = False,
         overrides: Sequence[tuple[str, str, bool]] = ...,
         folder: str | None = None,
+        policies: Sequence[tuple[str, Callable[..., Any]]] = ...,
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 
-        ``file`` is what faults call it; trace files are looked for in ``folder``. An
+        ``file`` is what faults call it; trace files are looked for in ``folder``, and so
+        are policies in Python, unless ``policies`` has a callable for their path. An
         override is a path and a value: as on a command line, or (True) JSON text.
         """
     def resolved(self) -> str:
@@ -60,11 +66,39 @@ class Plan:
         """
 
 @final
+class Candidates:
+    """The blocks of one bin, by their places in it, among which garbage collection chooses."""
+
+    @property
+    def live(self) -> memoryview[int]:
+        """Live units of each block; -1 for one that may not be chosen."""
+    @property
+    def age(self) -> memoryview[int]:
+        """Units that hosts wrote to the drive since each block was closed."""
+    @property
+    def gaining(self) -> list[int]:
+        """The places of the blocks that may be chosen and gain space; one at least."""
+    @property
+    def units_per_block(self) -> int:
+        """Mapping units in a block."""
+    @property
+    def most_live(self) -> int:
+        """Live units with which collecting a block still gains space."""
+    @property
+    def random(self) -> int:
+        """A random number of 64 bits, another for each question, the same in each run."""
+    def __len__(self) -> int:
+        """Blocks in the bin."""
+
+@final
 class Session:
     """One run of a plan."""
 
-    def __new__(cls, plan: Plan) -> Session:
-        """Read the traces of the plan once; raise TraceError or ConfigError."""
+    def __new__(cls, plan: Plan, snapshot: Snapshot | None = None) -> Session:
+        """Read the traces of the plan once; raise TraceError or ConfigError.
+
+        The drive is started from ``snapshot``, if given, instead of being preconditioned.
+        """
     def surveys(self) -> list[str | None]:
         """What was understood of each workload's trace; None for one without."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
@@ -75,8 +109,30 @@ class Session:
         """Simulated nanoseconds, requests issued, and the share done where known."""
     def summary(self, host_cpu_seconds: float, complete: bool) -> str:
         """End measuring; the contents of ``summary.json``."""
+    def snapshot(self) -> Snapshot:
+        """Shut the drive of a run that is over down and keep it; ends the session."""
     def tables(self) -> list[Table]:
         """The tables of a run whose measuring has ended."""
+
+@final
+class Snapshot:
+    """A drive that was shut down; any number of others may be started from it."""
+
+    @staticmethod
+    def take(plan: Plan, ongoing: Callable[[float], object] | None = None) -> Snapshot:
+        """Fill and age the drive of a plan; ``ongoing`` is told the share done."""
+    @staticmethod
+    def read(
+        path: str | PathLike[str], ongoing: Callable[[float], object] | None = None
+    ) -> Snapshot:
+        """Read a file; raise SnapshotError."""
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a file that is not there yet; raise OSError."""
+    def origin(self) -> str:
+        """Where it comes from, as JSON text."""
+
+def snapshot_origin(path: str | PathLike[str]) -> str:
+    """Where the snapshot in a file comes from, as JSON text; raise SnapshotError."""
 
 @final
 class Table:
@@ -92,8 +148,10 @@ class Table:
 class Drive:
     """A preconditioned drive that goes only as far as it is told."""
 
-    def __new__(cls, plan: Plan) -> Self:
-        """Assemble and precondition the drive of a plan."""
+    def __new__(cls, start: Plan | Drive, snapshot: Snapshot | None = None) -> Self:
+        """Make the drive of a plan, preconditioned or from a snapshot; or copy a drive."""
+    def snapshot(self) -> Snapshot:
+        """Shut a copy of the drive down and keep it; raise SnapshotError."""
     def submit(
         self,
         kind: _Kind,

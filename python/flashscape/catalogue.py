@@ -29,6 +29,95 @@ def presets() -> dict[str, Preset]:
     return {name: Preset(name, about, text) for name, about, text in _flashscape.presets()}
 
 
+class Policy(NamedTuple):
+    """One way to decide."""
+
+    name: str
+    """What a configuration calls it."""
+    about: str
+    """What it does, in a sentence."""
+    parameters: dict[str, str]
+    """What each of its parameters means."""
+
+
+class Family(NamedTuple):
+    """A question that the drive's firmware asks, and the policies that answer it."""
+
+    path: str
+    """Where a configuration says which: ``drive.ftl.gc.victim``."""
+    about: str
+    """The question."""
+    policies: dict[str, Policy]
+    """Each answer by its name."""
+
+    @property
+    def takes_python(self) -> bool:
+        """Whether a function in Python may answer."""
+        return "python" in self.policies
+
+
+_FAMILIES = (
+    "drive.ftl.gc.victim",
+    "drive.ftl.gc.pacing",
+    "drive.ftl.allocation.pool",
+    "drive.ftl.allocation.choice",
+    "drive.ftl.allocation.streams",
+    "drive.ftl.allocation.free_block",
+    "drive.scheduler.bypass",
+    "drive.buffer.durability",
+    "drive.buffer.flush",
+    "drive.buffer.order",
+)
+"""Where a drive's policies stand. Their names and meanings come from the schema, which
+comes from the code."""
+
+
+def policies() -> dict[str, Family]:
+    """Every family of policies by its path."""
+    root = schema()
+    return {path: _family(root, path) for path in _FAMILIES}
+
+
+def _family(root: dict[str, Any], path: str) -> Family:
+    node = root
+    for key in path.split("."):
+        node = _resolved(root, node)["properties"][key]
+    about = node.get("description") or _resolved(root, node).get("description", "")
+    node = _resolved(root, node)
+    # Words alone repeat what is said of them as tags.
+    ways = [_resolved(root, way) | way for way in node["oneOf"] if "enum" not in way]
+    known = [_policy(way) for way in ways]
+    return Family(path, _flat(about), {policy.name: policy for policy in known})
+
+
+def _policy(way: dict[str, Any]) -> Policy:
+    if "const" in way:
+        return Policy(way["const"], _flat(way.get("description", "")), {})
+    properties = dict(way["properties"])
+    tag = next(key for key, value in properties.items() if "const" in value)
+    name = properties[tag]["const"]
+    if "$ref" in way:
+        properties = _resolved(schema(), {"$ref": way["$ref"]}).get("properties", {})
+    parameters = {
+        key: _flat(value.get("description", "")) for key, value in properties.items() if key != tag
+    }
+    return Policy(name, _flat(way.get("description", "")), parameters)
+
+
+def _resolved(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """The object that a node refers to, through any number of references."""
+    while "$ref" in node:
+        target = root
+        for key in node["$ref"].removeprefix("#/").split("/"):
+            target = target[key]
+        node = target
+    return node
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of an experiment, for editors."""
     found: dict[str, Any] = json.loads(_flashscape.schema())

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape
 from flashscape.experiment import Experiment
+from flashscape.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
     from typing import Self
 
 
@@ -16,9 +18,10 @@ class Drive(_flashscape.Drive):
     """A drive that goes only as far as it is told; times are in nanoseconds.
 
     ``drive`` is the name of a preset, a table as under ``[drive]``, or an
-    experiment, whose drive, preconditioning and seed are taken. Raises
-    ConfigError and SpaceError. Any number of drives may live in a process, each
-    used by one thread at a time.
+    experiment, whose drive, preconditioning and seed are taken. With ``snapshot``
+    (one, or a file's path) it is started from that instead of being preconditioned.
+    Raises ConfigError, SnapshotError and SpaceError. Any number of drives may live in
+    a process, each used by one thread at a time.
 
     >>> drive = Drive({"preset": "dc-tlc"})                 # doctest: +SKIP
     >>> drive.submit("read", offset=0, length=4096)         # doctest: +SKIP
@@ -34,11 +37,24 @@ class Drive(_flashscape.Drive):
         precondition: Mapping[str, Any] | None = None,
         seed: int = 1,
         audit: bool = False,
+        snapshot: Snapshot | str | PathLike[str] | None = None,
     ) -> Self:
         """Assemble and precondition the drive."""
         if not isinstance(drive, Experiment):
             drive = Experiment.from_dict(_experiment(drive, precondition or {}, seed, audit))
-        return super().__new__(cls, drive.plan)
+        start = None if snapshot is None else Snapshot.of(snapshot).inner
+        return super().__new__(cls, drive.plan, start)
+
+    def clone(self) -> Self:
+        """Return a drive in the very same state, with what is under way; both go on apart."""
+        return super().__new__(type(self), self)
+
+    def snapshot(self) -> Snapshot:  # type: ignore[override]
+        """Keep what the drive would be if it were shut down now; it goes on as it is.
+
+        Raises SnapshotError while requests are under way.
+        """
+        return Snapshot(super().snapshot())
 
 
 def _experiment(

@@ -50,6 +50,21 @@ class TraceError(FlashscapeError, ValueError):
         """What is wrong, and the remedy."""
 
 
+class PolicyError(FlashscapeError):
+    """A policy in Python raised an exception, or decided what cannot be done."""
+
+
+class SnapshotError(FlashscapeError, ValueError):
+    """A file holds no snapshot that can be used, or a drive cannot be shut down."""
+
+    def __init__(self, text: str, file: str | None = None, problem: str = "") -> None:
+        super().__init__(text)
+        self.file = file
+        """The file, where there is one."""
+        self.problem = problem
+        """What is wrong, and the remedy."""
+
+
 class SpaceError(FlashscapeError):
     """The drive has no free space left and no way to make any."""
 

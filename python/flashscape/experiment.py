@@ -14,12 +14,16 @@ from flashscape._flashscape import Plan
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     Overrides = Mapping[str, Any] | Sequence[tuple[str, Any]]
 
 _Override = tuple[str, str, bool]
 """A path, a value's text, and whether that is JSON or as on a command line."""
+
+_Policy = tuple[str, "Callable[..., Any]"]
+"""A path, and the function that decides there."""
 
 _ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+[^\s,]+){3,8})\s*")
 """What a trace begins with, in any of the known formats."""
@@ -42,15 +46,22 @@ class Experiment:
     changes: :meth:`replace` makes another one.
     """
 
-    def __init__(self, source: _Source, overrides: tuple[_Override, ...]) -> None:
+    def __init__(
+        self,
+        source: _Source,
+        overrides: tuple[_Override, ...],
+        policies: tuple[_Policy, ...] = (),
+    ) -> None:
         self._source = source
         self._overrides = overrides
+        self._policies = policies
         self.plan = Plan.load(
             source.text,
             file=source.file,
             is_json=source.is_json,
             overrides=overrides,
             folder=source.folder,
+            policies=policies,
         )
 
     @classmethod
@@ -115,7 +126,26 @@ class Experiment:
 
         >>> experiment.replace({"drive.ftl.gc.victim": "fifo"}, seed=2)  # doctest: +SKIP
         """
-        return Experiment(self._source, (*self._overrides, *_pairs(overrides), *_pairs(tables)))
+        changed = (*self._overrides, *_pairs(overrides), *_pairs(tables))
+        return Experiment(self._source, changed, self._policies)
+
+    def with_policy(self, path: str, function: Callable[..., Any]) -> Experiment:
+        """Return the same experiment with a function of yours as the policy at ``path``.
+
+        What the function gets and returns, and what it costs, is in
+        ``docs/how-to/add-a-policy.md``. Raises ConfigError where no such policy is.
+
+        >>> def fullest(blocks):
+        ...     return max(blocks.gaining, key=lambda block: blocks.live[block])
+        >>> experiment.with_policy("drive.ftl.gc.victim", fullest)  # doctest: +SKIP
+        """
+        if not callable(function):
+            raise ConfigError(f"{path}: {function!r} cannot be called")
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        named = {"policy": "python", "file": "given as a callable", "function": name}
+        others = tuple(policy for policy in self._policies if policy[0] != path)
+        changed = (*self._overrides, *_pairs({path: named}))
+        return Experiment(self._source, changed, (*others, (path, function)))
 
     @property
     def config(self) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flashscape import signals, units
+from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session
 from flashscape.errors import Interrupted, OutputError
 from flashscape.experiment import Experiment
 from flashscape.output import Directory
 from flashscape.result import Result
+from flashscape.snapshot import Snapshot, claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +83,8 @@ def run(
     out: str | PathLike[str] | None = None,
     force: bool = False,
     progress: bool | Observer = False,
+    snapshot: Snapshot | str | PathLike[str] | None = None,
+    save_drive: str | PathLike[str] | None = None,
 ) -> Result:
     """Run an experiment and return what was measured.
 
@@ -89,19 +92,35 @@ def run(
     unless ``force`` says to overwrite them. ``progress`` shows a bar on stderr,
     or tells an :class:`Observer`. Other Python threads go on meanwhile.
 
-    Raises ConfigError, TraceError, SpaceError, OutputError, and on Ctrl-C
+    With ``snapshot`` (one, or a file's path) the drive is started from that, in
+    the place of what the experiment says of preconditioning. With ``save_drive``
+    the drive is shut down after the run and kept in that file, which is refused
+    where it is there unless ``force`` says to overwrite it.
+
+    Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, and on Ctrl-C
     Interrupted, which carries (and has saved) what was measured until then.
     """
     experiment = Experiment.of(experiment)
     observer = _observer(progress)
+    start = None if snapshot is None else Snapshot.of(snapshot).inner
+    if save_drive is not None:
+        claim(save_drive, force=force)
     with nullcontext() if out is None else Directory.claim(out, force=force) as directory:
-        return _run(experiment, directory, observer)
+        session, result = _run(experiment, start, directory, observer)
+    if save_drive is not None:
+        Snapshot(session.snapshot()).save(save_drive, force=force)
+    return result
 
 
-def _run(experiment: Experiment, directory: Directory | None, observer: Observer) -> Result:
+def _run(
+    experiment: Experiment,
+    start: _flashscape.Snapshot | None,
+    directory: Directory | None,
+    observer: Observer,
+) -> tuple[Session, Result]:
     whereabouts = _Whereabouts(observer)
     started = time.thread_time()
-    session = _surveyed(experiment, observer, whereabouts)
+    session = _surveyed(experiment, start, observer, whereabouts)
     try:
         complete = _simulate(session, whereabouts)
     finally:
@@ -125,12 +144,17 @@ def _run(experiment: Experiment, directory: Directory | None, observer: Observer
         raise Interrupted(result, where) from None
     if not complete:
         raise Interrupted(result, whereabouts.now)
-    return result
+    return session, result
 
 
-def _surveyed(experiment: Experiment, observer: Observer, whereabouts: _Whereabouts) -> Session:
+def _surveyed(
+    experiment: Experiment,
+    start: _flashscape.Snapshot | None,
+    observer: Observer,
+    whereabouts: _Whereabouts,
+) -> Session:
     try:
-        session = Session(experiment.plan)
+        session = Session(experiment.plan, start)
         for announcement in session.surveys():
             if announcement is not None:
                 observer.surveyed(announcement)

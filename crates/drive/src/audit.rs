@@ -94,6 +94,7 @@ pub struct AuditTicket {
 }
 
 /// The auditor's account.
+#[derive(Clone)]
 pub struct Audit {
     next_order: u64,
     /// What each physical unit holds.

@@ -9,7 +9,7 @@ mod space;
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 
 use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
-use crate::experiment::{Experiment, RunConfig};
+use crate::experiment::{Experiment, Fill, PreconditionConfig, RunConfig};
 use crate::precondition::filled_units;
 use ftl::{Layout, PoolLevel};
 use host::config::ThinkConfig;
@@ -317,16 +317,23 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
             format!("the warm-up ({warm_up} requests) is not shorter than the run ({requests}): nothing would be counted"),
         );
     }
-    let preconditioning = &experiment.precondition;
-    if preconditioning.share.is_some_and(|share| share.fraction() == 0.0)
-        && preconditioning.fill != crate::experiment::Fill::Empty
-    {
+    check_precondition(&experiment.precondition, problems);
+}
+
+fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Problems) {
+    let fills = preconditioning.fill != Fill::Empty;
+    let depends_on_fill = preconditioning.age.is_some() || preconditioning.share.is_some();
+    if preconditioning.snapshot.is_some() {
+        if fills || depends_on_fill {
+            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share and age out, or the snapshot");
+        }
+        return;
+    }
+    if fills && preconditioning.share.is_some_and(|share| share.fraction() == 0.0) {
         problems
             .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
     }
-    if preconditioning.fill == crate::experiment::Fill::Empty
-        && (preconditioning.age.is_some() || preconditioning.share.is_some())
-    {
+    if !fills && depends_on_fill {
         problems.push("precondition.fill", "an empty drive has nothing to age and no share that is filled; choose \"sequential\" or \"random\"");
     }
     if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
@@ -400,7 +407,8 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
 
 fn notes(experiment: &Experiment, layout: &Layout) -> Vec<String> {
     let mut notes = Vec::new();
-    if filled_units(&experiment.precondition, layout.logical_units) == 0 {
+    let is_empty = filled_units(&experiment.precondition, layout.logical_units) == 0;
+    if is_empty && experiment.precondition.snapshot.is_none() {
         notes.push("the drive is empty at first: reads of what was never written cost no flash time (they are counted as unmapped)".into());
     }
     notes

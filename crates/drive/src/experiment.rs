@@ -6,6 +6,7 @@ use host::config::AddressConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Share, Size, Time};
+use std::path::PathBuf;
 
 /// One experiment: a drive, what is on it, who uses it, and what is recorded.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +43,10 @@ fn one() -> u64 {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreconditionConfig {
+    /// A file with the snapshot of a drive, which this one is started from; the layout
+    /// of the data must be the same, all else may differ. Not with the other keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<PathBuf>,
     /// How the drive is filled at first.
     #[serde(default)]
     pub fill: Fill,

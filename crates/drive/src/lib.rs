@@ -10,10 +10,14 @@ pub mod horizon;
 pub mod load;
 pub mod measure;
 pub mod precondition;
+pub mod prepare;
 pub mod presets;
 pub mod results;
 pub mod run;
+pub mod snapshot;
 
 pub use device::{Completion, Counters, Device, OpKind, RequestId};
 pub use experiment::Experiment;
+pub use prepare::{History, Prepared};
 pub use run::{Progress, Run, RunError};
+pub use snapshot::Snapshot;

@@ -6,10 +6,11 @@ use engine::{Stream, Streams};
 use ftl::{BinChoice, Ftl, Lpn, PoolId, Tally, Untimed};
 use host::config::AddressConfig;
 use host::{Scatter, Source, WorkloadConfig};
+use serde::{Deserialize, Serialize};
 use settings::Size;
 
 /// What preconditioning did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Preconditioned {
     /// Units written to fill the drive.
     pub filled: u64,

@@ -11,7 +11,7 @@ use crate::check::Checked;
 use crate::device::OpKind;
 use crate::experiment::Experiment;
 use crate::measure::{InitiatorStats, KindStats, Measured};
-use crate::precondition::Preconditioned;
+use crate::prepare::History;
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Source};
 use host::Kind;
@@ -60,7 +60,7 @@ pub fn summary(
             "channels": spread(&measured.channel_utilisation()),
         },
         "steady_state": steady,
-        "precondition": precondition(run.preconditioned()),
+        "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
@@ -177,7 +177,18 @@ fn spread(values: &[f64]) -> Value {
     })
 }
 
-fn precondition(done: &Preconditioned) -> Value {
+fn precondition(history: &History) -> Value {
+    let done = history.preconditioned;
+    let snapshot = history.snapshot.as_ref().map(|origin| {
+        json!({
+            "flashscape": origin.flashscape,
+            "title": origin.title,
+            "seed": origin.seed,
+            "ran_ns": origin.ran_ns,
+            "erases": origin.erases,
+            "mapped_units": origin.mapped_units,
+        })
+    });
     json!({
         "filled_units": done.filled,
         "aged_units": done.aged,
@@ -185,6 +196,7 @@ fn precondition(done: &Preconditioned) -> Value {
         "steady": done.steady,
         "programmed_units": done.tally.units.iter().sum::<u64>(),
         "erases": done.tally.erases,
+        "snapshot": snapshot,
     })
 }
 

@@ -6,7 +6,9 @@ use crate::device::{Completion, Device};
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
-use crate::precondition::{NoSpace, Preconditioned, precondition};
+use crate::precondition::NoSpace;
+use crate::prepare::{History, Prepared};
+use crate::snapshot::{Damaged, Snapshot};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
 use host::{HostError, Issue, Request, Source, WorkloadConfig};
@@ -18,6 +20,15 @@ pub enum RunError {
     /// The drive cannot hold what it is preconditioned with.
     #[error(transparent)]
     NoSpace(#[from] NoSpace),
+    /// The snapshot to start from cannot be read.
+    #[error(transparent)]
+    Snapshot(#[from] Damaged),
+    /// The snapshot to start from is of another layout: each key that says so.
+    #[error("the snapshot does not fit the drive")]
+    Unfit(Vec<(&'static str, String)>),
+    /// A drive cannot be shut down.
+    #[error("no snapshot can be taken: {0}")]
+    Restless(String),
     /// A workload is at fault.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -39,6 +50,9 @@ pub enum RunError {
         /// What it asks for, and what to do about it.
         problem: String,
     },
+    /// A policy of the user failed.
+    #[error("policy {0}")]
+    Policy(String),
     /// The auditor found a fault of the simulator.
     #[error("audit: {0}")]
     Audit(String),
@@ -153,7 +167,7 @@ pub struct Run {
     issued: u64,
     issued_bytes: u64,
     completions: Vec<Completion>,
-    preconditioned: Preconditioned,
+    history: History,
     /// Requests that the traces and limits of all workloads add up to, where known.
     expected: Option<u64>,
     /// The initiator whose first requests are drawn next; all have begun where there
@@ -168,10 +182,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Assembles the drive, preconditions it and readies the initiators.
-    /// `surveys` are those of the workloads' traces, in their order. `ongoing` is
-    /// told about progress and may end the run by returning false, in which case
-    /// `None` is returned.
+    /// Makes the drive and readies the initiators; see [`Prepared::new`] and
+    /// [`Run::start`].
     ///
     /// # Errors
     /// Where the drive has no space or a trace is at fault.
@@ -180,16 +192,22 @@ impl Run {
         surveys: &[Option<Survey>],
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
+        let Some(prepared) = Prepared::new(experiment, None, ongoing)? else { return Ok(None) };
+        Self::start(experiment, surveys, prepared).map(Some)
+    }
+
+    /// Readies the initiators of an experiment before its drive. `surveys` are those of
+    /// the workloads' traces, in their order.
+    ///
+    /// # Errors
+    /// Where a trace is at fault.
+    pub fn start(
+        experiment: &Experiment,
+        surveys: &[Option<Survey>],
+        prepared: Prepared,
+    ) -> Result<Self, RunError> {
         let streams = Streams::new(experiment.seed);
-        let mut device = Device::new(&experiment.drive, experiment.seed);
-        let choice = experiment.drive.ftl.allocation.choice;
-        let done =
-            precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
-        let Some(preconditioned) = done else { return Ok(None) };
-        device.firmware_changed();
-        if experiment.run.audit {
-            device.audit();
-        }
+        let Prepared { mut device, history } = prepared;
         let capacity = device.ftl().layout.exported_bytes();
         let mut initiators = Vec::new();
         for (workload, survey) in experiment.workload.iter().zip(surveys) {
@@ -211,7 +229,7 @@ impl Run {
             issued: 0,
             issued_bytes: 0,
             completions: Vec::new(),
-            preconditioned,
+            history,
             expected: expected_requests(experiment, surveys),
             to_begin: 0,
             begun: false,
@@ -223,7 +241,7 @@ impl Run {
         };
         // So that small runs have begun when they are made.
         run.begin(1 << 16)?;
-        Ok(Some(run))
+        Ok(run)
     }
 
     /// Draws up to `most` of the first requests of all places.
@@ -252,6 +270,14 @@ impl Run {
     /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
+        let goes_on = self.go_on(events)?;
+        match self.device.ftl().policy_fault() {
+            Some(fault) => Err(RunError::Policy(fault)),
+            None => Ok(goes_on),
+        }
+    }
+
+    fn go_on(&mut self, events: u64) -> Result<bool, RunError> {
         if !self.begun {
             self.begin(events)?;
             return Ok(true);
@@ -544,9 +570,19 @@ impl Run {
     pub fn finish(&mut self) {
         self.measured.finish(&mut self.device);
     }
-    /// What preconditioning did.
-    pub fn preconditioned(&self) -> &Preconditioned {
-        &self.preconditioned
+    /// What was done to the drive before.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+    /// Shuts the drive down and keeps it.
+    ///
+    /// # Errors
+    /// Where requests are under way, or the drive cannot come to rest.
+    pub fn into_snapshot(self, experiment: &Experiment) -> Result<Snapshot, RunError> {
+        let Experiment { drive, title, seed, .. } = experiment;
+        let done = self.history.preconditioned;
+        let taken = Snapshot::of(self.device, drive, title.as_deref(), *seed, done);
+        taken.map_err(RunError::Restless)
     }
     /// Simulated time since the beginning.
     pub fn elapsed(&self) -> Span {

@@ -64,7 +64,7 @@ impl Plane {
             overrides.push(set("precondition.age", format!("{{ overwrites = {overwrites:?} }}")));
             overrides.extend_from_slice(more);
             let text = "[[workload]]\nname = \"none\"\nreads = \"100 %\"\n[run]\nrequests = 1\n";
-            run_fast(&experiment(text, &overrides)).preconditioned().tally
+            run_fast(&experiment(text, &overrides)).history().preconditioned.tally
         };
         // Equal seeds: the shorter run is the beginning of the longer one.
         let counted = aged(to).since(&aged(from));
@@ -223,7 +223,7 @@ fn sequential_overwrites_move_nothing() {
     let mut overrides = plane.overrides();
     overrides.push(set("precondition.age", addresses));
     let run = run_fast(&experiment(text, &overrides));
-    for tally in [run.preconditioned().tally, run.measured().tally()] {
+    for tally in [run.history().preconditioned.tally, run.measured().tally()] {
         assert!(tally.erases > 100, "{tally:?}");
         assert_eq!(tally.units[Source::Gc as usize], 0, "{tally:?}");
     }

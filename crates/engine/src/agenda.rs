@@ -50,6 +50,7 @@ pub trait Event: Copy {
 }
 
 /// Pending events of type `E`.
+#[derive(Clone)]
 pub struct Agenda<E> {
     /// When the first event of each lane is due, and then the heap's.
     heads: [u64; LANES + 1],

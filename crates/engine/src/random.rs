@@ -4,6 +4,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 /// The seed of a run, from which its streams are derived.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +12,8 @@ pub struct Streams {
     seed: u64,
 }
 
-/// One stream of random numbers (xoshiro256++).
-#[derive(Clone, Debug)]
+/// One stream of random numbers (xoshiro256++). Its state can be kept and taken up again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
 }

@@ -4,6 +4,7 @@
 use crate::config::FreeBlockOrder;
 use crate::layout::BlockId;
 use engine::Column;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,7 +32,7 @@ pub enum Source {
 }
 
 /// What became of the flash, in units and blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Units programmed, by [`Source`].
     pub units: [u64; 3],
@@ -82,11 +83,20 @@ pub enum BlockState {
     Bad,
 }
 
+impl BlockState {
+    /// The state that `state as u8` gave.
+    pub fn from_number(number: u8) -> Option<Self> {
+        let all = [Self::Free, Self::Open, Self::Closed, Self::Collecting, Self::Bad];
+        all.into_iter().find(|state| *state as u8 == number)
+    }
+}
+
 /// Marks the standing of a block that garbage collection may not choose.
 pub const BARRED: u32 = 1 << 31;
 
 /// The state of all blocks: a column a fact, so that choosing a victim reads
 /// only what it compares.
+#[derive(Clone)]
 pub struct Blocks {
     /// Live units, with [`BARRED`] unless the block is closed.
     pub standing: Column<BlockId, u32>,
@@ -135,6 +145,7 @@ pub struct Open {
 }
 
 /// The blocks of one bin that are not closed.
+#[derive(Clone)]
 #[repr(align(64))]
 pub struct Bin {
     // The least key is opened first: the erase count or the time of release.
@@ -176,6 +187,29 @@ impl Bin {
     /// Takes the free block that is opened next.
     pub fn take(&mut self) -> Option<BlockId> {
         self.free.pop().map(|Reverse((_, block))| block)
+    }
+    /// Blocks that were ever released here.
+    pub fn released(&self) -> u64 {
+        self.released
+    }
+    /// The free blocks with their keys, in no order.
+    pub fn free_list(&self) -> impl Iterator<Item = (u64, BlockId)> {
+        self.free.iter().map(|Reverse(pair)| *pair)
+    }
+    /// Takes up what [`Bin::free_list`] and [`Bin::released`] gave.
+    pub fn restore(&mut self, free: impl Iterator<Item = (u64, BlockId)>, released: u64) {
+        self.free = free.map(Reverse).collect();
+        self.released = released;
+    }
+    /// Goes over to another order of opening. Where blocks are now to be opened by the
+    /// time for which they have been free, their order until now stands for it.
+    pub fn reorder(&mut self, order: FreeBlockOrder, erase_count: impl Fn(BlockId) -> u32) {
+        let mut blocks = Vec::with_capacity(self.free.len());
+        while let Some(block) = self.take() {
+            blocks.push(block);
+        }
+        self.released = 0;
+        blocks.into_iter().for_each(|block| self.release(block, erase_count(block), order));
     }
     /// The free blocks, in no order.
     pub fn free_blocks(&self) -> impl Iterator<Item = BlockId> {

@@ -19,23 +19,24 @@ pub struct Full;
 pub const RESERVE: u32 = 1;
 
 /// The firmware of a drive, or of a part of it.
+#[derive(Clone)]
 pub struct Ftl {
     /// What lies where.
     pub layout: Layout,
     pub(crate) map: Map,
     pub(crate) blocks: Blocks,
     pub(crate) bins: Column<BinId, Bin>,
-    free_order: FreeBlockOrder,
-    thresholds: Thresholds,
-    victim: VictimPolicy,
+    pub(crate) free_order: FreeBlockOrder,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) victim: VictimPolicy,
     shared: bool,
-    endurance: u32,
-    grown_per_erase: f64,
+    pub(crate) endurance: u32,
+    pub(crate) grown_per_erase: f64,
     /// What became of the flash since the drive was new.
     pub tally: Tally,
-    mapped: u32,
-    victim_numbers: engine::Stream,
-    bad_numbers: engine::Stream,
+    pub(crate) mapped: u32,
+    pub(crate) victim_numbers: engine::Stream,
+    pub(crate) bad_numbers: engine::Stream,
 }
 
 impl Ftl {
@@ -217,6 +218,14 @@ impl Ftl {
     #[inline]
     pub(crate) fn count_mapped(&mut self, fresh: u32) {
         self.mapped += fresh;
+    }
+
+    /// What went wrong with a policy of the user, if anything did.
+    pub fn policy_fault(&self) -> Option<String> {
+        match &self.victim {
+            VictimPolicy::Python(policy) => policy.fault(),
+            _ => None,
+        }
     }
 
     // ---- writing ----------------------------------------------------------

@@ -20,6 +20,7 @@ mod ftl;
 pub mod gc;
 mod layout;
 mod map;
+pub mod state;
 mod untimed;
 
 pub use blocks::{Batch, BlockState, Source, Stream, Tally};

@@ -3,17 +3,25 @@
 
 use crate::layout::{Lpn, Pun};
 use engine::{BigColumn, typed_id};
+use std::fs::File;
+use std::io;
 use std::num::NonZeroU32;
 
 typed_id! { struct Word; }
 
 /// Where each logical unit lives and what each physical unit holds.
+#[derive(Clone)]
 pub struct Map {
     // A physical number is stored plus one, so that zeroed memory means unmapped.
     forward: BigColumn<Lpn, Option<NonZeroU32>>,
     reverse: BigColumn<Pun, u32>,
     live: BigColumn<Word, u64>,
 }
+
+/// What the columns are called outside.
+const FORWARD: &str = "map.forward";
+const REVERSE: &str = "map.reverse";
+const LIVE: &str = "map.live";
 
 impl Map {
     /// Nothing mapped.
@@ -24,6 +32,20 @@ impl Map {
             // One word more, so that bits may be read across a word's end.
             live: BigColumn::zeroed(physical as usize / 64 + 2),
         }
+    }
+
+    /// The map of as many units that stands in a file, each column from `place` on.
+    pub fn of_file(
+        logical: u32,
+        physical: u32,
+        file: &File,
+        place: &dyn Fn(&'static str) -> u64,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            forward: BigColumn::of_file(file, place(FORWARD), logical as usize)?,
+            reverse: BigColumn::of_file(file, place(REVERSE), physical as usize)?,
+            live: BigColumn::of_file(file, place(LIVE), physical as usize / 64 + 2)?,
+        })
     }
 
     /// Where a logical unit lives.
@@ -159,6 +181,14 @@ impl Map {
             self.live[Word(at / 64)] &= !(low_bits(run) << shift);
             at += run;
         }
+    }
+    /// The columns by name, as they lie in memory.
+    pub fn columns(&self) -> [(&'static str, &[u8]); 3] {
+        [
+            (FORWARD, self.forward.as_bytes()),
+            (REVERSE, self.reverse.as_bytes()),
+            (LIVE, self.live.as_bytes()),
+        ]
     }
     /// Bytes that the map takes once all of it is in use.
     pub fn bytes(&self) -> usize {

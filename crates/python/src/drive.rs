@@ -2,20 +2,32 @@
 
 use crate::errors::{self, SimulatorError, SpaceError};
 use crate::guard::{self, Guarded};
-use crate::plan::Plan;
+use crate::plan::{Inner, Plan};
+use crate::snapshot::{Snapshot, restless};
 use drive::horizon::{LATEST, LinkLoad};
-use drive::{Device, precondition::precondition};
-use engine::{Instant, Streams};
+use drive::precondition::Preconditioned;
+use drive::{Device, Experiment, Prepared};
+use engine::Instant;
 use host::{Command, Kind, Priority};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 
 /// A preconditioned drive that goes only as far as it is told.
 #[pyclass(frozen, subclass, module = "flashscape._flashscape")]
 pub struct Drive {
     capacity_bytes: u64,
+    plan: Arc<Inner>,
+    preconditioned: Preconditioned,
     state: Guarded<State>,
+}
+
+/// What a drive is made from.
+#[derive(FromPyObject)]
+enum Start<'py> {
+    Plan(Bound<'py, Plan>),
+    Copy(Bound<'py, Drive>),
 }
 
 struct State {
@@ -29,6 +41,7 @@ struct State {
 }
 
 /// A request that has completed.
+#[derive(Clone)]
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Completion {
     /// What `submit` returned.
@@ -44,6 +57,7 @@ pub struct Completion {
 }
 
 /// Nanoseconds by state, of the states that have any.
+#[derive(Clone)]
 struct Blame(Vec<(&'static str, u64)>);
 
 impl<'py> IntoPyObject<'py> for &Blame {
@@ -76,28 +90,25 @@ impl Completion {
 
 #[pymethods]
 impl Drive {
-    /// Assembles and preconditions the drive of a plan.
+    /// Makes the drive of a plan, from `snapshot`, if given, instead of preconditioning
+    /// it; or a copy of another drive.
     #[new]
-    fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
-        let plan = plan.inner.clone();
-        let plan_link = plan.experiment.drive.link;
-        let made = guard::detached(py, || {
-            let (experiment, streams) = (&plan.experiment, Streams::new(plan.experiment.seed));
-            let mut device = Device::new(&experiment.drive, experiment.seed);
-            let choice = experiment.drive.ftl.allocation.choice;
-            let ftl = device.ftl_mut();
-            precondition(ftl, &experiment.precondition, choice, streams, &mut |_| true)?;
-            device.firmware_changed();
-            if experiment.run.audit {
-                device.audit();
-            }
-            Ok(device)
+    #[pyo3(signature = (start, snapshot=None))]
+    fn new(py: Python<'_>, start: Start<'_>, snapshot: Option<&Snapshot>) -> PyResult<Self> {
+        match start {
+            Start::Plan(plan) => Self::made(py, plan.get().inner.clone(), snapshot),
+            Start::Copy(drive) => drive.get().copied(py),
+        }
+    }
+
+    /// Shuts a copy of the drive down and keeps it; the drive itself goes on.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let Experiment { drive, title, seed, .. } = &self.plan.experiment;
+        let taken = self.state.with(py, |state| {
+            let copy = state.device.clone();
+            drive::Snapshot::of(copy, drive, title.as_deref(), *seed, self.preconditioned)
         })?;
-        let device = made.map_err(errors::run)?;
-        let capacity_bytes = device.ftl().layout.exported_bytes();
-        let link = LinkLoad::new(&plan_link);
-        let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
-        Ok(Self { capacity_bytes, state: Guarded::new(state) })
+        Ok(Snapshot { inner: Arc::new(taken.map_err(restless)?) })
     }
 
     /// Hands a request to the drive at `at_ns`, or now; returns its id.
@@ -163,6 +174,34 @@ impl Drive {
 }
 
 impl Drive {
+    fn made(py: Python<'_>, plan: Arc<Inner>, snapshot: Option<&Snapshot>) -> PyResult<Self> {
+        let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
+        plan.check_snapshot(snapshot.as_deref())?;
+        let experiment = &plan.experiment;
+        let made =
+            guard::detached(py, || Prepared::new(experiment, snapshot.as_deref(), &mut |_| true))?;
+        let Prepared { device, history } =
+            made.map_err(errors::run)?.expect("nobody ends preconditioning");
+        let capacity_bytes = device.ftl().layout.exported_bytes();
+        let link = LinkLoad::new(&experiment.drive.link);
+        let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
+        let preconditioned = history.preconditioned;
+        Ok(Self { capacity_bytes, plan, preconditioned, state: Guarded::new(state) })
+    }
+
+    fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        let state = self.state.with(py, |state| State {
+            device: state.device.clone(),
+            next_id: state.next_id,
+            link: state.link,
+            done: state.done.clone(),
+            taken: Vec::new(),
+        })?;
+        let (plan, preconditioned) = (self.plan.clone(), self.preconditioned);
+        let capacity_bytes = self.capacity_bytes;
+        Ok(Self { capacity_bytes, plan, preconditioned, state: Guarded::new(state) })
+    }
+
     fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {
         let kind = kind_of(kind)?;
         if !kind.has_range() {

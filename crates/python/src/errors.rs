@@ -1,13 +1,17 @@
 //! From Rust's errors to Python's, which are declared in `flashscape/errors.py`.
 
+use crate::snapshot::restless;
 use drive::RunError;
+use drive::snapshot::Damaged;
 use host::HostError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use settings::{Problem, Problems};
 
 pyo3::import_exception!(flashscape.errors, ConfigError);
+pyo3::import_exception!(flashscape.errors, PolicyError);
 pyo3::import_exception!(flashscape.errors, SimulatorError);
+pyo3::import_exception!(flashscape.errors, SnapshotError);
 pyo3::import_exception!(flashscape.errors, SpaceError);
 pyo3::import_exception!(flashscape.errors, TraceError);
 
@@ -56,14 +60,30 @@ fn trace(text: String, error: &host::TraceError) -> PyErr {
 pub fn run(error: RunError) -> PyErr {
     match error {
         RunError::Host(error) => host(error),
+        RunError::Snapshot(error) => damaged(error),
+        RunError::Restless(why) => restless(why),
+        RunError::Unfit(faults) => unfit("snapshot", faults),
         RunError::NoSpace(_) | RunError::Stuck { .. } => SpaceError::new_err(error.to_string()),
         RunError::Workload { workload, problem } => {
             let mut problems = Problems::new(format!("workload {workload:?}"));
             problems.push("", problem);
             config(&problems)
         }
+        RunError::Policy(_) => PolicyError::new_err(error.to_string()),
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }
+}
+
+/// A file holds no snapshot that can be used.
+pub fn damaged(error: Damaged) -> PyErr {
+    SnapshotError::new_err((error.to_string(), error.file, error.problem))
+}
+
+/// A snapshot is of a drive of another layout.
+pub fn unfit(file: &str, faults: Vec<(&'static str, String)>) -> PyErr {
+    let mut problems = Problems::new(file);
+    faults.into_iter().for_each(|(path, problem)| problems.push(path, problem));
+    config(&problems)
 }
 
 /// JSON text of plain data.

@@ -10,7 +10,9 @@ mod drive;
 mod errors;
 mod guard;
 mod plan;
+mod policies;
 mod session;
+mod snapshot;
 mod table;
 
 use pyo3::prelude::*;
@@ -25,7 +27,11 @@ mod _flashscape {
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
+    use crate::policies::Candidates;
+    #[pymodule_export]
     use crate::session::Session;
+    #[pymodule_export]
+    use crate::snapshot::{Snapshot, snapshot_origin};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -1,6 +1,6 @@
 //! A checked configuration.
 
-use crate::{errors, guard};
+use crate::{errors, guard, policies};
 use drive::Experiment;
 use drive::check::Checked;
 use drive::load::{Override, load_document};
@@ -28,10 +28,11 @@ pub(crate) struct Inner {
 #[pymethods]
 impl Plan {
     /// Reads an experiment. `file` is what faults call it; trace files are looked
-    /// for in `folder`. An override is a path and a value: as on a command line, or,
-    /// where the third says so, JSON text.
+    /// for in `folder`, and so are policies in Python, unless `policies` has a callable for
+    /// their path. An override is a path and a value: as on a command line, or, where the
+    /// third says so, JSON text.
     #[staticmethod]
-    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None))]
+    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new()))]
     fn load(
         py: Python<'_>,
         text: &str,
@@ -39,6 +40,7 @@ impl Plan {
         is_json: bool,
         overrides: Vec<(String, String, bool)>,
         folder: Option<&str>,
+        policies: Vec<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let overrides: Vec<_> = overrides.into_iter().map(to_override).collect::<PyResult<_>>()?;
         let loaded = guard::detached(py, || {
@@ -50,7 +52,14 @@ impl Plan {
         let (mut experiment, checked, document) =
             loaded.map_err(|problems: Problems| errors::config(&problems))?;
         if let Some(folder) = folder {
-            find_traces(&mut experiment, Path::new(folder));
+            find_files(&mut experiment, Path::new(folder));
+        }
+        let faults = policies::find(py, &mut experiment, policies);
+        if !faults.is_empty() {
+            let mut problems = Problems::new(document.file());
+            faults.into_iter().for_each(|(path, fault)| problems.push(path, fault));
+            document.locate(&mut problems);
+            return Err(errors::config(&problems));
         }
         Ok(Self { inner: Arc::new(Inner { experiment, checked, document }) })
     }
@@ -112,6 +121,25 @@ impl Inner {
         };
         let surveys = guard::detached(py, || self.look(survey))?;
         surveys.map_err(|faults| self.refusal(faults))
+    }
+
+    /// Refuses a snapshot that the drive cannot be started from: the one given, else the
+    /// one that the experiment names. Of a file only the header is read.
+    pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<()> {
+        let named = &self.experiment.precondition.snapshot;
+        let origin = match (given, named) {
+            (Some(snapshot), _) => snapshot.origin.clone(),
+            (None, Some(file)) => drive::snapshot::info(file).map_err(errors::damaged)?,
+            (None, None) => return Ok(()),
+        };
+        let faults = drive::snapshot::unfit(&origin, &self.experiment.drive);
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let mut problems = Problems::new(self.document.file());
+        faults.into_iter().for_each(|(path, problem)| problems.push(path, problem));
+        self.document.locate(&mut problems);
+        Err(errors::config(&problems))
     }
 
     /// Looks at every trace; all faults at once.
@@ -186,7 +214,10 @@ fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(Strin
 }
 
 /// A relative path in a configuration counts from the configuration's folder.
-fn find_traces(experiment: &mut Experiment, folder: &Path) {
+fn find_files(experiment: &mut Experiment, folder: &Path) {
+    if let Some(file) = &mut experiment.precondition.snapshot {
+        *file = folder.join(&file);
+    }
     for trace in experiment.workload.iter_mut().filter_map(|workload| workload.trace.as_mut()) {
         trace.file = folder.join(&trace.file);
     }

@@ -3,9 +3,10 @@
 use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
+use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::results::{Outcome, summary, tables};
-use drive::{Progress, Run};
+use drive::{Prepared, Progress, Run};
 use host::trace::Survey;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -21,7 +22,7 @@ pub struct Session {
 /// How far a session has come.
 enum Stage {
     /// Traces were read, where there are any.
-    Surveyed(Vec<Option<Survey>>),
+    Surveyed(Vec<Option<Survey>>, Option<Arc<drive::Snapshot>>),
     Running {
         surveys: Vec<Option<Survey>>,
         run: Box<Run>,
@@ -32,11 +33,15 @@ enum Stage {
 
 #[pymethods]
 impl Session {
-    /// Reads the traces of the plan once, so that faults show before the run.
+    /// Reads the traces of the plan once, so that faults show before the run. The drive
+    /// is started from `snapshot`, if given, instead of being preconditioned.
     #[new]
-    fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
+    #[pyo3(signature = (plan, snapshot=None))]
+    fn new(py: Python<'_>, plan: &Plan, snapshot: Option<&Snapshot>) -> PyResult<Self> {
         let plan = plan.inner.clone();
-        let stage = Stage::Surveyed(plan.surveys(py)?);
+        let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
+        plan.check_snapshot(snapshot.as_deref())?;
+        let stage = Stage::Surveyed(plan.surveys(py)?, snapshot);
         Ok(Self { plan, stage: Guarded::new(stage) })
     }
 
@@ -44,7 +49,7 @@ impl Session {
     fn surveys(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let shown = |survey: &Option<Survey>| survey.as_ref().map(ToString::to_string);
         self.stage.with(py, |stage| match stage {
-            Stage::Surveyed(surveys) | Stage::Running { surveys, .. } => {
+            Stage::Surveyed(surveys, _) | Stage::Running { surveys, .. } => {
                 surveys.iter().map(shown).collect()
             }
             Stage::Spent => Vec::new(),
@@ -56,7 +61,7 @@ impl Session {
     #[pyo3(signature = (ongoing=None))]
     fn precondition(&self, py: Python<'_>, ongoing: Option<Py<PyAny>>) -> PyResult<()> {
         self.stage.with(py, |stage| {
-            let Stage::Surveyed(surveys) = std::mem::replace(stage, Stage::Spent) else {
+            let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
                 return Err(PyRuntimeError::new_err("a session is preconditioned once"));
             };
             let mut raised = None;
@@ -64,8 +69,12 @@ impl Session {
                 raised = Python::attach(|py| report(py, ongoing.as_ref(), share)).err();
                 raised.is_none()
             };
-            let made = Run::new(&self.plan.experiment, &surveys, &mut tell).map_err(errors::run)?;
-            let run = made.ok_or_else(|| raised.expect("nothing else ends preconditioning"))?;
+            let experiment = &self.plan.experiment;
+            let made = Prepared::new(experiment, snapshot.as_deref(), &mut tell);
+            let prepared = made
+                .map_err(errors::run)?
+                .ok_or_else(|| raised.expect("nothing else ends preconditioning"))?;
+            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
             *stage = Stage::Running { surveys, run: Box::new(run) };
             Ok(())
         })?
@@ -97,6 +106,16 @@ impl Session {
         })
     }
 
+    /// Shuts the drive of a run that is over down and keeps it; the session ends with that.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let taken = self.stage.with(py, |stage| match std::mem::replace(stage, Stage::Spent) {
+            Stage::Running { run, .. } => Some(run.into_snapshot(&self.plan.experiment)),
+            _ => None,
+        })?;
+        let taken = taken.ok_or_else(|| PyRuntimeError::new_err("there is no run"))?;
+        Ok(Snapshot { inner: Arc::new(taken.map_err(errors::run)?) })
+    }
+
     /// The tables of a run whose measuring has ended.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<Table>> {
         self.with_run(py, |run, _| tables(run).into_iter().map(Table::from).collect())
@@ -117,7 +136,7 @@ impl Session {
     }
 }
 
-fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
     py.check_signals()?;
     if let Some(ongoing) = ongoing {
         ongoing.call1(py, (share,))?;

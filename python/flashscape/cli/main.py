@@ -19,13 +19,23 @@ import click
 
 from flashscape import signals
 from flashscape._flashscape import __version__
-from flashscape.errors import ConfigError, FlashscapeError, Interrupted, TraceError
+from flashscape.errors import (
+    ConfigError,
+    FlashscapeError,
+    Interrupted,
+    PolicyError,
+    SnapshotError,
+    TraceError,
+)
 
 _COMMANDS = {
     "run": "Run an experiment.",
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
     "explain": "Say where the tail of a run comes from.",
+    "snapshot": "Keep a drive, to start runs from it.",
+    "policies": "List the policies of a drive.",
+    "import-mqsim": "Turn a configuration of MQSim into an experiment.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
 }
@@ -43,7 +53,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"flashscape.cli.{cmd_name}").command
+        command: click.Command = import_module(
+            f"flashscape.cli.{cmd_name.replace('-', '_')}"
+        ).command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -133,7 +145,7 @@ def failed(error: Exception) -> int:
     """Say what went wrong; return the exit code."""
     if os.environ.get(_TRACEBACK):
         raise error
-    if isinstance(error, (ConfigError, TraceError)):
+    if isinstance(error, (ConfigError, PolicyError, SnapshotError, TraceError)):
         _say(str(error))
         return 2
     if isinstance(error, FlashscapeError):

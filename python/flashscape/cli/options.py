@@ -33,13 +33,34 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
-class _Named(click.Path):
+class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse the empty path."""
         if value == "":
             self.fail("a name is missing", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def snapshots(command: Command) -> Command:
+    """``--snapshot`` and ``--save-drive``."""
+    for option in (
+        click.option(
+            "--save-drive",
+            type=Named(path_type=Path),
+            metavar="FILE",
+            help="Keep the drive as it is after the run, to start others from it.",
+        ),
+        click.option(
+            "--snapshot",
+            type=Named(path_type=Path),
+            metavar="FILE",
+            help="Start from this drive; [precondition] is left out.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def results(command: Command) -> Command:
@@ -50,7 +71,7 @@ def results(command: Command) -> Command:
         click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
         click.option(
             "--out",
-            type=_Named(path_type=Path),
+            type=Named(path_type=Path),
             metavar="DIR",
             help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
         ),

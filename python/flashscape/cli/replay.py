@@ -79,6 +79,7 @@ def number(text: str) -> float:
     "--audit", is_flag=True, help="Check all that the drive returns; about twice the time."
 )
 @options.overrides
+@options.snapshots
 @options.results
 def command(
     trace: Path,
@@ -87,13 +88,23 @@ def command(
     force: bool,
     as_json: bool,
     quiet: bool,
+    snapshot: Path | None,
+    save_drive: Path | None,
     **choices: Any,
 ) -> None:
     """Replay TRACE on a preset drive."""
     config = configuration(trace, **choices)
     try:
         experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
-        run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+        run_and_show(
+            experiment,
+            out=out,
+            force=force,
+            as_json=as_json,
+            quiet=quiet,
+            snapshot=snapshot,
+            save_drive=save_drive,
+        )
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error)), *error.args[1:])
         raise

@@ -14,6 +14,7 @@ from flashscape.experiment import Experiment
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.overrides
+@options.snapshots
 @options.results
 def command(
     file: Path,
@@ -22,7 +23,17 @@ def command(
     force: bool,
     as_json: bool,
     quiet: bool,
+    snapshot: Path | None,
+    save_drive: Path | None,
 ) -> None:
     """Run the experiment that FILE describes."""
     experiment = Experiment.from_file(file, overrides)
-    run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+    run_and_show(
+        experiment,
+        out=out,
+        force=force,
+        as_json=as_json,
+        quiet=quiet,
+        snapshot=snapshot,
+        save_drive=save_drive,
+    )

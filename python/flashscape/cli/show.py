@@ -20,11 +20,25 @@ if TYPE_CHECKING:
 
 
 def run_and_show(
-    experiment: Experiment, *, out: Path | None, force: bool, as_json: bool, quiet: bool
+    experiment: Experiment,
+    *,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    snapshot: Path | None,
+    save_drive: Path | None,
 ) -> None:
     """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises."""
     try:
-        result = run(experiment, out=out, force=force, progress=not quiet)
+        result = run(
+            experiment,
+            out=out,
+            force=force,
+            progress=not quiet,
+            snapshot=snapshot,
+            save_drive=save_drive,
+        )
     except Interrupted as interrupted:
         # A terminal that has gone takes no summary; the results are written.
         with contextlib.suppress(OSError):

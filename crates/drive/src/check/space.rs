@@ -139,6 +139,10 @@ impl Pool {
 
 /// Units that can ever hold data: what is filled and what is written to.
 fn footprint(experiment: &Experiment, layout: &Layout) -> u32 {
+    if experiment.precondition.snapshot.is_some() {
+        // Unknown until the snapshot is read: it may be full.
+        return layout.logical_units;
+    }
     let filled = filled_units(&experiment.precondition, layout.logical_units);
     let unit = layout.unit_bytes;
     let written: u64 = experiment

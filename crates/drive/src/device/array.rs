@@ -42,6 +42,7 @@ pub struct Ask {
 }
 
 /// Where the operations of a bin go.
+#[derive(Clone)]
 #[repr(align(64))]
 pub struct BinPlace {
     pub group: GroupId,

@@ -75,6 +75,7 @@ pub struct Deferred {
 }
 
 /// The write buffer.
+#[derive(Clone)]
 pub struct Buffer {
     capacity: u32,
     entries: Slab<EntryId, Entry>,
@@ -283,6 +284,11 @@ impl Buffer {
     #[inline]
     pub fn listed(&self, pool: PoolId) -> u32 {
         self.lists[pool.0 as usize].count
+    }
+    /// What waits in a pool's list, in order.
+    pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = Lpn> {
+        let next = |id: &EntryId| self.entries[*id].next;
+        std::iter::successors(self.head(pool), next).map(|id| self.entries[id].lpn)
     }
     /// The pool with the most entries waiting.
     pub fn fullest(&self) -> Option<PoolId> {

@@ -11,7 +11,7 @@ use metrics::{Holder, Ledger, State};
 use nand::ChannelId;
 
 /// A channel and what waits for it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Channel {
     pub busy: bool,
     pub ledger: Ledger,

@@ -16,7 +16,7 @@ use nand::GroupId;
 
 /// Garbage collection of one bin. What every move looks at stands in the first cache
 /// line.
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[repr(C, align(64))]
 pub struct Job {
     /// The block whose live data is being read, and the next batch to look at.

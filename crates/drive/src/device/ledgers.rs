@@ -17,6 +17,7 @@ typed_id! {
 ///
 /// A run's ledger names, at each moment, one operation that holds some of its
 /// cells: the one on the lowest of those that are held.
+#[derive(Clone)]
 pub struct Ledgers {
     cells: Column<CellId, Ledger>,
     cells_per_group: u32,

@@ -7,6 +7,7 @@ use metrics::{Blame, State};
 use settings::Rate;
 
 /// When each direction is free again.
+#[derive(Clone)]
 pub struct Link {
     rate: Option<Rate>,
     duplex: Duplex,

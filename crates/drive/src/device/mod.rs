@@ -25,6 +25,7 @@ mod op;
 mod queue;
 mod read;
 mod request;
+mod shutdown;
 mod space;
 mod watch;
 mod write;
@@ -51,6 +52,7 @@ use request::{Request, Requests};
 use space::Space;
 
 /// A drive.
+#[derive(Clone)]
 pub struct Device {
     // ---- constant ----
     timing: Timing,
@@ -121,6 +123,7 @@ pub struct Device {
 }
 
 /// Durations that follow from the shape of a batch, computed once.
+#[derive(Clone)]
 struct RowTiming {
     /// By number of chunks, which move as a whole: a mapping unit, or a page where
     /// units are larger.
@@ -153,6 +156,18 @@ impl RowTiming {
     }
 }
 
+/// The firmware of a new drive as `config` describes it.
+///
+/// # Panics
+/// Where the configuration contradicts itself.
+pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
+    let geometry = Geometry::from(&config.geometry);
+    let exported = config.ftl.over_provisioning.exported_bytes(geometry.physical_bytes());
+    let exported = exported.expect("a checked configuration has one over-provisioning key");
+    let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
+    Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed))
+}
+
 impl Device {
     /// A new drive as `config` describes it, without data. The configuration has
     /// passed [`crate::check::check`].
@@ -160,16 +175,18 @@ impl Device {
     /// # Panics
     /// Where the configuration contradicts itself.
     pub fn new(config: &DriveConfig, seed: u64) -> Self {
+        Self::with_firmware(config, empty_firmware(config, seed))
+    }
+
+    /// A drive as `config` describes it, whose firmware is as it was left. The
+    /// firmware's layout is that of `config`; [`Device::firmware_changed`] comes next.
+    ///
+    /// # Panics
+    /// Where the configuration contradicts itself.
+    pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
         let geometry = Geometry::from(&config.geometry);
-        let exported = config
-            .ftl
-            .over_provisioning
-            .exported_bytes(geometry.physical_bytes())
-            .expect("a checked configuration has one over-provisioning key");
-        let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
         let units = Units::new(&geometry, &config.concurrency).expect("checked units");
         let timing = Timing::new(&config.nand, &geometry);
-        let ftl = Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed));
         Self::assemble(config, geometry, timing, units, ftl)
     }
 

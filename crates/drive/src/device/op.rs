@@ -115,7 +115,7 @@ impl Op {
 }
 
 /// All operations, with what only those that wait or end look at kept aside.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Ops {
     slab: Slab<OpId, Op>,
     snapshots: Vec<Snapshot>,
@@ -198,6 +198,7 @@ impl IndexMut<OpId> for Ops {
 
 /// What programs carry: for each slot of the batch a buffer entry, or a logical
 /// unit and the place that it is copied from.
+#[derive(Clone)]
 pub struct Payloads {
     width: usize,
     counts: Slab<PayloadId, u32>,

@@ -62,6 +62,7 @@ const UNBOUNDED: u64 = u64::MAX;
 
 /// The state of a group: which of its cells are in use, and what waits. What every
 /// operation looks at stands in the first cache line.
+#[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Group {
     /// Cells that an operation occupies.

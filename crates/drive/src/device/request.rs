@@ -30,6 +30,7 @@ pub struct Completion {
 }
 
 /// State of a command in the drive.
+#[derive(Clone)]
 pub struct Request {
     // ---- constant ----
     pub command: Command,
@@ -83,7 +84,7 @@ impl Request {
 }
 
 /// All requests, with their blame aside so that a new one need not be cleared.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Requests {
     slab: Slab<RequestId, Request>,
     blames: Vec<Blame>,

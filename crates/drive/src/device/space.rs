@@ -6,6 +6,7 @@ use metrics::{Blame, LEDGER_STATES, Snapshot, State};
 /// What waits for a bin's space are charged to, as cumulative time: while its
 /// collection is under way, what holds the bin's unit (collection itself, or what
 /// collection waits for in turn); else nothing.
+#[derive(Clone)]
 pub struct Space {
     totals: SpaceSnapshot,
     since: Instant,

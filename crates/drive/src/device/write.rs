@@ -15,6 +15,7 @@ use host::Kind;
 use metrics::{Blame, Holder, State};
 
 /// How a pool's writes are placed.
+#[derive(Clone)]
 pub struct Pool {
     choice: BinChoice,
     /// Place of the bin whose turn it is.
@@ -82,7 +83,7 @@ impl Pool {
 }
 
 /// Host programs on their way to a bin.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Home {
     /// Its place in its pool's turn order.
     place: u32,

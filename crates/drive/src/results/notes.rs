@@ -40,7 +40,7 @@ fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
     if tally.erases > 0 || tally.units.iter().sum::<u64>() == 0 {
         return None;
     }
-    let was_new = run.preconditioned().tally.erases == 0;
+    let was_new = run.device().ftl().tally.erases == 0;
     Some(match was_new && experiment.precondition.age.is_none() {
         true => {
             "no garbage collection happened, before the run or in it: latencies are those of a new \
@@ -56,7 +56,7 @@ fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
 }
 
 fn not_aged(run: &Run) -> Option<String> {
-    let done = run.preconditioned();
+    let done = run.history().preconditioned;
     if done.steady != Some(false) {
         return None;
     }

@@ -92,7 +92,38 @@ fn run_checked(experiment: &Experiment, short_ways: bool) -> Result<(Outcome, u6
         erase_counts: device.ftl().erase_counts().to_vec(),
         blame: blame.collect(),
     };
-    Ok((Outcome::Completed(Box::new(account)), device.chained()))
+    let chained = device.chained();
+    if short_ways {
+        restart(run, experiment)?;
+    }
+    Ok((Outcome::Completed(Box::new(account)), chained))
+}
+
+/// Shuts the drive down and starts it again: its map is sound, and what it holds can be
+/// read and overwritten.
+fn restart(run: Run, experiment: &Experiment) -> Result<(), String> {
+    let worn = is_worn(run.device(), experiment);
+    let snapshot = match run.into_snapshot(experiment) {
+        Ok(snapshot) => snapshot,
+        Err(_) if worn => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
+    snapshot.firmware().map_err(|error| error.to_string())?.audit()?;
+    let mut again = experiment.clone();
+    again.run.requests = Some(again.run.requests.map_or(50, |most| most.min(50)));
+    again.run.warm_up = None;
+    let prepared = drive::Prepared::new(&again, Some(&snapshot), &mut |_| true);
+    let prepared = prepared.map_err(|error| error.to_string())?.expect("nobody ends it");
+    let surveys = vec![None; again.workload.len()];
+    let mut run = Run::start(&again, &surveys, prepared).map_err(|error| error.to_string())?;
+    loop {
+        match run.advance(1 << 14) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => return Ok(()),
+            Err(error) => return Err(format!("started again: {error}")),
+        }
+    }
 }
 
 /// True where blocks may be retired during a run.

@@ -9,8 +9,10 @@ mod cost_benefit;
 mod d_choices;
 mod fifo;
 mod greedy;
+mod python;
 mod random;
 
+pub use python::{ChooseOutside, Python};
 pub use registry::{Candidates, Choose, VictimPolicy};
 pub use thresholds::{Level, Threshold, Thresholds};
 

@@ -6,6 +6,7 @@ use super::cost_benefit::CostBenefit;
 use super::d_choices::DChoices;
 use super::fifo::Fifo;
 use super::greedy::Greedy;
+use super::python::Python;
 use super::random::Random;
 use crate::blocks::BARRED;
 use engine::Stream;
@@ -98,6 +99,8 @@ registry! {
     "random" => Random,
     /// The block that was closed first.
     "fifo" => Fifo,
+    /// A block that a function of the user chooses.
+    "python" => Python,
 }
 
 #[cfg(test)]

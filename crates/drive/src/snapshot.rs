@@ -1,0 +1,143 @@
+//! Snapshots: a drive that was shut down, kept to start others from it.
+//!
+//! What is kept is the firmware's state: the map, the blocks with their wear, the open
+//! blocks, what of its random numbers is used up. What a power cycle ends (queues,
+//! timers, the buffer, whose data goes to flash) is not, so that a snapshot may be
+//! taken up under another scheduler, other timing or another policy; only the layout
+//! must be the same. A run from a snapshot of a drive that was filled and aged is,
+//! to the last bit, the run that fills and ages it itself.
+
+mod file;
+mod fit;
+
+pub use file::{Damaged, info};
+pub use fit::unfit;
+
+use crate::config::DriveConfig;
+use crate::device::Device;
+use crate::precondition::Preconditioned;
+use file::Kept;
+use ftl::Ftl;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// A drive that was shut down.
+pub struct Snapshot {
+    /// Where it comes from.
+    pub origin: Origin,
+    store: Store,
+}
+
+/// Where the firmware is.
+enum Store {
+    /// In memory, of which each drive that is started gets a copy.
+    Memory(Box<Ftl>),
+    /// In a file, whose memory all drives share that are started from it, as long as
+    /// they do not change it.
+    File(Box<Kept>),
+}
+
+/// Where a snapshot comes from, and what is in it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Origin {
+    /// The version of flashscape that took it.
+    pub flashscape: String,
+    /// The title of the experiment that it was taken from.
+    pub title: Option<String>,
+    /// The seed of that experiment.
+    pub seed: u64,
+    /// The drive.
+    pub drive: DriveConfig,
+    /// What preconditioned it.
+    pub preconditioned: Preconditioned,
+    /// Simulated time that it ran after that, in nanoseconds.
+    pub ran_ns: u64,
+    /// Blocks erased since it was new.
+    pub erases: u64,
+    /// Mapping units that hold data.
+    pub mapped_units: u32,
+}
+
+impl Snapshot {
+    /// Shuts a drive down and keeps it. What it has begun on its own account is taken to
+    /// its end, what is in its buffer goes to flash.
+    ///
+    /// # Errors
+    /// Where commands are under way, or where the drive cannot come to rest.
+    pub fn of(
+        device: Device,
+        drive: &DriveConfig,
+        title: Option<&str>,
+        seed: u64,
+        preconditioned: Preconditioned,
+    ) -> Result<Self, String> {
+        let ran_ns = device.now().as_ns();
+        let ftl = device.shut_down(drive.ftl.allocation.choice)?;
+        let origin = Origin {
+            flashscape: env!("CARGO_PKG_VERSION").into(),
+            title: title.map(str::to_owned),
+            seed,
+            drive: drive.clone(),
+            preconditioned,
+            ran_ns,
+            erases: ftl.tally.erases,
+            mapped_units: ftl.mapped_units(),
+        };
+        Ok(Self { origin, store: Store::Memory(Box::new(ftl)) })
+    }
+
+    /// The snapshot in a file, which is compared with its checksums. It stays in the file,
+    /// which must not be changed as long as the snapshot or a drive that was started from it
+    /// lives. `ongoing` is told how much is read, from 0 to 1, and ends it by returning
+    /// false, in which case `None` is returned.
+    ///
+    /// # Errors
+    /// Where there is no such file, or none with a whole snapshot.
+    pub fn read(
+        path: &Path,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, Damaged> {
+        let kept = Kept::read(path, ongoing)?;
+        Ok(kept.map(|kept| Self { origin: kept.origin().clone(), store: Store::File(Box::new(kept)) }))
+    }
+
+    /// Writes it to a file that is empty.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, or its own cannot be read any more.
+    pub fn write(&self, file: &mut File) -> io::Result<()> {
+        match &self.store {
+            Store::Memory(ftl) => file::write(file, &self.origin, ftl),
+            Store::File(kept) => {
+                let ftl = kept.firmware().map_err(io::Error::other)?;
+                file::write(file, &self.origin, &ftl)
+            }
+        }
+    }
+
+    /// A drive as `config` describes it, with what is in the snapshot. `config` fits it
+    /// ([`unfit`] finds nothing).
+    ///
+    /// # Errors
+    /// Where its file cannot be read any more.
+    pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
+        let mut ftl = self.firmware()?;
+        ftl.reconfigure(&config.ftl, config.nand.endurance);
+        let mut device = Device::with_firmware(config, ftl);
+        device.firmware_changed();
+        Ok(device)
+    }
+
+    /// A copy of the firmware that was kept.
+    ///
+    /// # Errors
+    /// Where its file cannot be read any more.
+    pub fn firmware(&self) -> Result<Ftl, Damaged> {
+        match &self.store {
+            Store::Memory(ftl) => Ok(Ftl::clone(ftl)),
+            Store::File(kept) => kept.firmware(),
+        }
+    }
+}

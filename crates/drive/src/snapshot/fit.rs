@@ -1,0 +1,49 @@
+//! Whether a drive can be started from a snapshot: what says where data lies must be
+//! as it was; all else may differ.
+
+use super::Origin;
+use crate::config::DriveConfig;
+use serde_json::{Value, json};
+
+/// Each key of `drive` that says otherwise than the snapshot's drive, with what is
+/// wrong; nothing where a drive can be started from it.
+pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)> {
+    let (theirs, ours) = (layout(&origin.drive), layout(drive));
+    let pairs = theirs.into_iter().zip(ours);
+    pairs
+        .filter(|((_, theirs), (_, ours))| theirs != ours)
+        .map(|((path, theirs), (_, ours))| {
+            let problem = format!(
+                "{ours} here, {theirs} in the snapshot: data would lie elsewhere; write what the \
+                 snapshot's drive has, or precondition this one"
+            );
+            (path, problem)
+        })
+        .collect()
+}
+
+/// What says where data lies, by its path in the configuration.
+fn layout(drive: &DriveConfig) -> [(&'static str, Value); 15] {
+    let DriveConfig { geometry, ftl, .. } = drive;
+    let allocation = &ftl.allocation;
+    let physical = nand::Geometry::from(geometry).physical_bytes();
+    let exported = ftl.over_provisioning.exported_bytes(physical);
+    let units = exported.map(|bytes| (bytes / u128::from(ftl.unit.bytes()).max(1)) as u64);
+    [
+        ("drive.geometry.channels", geometry.channels.into()),
+        ("drive.geometry.packages_per_channel", geometry.packages_per_channel.into()),
+        ("drive.geometry.dies_per_package", geometry.dies_per_package.into()),
+        ("drive.geometry.planes_per_die", geometry.planes_per_die.into()),
+        ("drive.geometry.blocks_per_plane", geometry.blocks_per_plane.into()),
+        ("drive.geometry.pages_per_block", geometry.pages_per_block.into()),
+        ("drive.geometry.page_size", json!(geometry.page_size)),
+        ("drive.ftl.unit", json!(ftl.unit)),
+        ("drive.ftl.block_planes", ftl.block_planes.into()),
+        ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
+        ("drive.ftl.allocation.pool", json!(allocation.pool)),
+        ("drive.ftl.allocation.stripe", json!(allocation.stripe)),
+        ("drive.ftl.allocation.order", json!(allocation.order)),
+        ("drive.ftl.allocation.streams", json!(allocation.streams)),
+        ("drive.ftl.bad_blocks.factory", json!(ftl.bad_blocks.factory)),
+    ]
+}

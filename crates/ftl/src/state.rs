@@ -1,0 +1,176 @@
+//! The firmware's state apart from its settings: what a drive keeps when it is shut
+//! down. It is given out as long columns of bytes and a short rest, and taken up again
+//! by a firmware whose layout is the same; policies and thresholds may be others.
+
+use crate::blocks::{BlockState, Open, STREAMS, Tally};
+use crate::config::FtlConfig;
+use crate::ftl::Ftl;
+use crate::gc::Thresholds;
+use crate::layout::BlockId;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+
+/// What is not in a column.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rest {
+    /// What became of the flash since the drive was new.
+    pub tally: Tally,
+    /// Logical units that hold data.
+    pub mapped: u32,
+    victim_numbers: engine::Stream,
+    bad_numbers: engine::Stream,
+    bins: Vec<RestOfBin>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RestOfBin {
+    released: u64,
+    /// By stream: the open block and its next batch.
+    open: [Option<(u32, u32)>; STREAMS],
+    bad: u32,
+    free: u32,
+}
+
+/// What takes a column: its name and its bytes as they lie in memory.
+pub type Give<'a, Error> = &'a mut dyn FnMut(&'static str, &[u8]) -> Result<(), Error>;
+/// What fills a column: its name and the place of its bytes.
+pub type Take<'a, Error> = &'a mut dyn FnMut(&'static str, &mut [u8]) -> Result<(), Error>;
+
+/// A column of block states that cannot be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown;
+
+impl Ftl {
+    /// The firmware of a drive that has been shut down goes on under other settings. The
+    /// layout stays as it is.
+    pub fn reconfigure(&mut self, config: &FtlConfig, endurance: u32) {
+        self.thresholds = Thresholds::new(&config.gc, &self.layout);
+        self.victim = config.gc.victim.clone();
+        self.endurance = endurance;
+        self.grown_per_erase = config.bad_blocks.grown_per_erase.fraction();
+        if self.free_order != config.allocation.free_block {
+            self.free_order = config.allocation.free_block;
+            let (blocks, order) = (&self.blocks, self.free_order);
+            for bin in self.bins.as_mut_slice() {
+                bin.reorder(order, |block| blocks.erase_count[block]);
+            }
+        }
+    }
+
+    /// True where no operation of the firmware is half done: nothing is being read,
+    /// written or collected.
+    pub fn is_at_rest(&self) -> bool {
+        let blocks = &self.blocks;
+        let open = |bin: &crate::blocks::Bin| {
+            bin.open.iter().all(|open| {
+                let left = self.layout.batches_per_block - open.next;
+                open.block.is_none_or(|block| blocks.unwritten[block] == left)
+            })
+        };
+        let unwritten =
+            |(block, left): (BlockId, &u32)| *left == 0 || blocks.state[block] == BlockState::Open;
+        self.bins.as_slice().iter().all(|bin| bin.collecting == 0 && open(bin))
+            && blocks.readers.as_slice().iter().all(|readers| *readers == 0)
+            && blocks.unwritten.iter().all(unwritten)
+    }
+
+    /// Gives out all that is long.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn give_columns<Error>(&self, each: Give<'_, Error>) -> Result<(), Error> {
+        for (name, bytes) in self.map.columns() {
+            each(name, bytes)?;
+        }
+        let blocks = &self.blocks;
+        each("blocks.standing", bytemuck::cast_slice(blocks.standing.as_slice()))?;
+        each("blocks.erase_count", bytemuck::cast_slice(blocks.erase_count.as_slice()))?;
+        each("blocks.closed_at", bytemuck::cast_slice(blocks.closed_at.as_slice()))?;
+        each("blocks.unwritten", bytemuck::cast_slice(blocks.unwritten.as_slice()))?;
+        let states: Vec<u8> = self.block_states().iter().map(|state| *state as u8).collect();
+        each("blocks.state", &states)?;
+        each("bins.free", bytemuck::cast_slice(&self.free_lists()))
+    }
+
+    /// The free blocks of all bins, one bin behind the other, in pairs of key and block.
+    fn free_lists(&self) -> Vec<u64> {
+        let mut pairs = Vec::new();
+        for bin in self.bins.as_slice() {
+            let mut free: Vec<_> = bin.free_list().collect();
+            // A heap's order depends on its history.
+            free.sort_unstable();
+            pairs.extend(free.into_iter().flat_map(|(key, block)| [key, u64::from(block.0)]));
+        }
+        pairs
+    }
+
+    /// What [`Ftl::give_columns`] leaves out.
+    pub fn rest(&self) -> Rest {
+        let of_bin = |bin: &crate::blocks::Bin| RestOfBin {
+            released: bin.released(),
+            open: bin.open.map(|open| open.block.map(|block| (block.0, open.next))),
+            bad: bin.bad,
+            free: bin.free(),
+        };
+        Rest {
+            tally: self.tally,
+            mapped: self.mapped,
+            victim_numbers: self.victim_numbers.clone(),
+            bad_numbers: self.bad_numbers.clone(),
+            bins: self.bins.as_slice().iter().map(of_bin).collect(),
+        }
+    }
+
+    /// Takes up the state of a drive of the same layout: the map from the places in a file
+    /// that `place` says, where it stays until it is changed; of the other columns `each`
+    /// fills in the bytes.
+    ///
+    /// # Errors
+    /// Those of `each` and of mapping the file, and where there is what no drive of this
+    /// layout has.
+    pub fn take_columns<Error: From<Unknown> + From<io::Error>>(
+        &mut self,
+        rest: &Rest,
+        file: &File,
+        place: &dyn Fn(&'static str) -> u64,
+        each: Take<'_, Error>,
+    ) -> Result<(), Error> {
+        let units = (self.layout.logical_units, self.layout.physical_units());
+        self.map = crate::map::Map::of_file(units.0, units.1, file, place)?;
+        let blocks = &mut self.blocks;
+        each("blocks.standing", bytemuck::cast_slice_mut(blocks.standing.as_mut_slice()))?;
+        each("blocks.erase_count", bytemuck::cast_slice_mut(blocks.erase_count.as_mut_slice()))?;
+        each("blocks.closed_at", bytemuck::cast_slice_mut(blocks.closed_at.as_mut_slice()))?;
+        each("blocks.unwritten", bytemuck::cast_slice_mut(blocks.unwritten.as_mut_slice()))?;
+        let mut states = vec![0; blocks.state.len()];
+        each("blocks.state", &mut states)?;
+        for (state, number) in blocks.state.as_mut_slice().iter_mut().zip(states) {
+            *state = BlockState::from_number(number).ok_or(Unknown)?;
+        }
+        let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
+        if rest.bins.len() != self.bins.len() || free > self.blocks.state.len() {
+            return Err(Unknown.into());
+        }
+        let mut pairs = vec![0u64; 2 * free];
+        each("bins.free", bytemuck::cast_slice_mut(&mut pairs))?;
+        if pairs.chunks_exact(2).any(|pair| pair[1] >= self.blocks.state.len() as u64) {
+            return Err(Unknown.into());
+        }
+        let mut pairs = pairs.chunks_exact(2).map(|pair| (pair[0], BlockId(pair[1] as u32)));
+        for (bin, of_bin) in self.bins.as_mut_slice().iter_mut().zip(&rest.bins) {
+            let free = pairs.by_ref().take(of_bin.free as usize);
+            bin.restore(free, of_bin.released);
+            bin.open = of_bin.open.map(|open| match open {
+                Some((block, next)) => Open { block: Some(BlockId(block)), next },
+                None => Open::default(),
+            });
+            bin.bad = of_bin.bad;
+        }
+        self.tally = rest.tally;
+        self.mapped = rest.mapped;
+        self.victim_numbers = rest.victim_numbers.clone();
+        self.bad_numbers = rest.bad_numbers.clone();
+        Ok(())
+    }
+}

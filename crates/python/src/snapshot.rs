@@ -1,0 +1,85 @@
+//! Drives that were shut down.
+
+use crate::errors::{self, SnapshotError};
+use crate::guard;
+use crate::plan::Plan;
+use crate::session::report;
+use drive::snapshot;
+use pyo3::prelude::*;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A drive that was shut down; any number of others may be started from it.
+#[pyclass(frozen, module = "flashscape._flashscape")]
+pub struct Snapshot {
+    pub(crate) inner: Arc<drive::Snapshot>,
+}
+
+#[pymethods]
+impl Snapshot {
+    /// Fills and ages the drive of a plan and keeps it. `ongoing` is called with the share
+    /// done; what it raises (and Ctrl-C) ends it.
+    #[staticmethod]
+    #[pyo3(signature = (plan, ongoing=None))]
+    fn take(py: Python<'_>, plan: &Plan, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
+        let plan = plan.inner.clone();
+        watched(py, ongoing.as_ref(), |tell| {
+            drive::Snapshot::take(&plan.experiment, tell).map_err(errors::run)
+        })
+    }
+
+    /// Reads a file.
+    #[staticmethod]
+    #[pyo3(signature = (path, ongoing=None))]
+    fn read(py: Python<'_>, path: PathBuf, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
+        watched(py, ongoing.as_ref(), |tell| {
+            drive::Snapshot::read(&path, tell).map_err(errors::damaged)
+        })
+    }
+
+    /// Writes a file that is not there yet.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let snapshot = self.inner.clone();
+        guard::detached(py, || {
+            let mut file = File::create_new(&path)?;
+            snapshot.write(&mut file)
+        })?
+        .map_err(PyErr::from)
+    }
+
+    /// Where it comes from, as JSON text.
+    fn origin(&self) -> PyResult<String> {
+        errors::json(&self.inner.origin)
+    }
+}
+
+/// Where the snapshot in a file comes from, as JSON text.
+#[pyfunction]
+pub fn snapshot_origin(path: PathBuf) -> PyResult<String> {
+    errors::json(&snapshot::info(&path).map_err(errors::damaged)?)
+}
+
+/// Makes a snapshot while somebody watches, who may end it by raising.
+fn watched(
+    py: Python<'_>,
+    ongoing: Option<&Py<PyAny>>,
+    make: impl FnOnce(&mut dyn FnMut(f64) -> bool) -> PyResult<Option<drive::Snapshot>> + Send,
+) -> PyResult<Snapshot> {
+    let mut raised = None;
+    let made = guard::detached(py, || {
+        make(&mut |share| {
+            raised = Python::attach(|py| report(py, ongoing, share)).err();
+            raised.is_none()
+        })
+    })??;
+    match made {
+        Some(snapshot) => Ok(Snapshot { inner: Arc::new(snapshot) }),
+        None => Err(raised.expect("nothing else ends it")),
+    }
+}
+
+/// A drive cannot be shut down.
+pub fn restless(why: String) -> PyErr {
+    SnapshotError::new_err((format!("no snapshot can be taken: {why}"), None::<PathBuf>, why))
+}

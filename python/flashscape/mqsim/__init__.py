@@ -1,0 +1,27 @@
+"""MQSim's configurations as experiments, with what became of each of their keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape.mqsim.imported import Imported, Key, Verdict
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["Imported", "Key", "Verdict", "import_mqsim"]
+
+
+def import_mqsim(
+    config: str | PathLike[str], workload: str | PathLike[str], scenario: int = 1
+) -> Imported:
+    """Turn MQSim's ``ssdconfig.xml`` and ``workload.xml`` into an experiment.
+
+    Scenarios count from 1, as in the names of MQSim's results; each is a run of its own.
+    Raises ConfigError with every fault at once, each with its file, line and key.
+    """
+    # Here, as few who import flashscape import from MQSim.
+    from flashscape.mqsim.convert import convert
+
+    return convert(Path(config), Path(workload), scenario)

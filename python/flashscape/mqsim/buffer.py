@@ -1,0 +1,125 @@
+"""The write buffer: what MQSim's data cache becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape.mqsim import toml
+from flashscape.mqsim.imported import Verdict
+from flashscape.mqsim.toml import Row, Table, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flashscape.mqsim.section import Section
+    from flashscape.mqsim.space import Space
+    from flashscape.mqsim.workload import Flow
+
+_UNBUFFERED = 64 << 20
+"""Bytes of staging where nothing is cached: MQSim has no limit there."""
+
+
+_DRAM = ("Row_Size", "Data_Rate", "Data_Busrt_Size", "tRCD", "tCL", "tRP")
+
+
+def table(device: Section, space: Space, flows: list[Flow]) -> Table:
+    """The buffer of a drive with these flows."""
+    caching = [flow for flow in flows if flow.writes and flow.is_caching]
+    durability = Row("durability", "volatile" if caching else "none")
+    durability.sources = tuple(
+        (flow.section.title, "Device_Level_Data_Caching_Mode") for flow in flows if flow.writes
+    )
+    _note_sharing(device, flows)
+    if not caching:
+        return Table("drive.buffer", [durability, *_unbuffered(device)])
+    _note_mechanism(device)
+    smallest = min(min(flow.mean_bytes for flow in caching), space.page_bytes)
+    pages = space.planes * space.page_bytes // smallest
+    limit, capacity = (
+        pages * space.page_bytes,
+        device.whole("Data_Cache_Capacity") // space.page_bytes * space.page_bytes,
+    )
+    if capacity < limit:
+        device.say("Data_Cache_Capacity", Verdict.MAPPED, "in whole pages")
+    mean = round(sum(flow.mean_bytes for flow in caching) / len(caching))
+    latency = dram_ns(device, mean)
+    if mean < 2 * device.whole("Data_Cache_DRAM_Row_Size"):
+        why = "a request is less than two rows, and MQSim precharges for whole ones only"
+        device.say("Data_Cache_DRAM_tRP", Verdict.INERT, why)
+    names = [f"Data_Cache_DRAM_{name}" for name in _DRAM]
+    return Table(
+        "drive.buffer",
+        [
+            durability,
+            Row(
+                "size",
+                toml.size(min(limit, capacity)),
+                sources(device, "Data_Cache_Capacity"),
+                f"MQSim lets {toml.size(limit)} be on its way to flash",
+            ),
+            Row("latency", toml.time(latency), sources(device, *names), f"for {toml.size(mean)}"),
+            Row("flush", "eager", sources(device, "Caching_Mechanism")),
+            Row("order", "fifo"),
+            Row("read_hits", True),
+        ],
+    )
+
+
+def _unbuffered(device: Section) -> Iterable[Row]:
+    why = "no flow that writes has its writes cached"
+    for name in ("Caching_Mechanism", "Data_Cache_Sharing_Mode", "Data_Cache_Capacity"):
+        device.say(name, Verdict.INERT, why)
+    for name in _DRAM:
+        device.say(f"Data_Cache_DRAM_{name}", Verdict.INERT, why)
+    return (
+        Row(
+            "size",
+            toml.size(_UNBUFFERED),
+            remark="staging only, large enough never to be the limit",
+        ),
+        Row("latency", "0 us"),
+        Row("flush", "eager"),
+        Row("order", "fifo"),
+        Row("read_hits", True),
+    )
+
+
+def _note_sharing(device: Section, flows: list[Flow]) -> None:
+    if device.text("Data_Cache_Sharing_Mode") != "SHARED":
+        name = "Data_Cache_Sharing_Mode"
+        if len(flows) > 1:
+            device.say(
+                name, Verdict.IGNORED, "one buffer for all flows; MQSim gives each an equal part"
+            )
+        else:
+            device.say(name, Verdict.INERT, "there is one flow")
+
+
+def _note_mechanism(device: Section) -> None:
+    if device.text("Caching_Mechanism") == "SIMPLE":
+        why = (
+            "MQSim ends at the first request: SIMPLE works with TURNED_OFF only "
+            "(Data_Cache_Manager_Flash_Simple.cpp); taken as ADVANCED"
+        )
+        device.say("Caching_Mechanism", Verdict.APPROXIMATED, why)
+    else:
+        why = (
+            "written to flash as soon as may be; MQSim keeps what is written again "
+            "within a second until it needs the room"
+        )
+        device.say("Caching_Mechanism", Verdict.APPROXIMATED, why)
+
+
+def dram_ns(device: Section, size: int) -> int:
+    """The time of one access of so many bytes (estimate_dram_access_time)."""
+    row, burst = (
+        device.whole("Data_Cache_DRAM_Row_Size"),
+        device.whole("Data_Cache_DRAM_Data_Busrt_Size"),
+    )
+    transfer = 1000 / device.whole("Data_Cache_DRAM_Data_Rate")
+    opening = device.whole("Data_Cache_DRAM_tRCD") + device.whole("Data_Cache_DRAM_tCL")
+    if size <= row:
+        return opening + int(size // burst // 2 * transfer)
+    a_row = int(row // burst // 2 * transfer + device.whole("Data_Cache_DRAM_tRP"))
+    rest = int((size % row) / (burst * transfer))
+    return opening + a_row * (size // row // 2) + opening + rest

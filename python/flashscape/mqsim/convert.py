@@ -1,0 +1,263 @@
+"""From two XML files to an experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape.errors import ConfigError, Problem
+from flashscape.experiment import Experiment
+from flashscape.mqsim import collection, drive, known, precondition, space, toml, workload, xml
+from flashscape.mqsim.imported import Imported, Key, Verdict
+from flashscape.mqsim.section import Faults, Section
+from flashscape.mqsim.toml import Row, Table
+from flashscape.mqsim.workload import Flow
+from flashscape.mqsim.xml import Element
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_CONFIG, _WORKLOAD, _SCENARIO = "Execution_Parameter_Set", "MQSim_IO_Scenarios", "IO_Scenario"
+
+_SPARE = "drive.ftl.over_provisioning"
+"""Where the check says that thresholds of collection can never be reached."""
+
+
+def convert(config: Path, workload: Path, scenario: int) -> Imported:
+    """Turn MQSim's files into an experiment; see :func:`flashscape.import_mqsim`."""
+    return _Import(config, workload, scenario).imported()
+
+
+class _Import:
+    """One conversion."""
+
+    def __init__(self, config: Path, workload: Path, scenario: int) -> None:
+        self._config, self._workload, self._number = config, workload, scenario
+        self._faults = Faults()
+        self._strays: list[Key] = []
+        self._host, self._device, self._flash = self._drive_sections()
+        elements, self._scenarios = self._flow_elements()
+        self._sections = [
+            Section(element, str(workload), f"flow {number}", self._faults)
+            for number, element in enumerate(elements)
+        ]
+        self._traces = [element.name == known.TRACE for element in elements]
+
+    def imported(self) -> Imported:
+        tables = self._tables(self._threshold())
+        self._end_if_wrong()
+        experiment, text = self._checked(tables)
+        keys = [*(key for section in self._all() for key in section), *self._strays]
+        return Imported(experiment, text, keys, self._number, self._scenarios)
+
+    def _all(self) -> Iterator[Section]:
+        yield from (self._host, self._device, self._flash, *self._sections)
+
+    def _drive_sections(self) -> tuple[Section, Section, Section]:
+        root = xml.read(self._config)
+        if root.name != _CONFIG:
+            hint = (
+                "; it is a workload file: the configuration comes first"
+                if root.name == _WORKLOAD
+                else ""
+            )
+            raise xml.fault(
+                self._config,
+                root.line,
+                f"is no configuration of MQSim: it begins with <{root.name}>, not "
+                f"with <{_CONFIG}>{hint}",
+            )
+        host, device = self._child(root, known.HOST), self._child(root, known.DEVICE)
+        flash = self._child(device, known.FLASH)
+        for element in root.children:
+            if element.name not in (known.HOST, known.DEVICE):
+                self._stray(self._config, root.name, element, "which reads past it without a word")
+        file = str(self._config)
+        return (
+            Section(host, file, host.name, self._faults),
+            Section(device, file, device.name, self._faults),
+            Section(flash, file, flash.name, self._faults),
+        )
+
+    def _child(self, element: Element, name: str) -> Element:
+        """The element of that name; an empty one, for MQSim's defaults, where it is missing."""
+        found = [child for child in element.children if child.name == name]
+        for again in found[1:]:
+            self._faults.add(
+                name,
+                str(self._config),
+                again.line,
+                f"comes again, after line {found[0].line}; keep one",
+            )
+        return found[0] if found else Element(name, element.line)
+
+    def _flow_elements(self) -> tuple[list[Element], int]:
+        root = xml.read(self._workload)
+        if root.name != _WORKLOAD:
+            hint = (
+                "; it is a configuration: the workload comes second" if root.name == _CONFIG else ""
+            )
+            raise xml.fault(
+                self._workload,
+                root.line,
+                f"is no workload of MQSim: it begins with <{root.name}>, not with "
+                f"<{_WORKLOAD}>{hint}",
+            )
+        scenarios = [child for child in root.children if child.name == _SCENARIO]
+        for child in root.children:
+            if child.name != _SCENARIO:
+                self._stray(self._workload, root.name, child, "which reads past it without a word")
+        if not 1 <= self._number <= len(scenarios):
+            there = (
+                f"scenarios 1 to {len(scenarios)}"
+                if len(scenarios) > 1
+                else "one scenario"
+                if scenarios
+                else "no scenario"
+            )
+            raise xml.fault(
+                self._workload, root.line, f"has {there}, not a scenario {self._number}"
+            )
+        chosen = scenarios[self._number - 1]
+        flows = []
+        for child in chosen.children:
+            if child.name in (known.SYNTHETIC, known.TRACE):
+                flows.append(child)
+            else:
+                why = "which crashes at what is no flow; left out here"
+                self._stray(self._workload, f"scenario {self._number}", child, why)
+        if not flows:
+            raise xml.fault(self._workload, chosen.line, "the scenario has no flow")
+        return flows, len(scenarios)
+
+    def _stray(self, file: Path, section: str, element: Element, why: str) -> None:
+        """An element that some variant of MQSim may know."""
+        why = f"no element of MQSim's, {why}"
+        self._strays.append(
+            Key(str(file), element.line, section, element.name, "...", Verdict.UNKNOWN, "", why)
+        )
+
+    def _threshold(self) -> int:
+        return collection.wanted(self._device, self._flash)
+
+    def _tables(self, threshold: int) -> list[Table]:
+        """All tables. Reasons are told as values are looked at, faults likewise."""
+        whole = space.of(self._device, self._flash)
+        is_sata = self._device.text("HostInterface_Type") == "SATA"
+        of_drive, parts = space.divide(whole, self._device, self._sections, is_sata=is_sata)
+        flows = [
+            Flow(number, section, is_trace, part, of_drive.page_bytes)
+            for number, (section, is_trace, part) in enumerate(
+                zip(self._sections, self._traces, parts, strict=True)
+            )
+        ]
+        drive.note_inert(self._host, self._device, self._flash, flows)
+        workload.note_caching(flows)
+        folder = self._workload.parent
+        return [
+            self._head(),
+            *drive.tables(self._host, self._device, self._flash, of_drive, flows, threshold),
+            precondition.table(self._device, of_drive, flows),
+            *(workload.table(flow, self._device, of_drive, folder) for flow in flows),
+            self._record(),
+        ]
+
+    def _head(self) -> Table:
+        scenario = f", scenario {self._number}" if self._scenarios > 1 else ""
+        title = f"{self._workload.name}{scenario} on {self._config.name} of MQSim"
+        seed = self._device.whole("Seed") % 2**32
+        return Table(
+            "", [Row("title", title), Row("seed", seed, toml.sources(self._device, "Seed"))]
+        )
+
+    def _record(self) -> Table:
+        name = "ResponseTime_Logging_Period_Length"
+        if not self._host.truth("Enable_ResponseTime_Logging"):
+            return Table("record")
+        return Table(
+            "record",
+            [Row("interval", toml.time(self._host.whole(name)), toml.sources(self._host, name))],
+        )
+
+    def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
+        """The experiment; where collection's threshold cannot be reached, with a lower one."""
+        text = self._text(tables)
+        try:
+            return Experiment.from_toml(text), text
+        except ConfigError as error:
+            if [problem.path for problem in error.problems] != [_SPARE]:
+                raise self._translated(error, tables) from error
+            refused = error
+        least, beyond = 1, self._threshold()
+        while least < beyond:
+            middle = (least + beyond) // 2
+            if self._is_reachable(middle):
+                least = middle + 1
+            else:
+                beyond = middle
+        most = least - 1
+        if most == 0:
+            raise self._translated(refused, tables) from refused
+        # The most would leave collection nothing to gain.
+        text = self._text(self._tables(max(min(most, collection.COLLECTIONS), most // 2)))
+        return Experiment.from_toml(text), text
+
+    def _is_reachable(self, threshold: int) -> bool:
+        try:
+            Experiment.from_toml(self._text(self._tables(threshold)))
+        except ConfigError:
+            return False
+        return True
+
+    def _text(self, tables: list[Table]) -> str:
+        head = (
+            f"# Made by `flashscape import-mqsim` from {self._config.name} and "
+            f"{self._workload.name}.\n"
+            "# Beside each value is the key of MQSim's that it comes from; what has "
+            "none is as in MQSim's code.\n"
+        )
+        return f"{head}\n{toml.text(tables)}"
+
+    def _end_if_wrong(self) -> None:
+        problems = list(dict.fromkeys(self._faults.problems))
+        if problems:
+            raise _refusal(problems)
+
+    def _translated(self, error: ConfigError, tables: list[Table]) -> ConfigError:
+        """What the check refuses, in terms of MQSim's files."""
+        return _refusal([self._at_home(problem, tables) for problem in error.problems])
+
+    def _at_home(self, problem: Problem, tables: list[Table]) -> Problem:
+        flows = iter(range(len(self._sections)))
+        best: tuple[int, tuple[tuple[str, str], ...]] = (0, ())
+        for table in tables:
+            path = f"{table.path}[{next(flows)}]" if table.is_list else table.path
+            for row in table.rows:
+                full = f"{path}.{row.key}".lstrip(".")
+                if row.sources and problem.path.startswith(full) and len(full) > best[0]:
+                    best = len(full), row.sources
+        if not best[1]:
+            return Problem(problem.path, str(self._config), None, problem.message)
+        section = {section.title: section for section in self._all()}[best[1][0][0]]
+        names = ", ".join(name for _, name in best[1])
+        line = section.line_of(best[1][0][1])
+        return Problem(
+            problem.path, section.file, line, f"{problem.message} (from {names} of {section.title})"
+        )
+
+
+def _refusal(problems: list[Problem]) -> ConfigError:
+    """All faults, file by file."""
+    text = []
+    for file in dict.fromkeys(problem.file for problem in problems):
+        mine = [problem for problem in problems if problem.file == file]
+        count = "1 problem" if len(mine) == 1 else f"{len(mine)} problems"
+        text.append(f"{file}: {count}")
+        text += [f"  {_place(problem)}: {problem.message}" for problem in mine]
+    return ConfigError("\n".join(text), [(p.path, p.file, p.line, p.message) for p in problems])
+
+
+def _place(problem: Problem) -> str:
+    return ", ".join(
+        part for part in (f"line {problem.line}" if problem.line else "", problem.path) if part
+    )

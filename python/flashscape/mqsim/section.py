@@ -1,0 +1,178 @@
+"""The keys of one element: read as MQSim reads them, each with what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from flashscape.errors import Problem
+from flashscape.mqsim import known, values
+from flashscape.mqsim.imported import Key, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flashscape.mqsim.xml import Element
+
+
+class Faults:
+    """All that is wrong, as it is found."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def add(self, path: str, file: str, line: int | None, message: str) -> None:
+        """Note a fault."""
+        self.problems.append(Problem(path, file, line, message))
+
+
+class Section:
+    """One element's keys."""
+
+    def __init__(self, element: Element, file: str, title: str, faults: Faults) -> None:
+        self.title = title
+        self.file = file
+        self.line = element.line
+        self._faults = faults
+        self._known = known.of(element.name)
+        self._names = {child.name for child in element.children}
+        self._values: dict[str, values.Value] = {}
+        self._keys: dict[str, Key] = {}
+        self._remarks: dict[str, str] = {}
+        self._strays: list[Key] = []
+        for child in element.children:
+            # Flash_Parameter_Set is inside Device_Parameter_Set.
+            if child.name != known.FLASH:
+                self._take(child)
+        for key in self._known.values():
+            if key.name not in self._keys:
+                self._default(key)
+
+    def whole(self, name: str) -> int:
+        """Return a whole number."""
+        return cast("int", self._values[name])
+
+    def real(self, name: str) -> float:
+        """Return a number."""
+        return cast("float", self._values[name])
+
+    def truth(self, name: str) -> bool:
+        """Return a switch."""
+        return cast("bool", self._values[name])
+
+    def text(self, name: str) -> str:
+        """Return a text, or one of several names."""
+        return cast("str", self._values[name])
+
+    def ids(self, name: str) -> tuple[int, ...]:
+        """Return a list of numbers; empty means all."""
+        return cast("tuple[int, ...]", self._values[name])
+
+    def line_of(self, name: str) -> int | None:
+        """Return the line of a key, where the file has it."""
+        return self._keys[name].line
+
+    def say(
+        self,
+        name: str,
+        verdict: Verdict | None = None,
+        why: str | None = None,
+        becomes: str | None = None,
+    ) -> None:
+        """Say what became of a key where its value makes a difference."""
+        key = self._keys[name]
+        if becomes is None:
+            becomes = "" if verdict in (Verdict.INERT, Verdict.IGNORED) else key.becomes
+        self._keys[name] = replace(
+            key,
+            verdict=verdict or key.verdict,
+            why=key.why if why is None else why,
+            becomes=becomes,
+        )
+
+    def refuse(self, name: str, message: str) -> None:
+        """Note that a key's value cannot be taken."""
+        self._faults.add(f"{self.title}.{name}", self.file, self.line_of(name), message)
+
+    def __iter__(self) -> Iterator[Key]:
+        for key in self._keys.values():
+            # What the file does not say and has no effect is not worth a line.
+            if key.line is not None or key.verdict is not Verdict.INERT:
+                remark = self._remarks.get(key.name)
+                yield (
+                    replace(key, why=f"{key.why}; {remark}" if key.why else remark)
+                    if remark
+                    else key
+                )
+        yield from self._strays
+
+    def _take(self, child: Element) -> None:
+        name = child.name
+        remark = ""
+        today = known.OLDER.get(name, "")
+        if today in self._known and today not in self._names:
+            remark = (
+                f"{name} is an older MQSim's name of it, and the present one "
+                "reads past it without a word"
+            )
+            name = today
+        if name not in self._known:
+            self._stray(child)
+            return
+        if name in self._keys:
+            earlier = self._keys[name]
+            why = f"given again in line {child.line}, which counts"
+            self._strays.append(replace(earlier, verdict=Verdict.INERT, becomes="", why=why))
+        if child.children:
+            message = f"has an element <{child.children[0].name}> in it, not a value"
+            self._faults.add(f"{self.title}.{name}", self.file, child.line, message)
+            return
+        self._read(self._known[name], child.text, child.line)
+        if remark:
+            self._remarks[name] = remark
+
+    def _read(self, key: known.Known, text: str, line: int | None) -> None:
+        try:
+            value, remark = key.read(text)
+        except values.RefusedError as refused:
+            self._faults.add(f"{self.title}.{key.name}", self.file, line, str(refused))
+            value, remark = self._stand_in(key), ""
+        self._values[key.name] = value
+        self._remarks[key.name] = remark
+        self._keys[key.name] = Key(
+            self.file, line, self.title, key.name, text.strip(), key.verdict, key.becomes, key.why
+        )
+
+    def _default(self, key: known.Known) -> None:
+        self._values[key.name] = self._stand_in(key)
+        self._keys[key.name] = Key(
+            self.file, None, self.title, key.name, key.default, key.verdict, key.becomes, key.why
+        )
+        chance = key.section in (known.FLOW, known.SYNTHETIC, known.TRACE)
+        self._remarks[key.name] = (
+            "missing: MQSim leaves it to chance, here it is as in MQSim's own first scenario"
+            if chance
+            else "missing: this is MQSim's default"
+        )
+
+    @staticmethod
+    def _stand_in(key: known.Known) -> values.Value:
+        return () if key.default == "all" else key.read(key.default).value
+
+    def _stray(self, child: Element) -> None:
+        today = known.OLDER.get(child.name)
+        why = "no key of MQSim's, which reads past it without a word"
+        if today in self._known:
+            why = f"an older MQSim's name of {today}, which stands beside it"
+        self._strays.append(
+            Key(
+                self.file,
+                child.line,
+                self.title,
+                child.name,
+                child.text.strip(),
+                Verdict.UNKNOWN,
+                "",
+                why,
+            )
+        )

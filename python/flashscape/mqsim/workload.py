@@ -1,0 +1,432 @@
+"""The workloads: what the flows of a scenario become."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape.mqsim import toml
+from flashscape.mqsim.imported import Verdict
+from flashscape.mqsim.space import SECTOR
+from flashscape.mqsim.toml import Row, Table
+
+if TYPE_CHECKING:
+    from flashscape.mqsim.section import Section
+    from flashscape.mqsim.space import Part, Space
+
+_SIZES = 64
+"""Entries of a list of sizes at most."""
+_DEVIATIONS = 4
+"""Standard deviations beyond which sizes are cut off: one request in 16,000."""
+
+_PRIORITIES = {"URGENT": "high", "HIGH": "normal", "MEDIUM": "normal", "LOW": "low"}
+
+
+@dataclass(slots=True)
+class Flow:
+    """A flow of a scenario."""
+
+    number: int
+    section: Section
+    is_trace: bool
+    part: Part
+    page_bytes: int
+
+    @property
+    def name(self) -> str:
+        """Its name in results."""
+        return f"flow-{self.number}"
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads anything."""
+        return self.is_trace or self.section.whole("Read_Percentage") > 0
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes anything."""
+        return self.is_trace or self.section.whole("Read_Percentage") < 100
+
+    @property
+    def is_caching(self) -> bool:
+        """Whether its writes are acknowledged from the buffer."""
+        return self.section.text("Device_Level_Data_Caching_Mode") in (
+            "WRITE_CACHE",
+            "WRITE_READ_CACHE",
+        )
+
+    @property
+    def mean_bytes(self) -> int:
+        """The mean size of its requests; a page for a trace, whose sizes are not looked at."""
+        if self.is_trace:
+            return self.page_bytes
+        return self.section.whole("Average_Request_Size") * SECTOR
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether requests may ask for a part of a page."""
+        return (
+            self.is_trace
+            or self.mean_bytes % self.page_bytes != 0
+            or self.align % self.page_bytes != 0
+        )
+
+    @property
+    def align(self) -> int:
+        """Bytes whose multiples requests begin at."""
+        if not self.section.truth("Generated_Aligned_Addresses"):
+            return SECTOR
+        return self.section.whole("Address_Alignment_Unit") * SECTOR
+
+    @property
+    def working_set(self) -> int:
+        """Bytes that it asks for, from the beginning of its part."""
+        if self.is_trace:
+            return self.part.size
+        percent = self.section.whole("Working_Set_Percentage")
+        share = percent if 1 <= percent <= 100 else 100
+        return self.part.size * share // 100 // self.page_bytes * self.page_bytes
+
+    def row(self, key: str, value: toml.Value, *names: str, remark: str = "") -> Row:
+        """A row that comes from keys of this flow."""
+        return Row(key, value, tuple((self.section.title, name) for name in names), remark)
+
+
+def table(flow: Flow, device: Section, space: Space, folder: Path) -> Table:
+    """The workload of a flow; ``folder`` is where the workload file is."""
+    rows = [Row("name", flow.name)]
+    rows += _priority(flow, device)
+    rows += _region(flow, space)
+    rows += _trace(flow, device, folder) if flow.is_trace else _synthetic(flow, device)
+    return Table("workload", rows, is_list=True)
+
+
+def note_caching(flows: list[Flow]) -> None:
+    """Say what becomes of the caching modes: one buffer, one way for all."""
+    name = "Device_Level_Data_Caching_Mode"
+    drive_caches = any(flow.writes and flow.is_caching for flow in flows)
+    for flow in flows:
+        mode = flow.section.text(name)
+        if flow.writes and flow.is_caching != drive_caches:
+            why = (
+                "writes are acknowledged from the buffer, as another flow has it: "
+                "one way for the whole drive"
+            )
+            flow.section.say(name, Verdict.APPROXIMATED, why)
+        elif mode in ("READ_CACHE", "WRITE_READ_CACHE"):
+            flow.section.say(name, Verdict.APPROXIMATED, "there is no read cache here")
+        elif not flow.writes and drive_caches == flow.is_caching:
+            flow.section.say(
+                name, Verdict.MAPPED, "the flow does not write; its reads look into the buffer"
+            )
+        elif not flow.writes:
+            flow.section.say(name, Verdict.INERT, "the flow does not write")
+        else:
+            where = "the buffer" if drive_caches else "flash"
+            flow.section.say(name, Verdict.MAPPED, f"writes are acknowledged from {where}")
+
+
+def _priority(flow: Flow, device: Section) -> list[Row]:
+    policy, host = device.text("Transaction_Scheduling_Policy"), device.text("HostInterface_Type")
+    if policy != "PRIORITY_OUT_OF_ORDER" or host == "SATA":
+        why = (
+            "SATA has none"
+            if host == "SATA"
+            else f"{policy} does not look at it (TSU_OutofOrder.cpp)"
+        )
+        flow.section.say("Priority_Class", Verdict.INERT, why)
+        return []
+    name = flow.section.text("Priority_Class")
+    exact = name == "URGENT"
+    why = (
+        "before all others"
+        if exact
+        else (
+            "MQSim takes turns by weight between HIGH, MEDIUM and LOW; here LOW "
+            "waits for the others"
+        )
+    )
+    flow.section.say(
+        "Priority_Class",
+        Verdict.MAPPED if exact else Verdict.APPROXIMATED,
+        why,
+        becomes="workload.priority",
+    )
+    return [flow.row("priority", _PRIORITIES[name], "Priority_Class")]
+
+
+def _region(flow: Flow, space: Space) -> list[Row]:
+    names = ["Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs"]
+    if not flow.is_trace:
+        percent = flow.section.whole("Working_Set_Percentage")
+        if not 1 <= percent <= 100:
+            flow.section.say(
+                "Working_Set_Percentage", why=f"MQSim takes 100 for {percent} (Host_System.cpp)"
+            )
+        names = ["Working_Set_Percentage", *names]
+    if flow.part.offset == 0 and flow.working_set == space.exported_pages * space.page_bytes:
+        return []
+    region: dict[str, toml.Value] = {
+        "offset": toml.size(flow.part.offset),
+        "size": toml.size(flow.working_set),
+    }
+    return [flow.row("region", region, *names)]
+
+
+def _synthetic(flow: Flow, device: Section) -> list[Row]:
+    section = flow.section
+    return [
+        flow.row("reads", f"{section.whole('Read_Percentage')} %", "Read_Percentage"),
+        _size(flow),
+        _align(flow),
+        _addresses(flow),
+        *_arrivals(flow, device),
+        *_stop(flow),
+    ]
+
+
+def _size(flow: Flow) -> Row:
+    section, name = flow.section, "Request_Size_Distribution"
+    mean, deviation = section.whole("Average_Request_Size"), section.whole("Variance_Request_Size")
+    if section.text(name) == "FIXED":
+        section.say("Variance_Request_Size", Verdict.INERT, f"{name} is FIXED")
+        section.say(name, Verdict.MAPPED, "")
+        return flow.row("size", toml.size(mean * SECTOR), "Average_Request_Size")
+    if deviation == 0:
+        section.say(name, Verdict.MAPPED, "without a deviation it is FIXED")
+        return flow.row(
+            "size", toml.size(mean * SECTOR), "Average_Request_Size", "Variance_Request_Size"
+        )
+    section.say(
+        name,
+        Verdict.APPROXIMATED,
+        "a list of sizes within four standard deviations, rounded up to sectors, at least one",
+    )
+    listed = sizes(mean, deviation)
+    entries: list[dict[str, toml.Value]] = [
+        {"size": toml.size(sectors * SECTOR), "share": f"{toml.decimal(share)} %"}
+        for sectors, share in listed
+    ]
+    return flow.row("size", entries, "Average_Request_Size", "Variance_Request_Size")
+
+
+def sizes(mean: int, deviation: int) -> list[tuple[int, Decimal]]:
+    """Sectors and their shares in percent: a normal distribution, rounded up, at least one."""
+    most = math.ceil(mean + _DEVIATIONS * deviation)
+    least = max(math.ceil(mean - _DEVIATIONS * deviation), 1)
+    width = math.ceil((most - least + 1) / _SIZES)
+    ends = [*range(least + width - 1, most, width), most]
+    below = 0.0
+    weights = []
+    for end in ends:
+        upto = _below(end, mean, deviation) if end < most else 1.0
+        weights.append((max(end - width // 2, 1), upto - below))
+        below = upto
+    shares = [(sectors, Decimal(round(weight * 10**6)) / 10**4) for sectors, weight in weights]
+    middle = max(range(len(shares)), key=lambda index: shares[index][1])
+    rest = 100 - sum(share for _, share in shares)
+    shares[middle] = (shares[middle][0], shares[middle][1] + rest)
+    return [(sectors, share) for sectors, share in shares if share > 0]
+
+
+def _below(value: float, mean: float, deviation: float) -> float:
+    """The share of a normal distribution that is below a value."""
+    return (1 + math.erf((value - mean) / deviation / math.sqrt(2))) / 2
+
+
+def _align(flow: Flow) -> Row:
+    section, names = flow.section, ("Generated_Aligned_Addresses", "Address_Alignment_Unit")
+    if not section.truth(names[0]):
+        section.say(names[1], Verdict.INERT, f"{names[0]} is false")
+        return flow.row("align", "512 B", names[0])
+    section.say(names[0], why="")
+    return flow.row("align", toml.size(flow.align), *names)
+
+
+def _addresses(flow: Flow) -> Row:
+    section, hot_name = flow.section, "Percentage_of_Hot_Region"
+    name = "Address_Distribution"
+    distribution, hot = section.text(name), section.whole(hot_name)
+    if distribution != "RANDOM_HOTCOLD":
+        section.say(hot_name, Verdict.INERT, f"{name} is {distribution}")
+    if distribution == "STREAMING":
+        section.say(
+            name,
+            Verdict.APPROXIMATED,
+            "from the beginning of the region; MQSim begins at a random place",
+        )
+        aligned = math.ceil(flow.mean_bytes / flow.align) * flow.align
+        if aligned == flow.mean_bytes or section.text("Request_Size_Distribution") == "NORMAL":
+            return flow.row("addresses", "sequential", name)
+        stride: dict[str, toml.Value] = {"pattern": "strided", "stride": toml.size(aligned)}
+        return flow.row("addresses", stride, name, "Address_Alignment_Unit")
+    if distribution == "RANDOM_UNIFORM":
+        section.say(name, Verdict.MAPPED, "")
+        return flow.row("addresses", "uniform", name)
+    section.say(name, Verdict.MAPPED, "uniform inside and outside the hot region")
+    if not 0 < hot < 100:
+        section.refuse(
+            hot_name,
+            f"with {hot} % MQSim asks for one place only, or never for the rest; "
+            "write 1 to 99, or RANDOM_UNIFORM",
+        )
+    section.say(
+        hot_name, why=f"{100 - hot} % of the requests go to the first {hot} % of the region"
+    )
+    pattern: dict[str, toml.Value] = {
+        "pattern": "hot-cold",
+        "hot_space": f"{hot} %",
+        "hot_accesses": f"{100 - hot} %",
+    }
+    return flow.row("addresses", pattern, name, hot_name)
+
+
+def _arrivals(flow: Flow, device: Section) -> list[Row]:
+    section, name = flow.section, "Synthetic_Generator_Type"
+    if section.text(name) == "QUEUE_DEPTH":
+        section.say("Bandwidth", Verdict.INERT, f"{name} is QUEUE_DEPTH")
+        section.say(name, Verdict.MAPPED, "closed loop", becomes="workload.queue_depth")
+        return _depth(flow, device, section.whole("Average_No_of_Reqs_in_Queue"))
+    section.say("Average_No_of_Reqs_in_Queue", Verdict.INERT, f"{name} is BANDWIDTH")
+    section.say(name, Verdict.MAPPED, "open loop, exponential gaps")
+    average = section.whole("Average_Request_Size")
+    requests = section.whole("Bandwidth") // SECTOR // average
+    if not 1 <= requests <= 10**9:
+        least = average * SECTOR
+        section.refuse(
+            "Bandwidth",
+            f"is {requests} requests a second, with which MQSim divides by zero or by "
+            f"nothing left; write at least {least}, a request a second",
+        )
+        return []
+    gap = 10**9 // requests
+    section.say(
+        "Bandwidth",
+        why=(
+            f"{requests} requests of {average} sectors a second in whole numbers, a "
+            f"gap of {gap} ns in the mean"
+        ),
+    )
+    rate = f"{toml.decimal(round(Decimal(10**9) / gap, 3))} IOPS"
+    arrivals: dict[str, toml.Value] = {"process": "poisson", "rate": rate}
+    return [
+        flow.row("arrivals", arrivals, "Bandwidth", "Average_Request_Size"),
+        *_depth(flow, device, None),
+    ]
+
+
+def _depth(flow: Flow, device: Section, wanted: int | None) -> list[Row]:
+    """A queue's depth: what the flow asks for, as far as MQSim's queues let it."""
+    is_sata = device.text("HostInterface_Type") == "SATA"
+    limits = [(device.whole("IO_Queue_Depth") - 1, "IO_Queue_Depth")]
+    if not is_sata:
+        limits.append((device.whole("Queue_Fetch_Size"), "Queue_Fetch_Size"))
+    else:
+        device.say("Queue_Fetch_Size", Verdict.INERT, "SATA has none")
+    limit, limited_by = min(limits)
+    if wanted is not None and wanted <= limit:
+        return [flow.row("queue_depth", wanted, "Average_No_of_Reqs_in_Queue")]
+    row = Row("queue_depth", limit, ((device.title, limited_by),))
+    if wanted is not None:
+        why = (
+            f"{wanted} are wanted, {limited_by} allows {limit}; the others wait in "
+            "MQSim's queue, and are not issued here"
+        )
+        flow.section.say("Average_No_of_Reqs_in_Queue", Verdict.APPROXIMATED, why)
+    return [row]
+
+
+def _stop(flow: Flow) -> list[Row]:
+    section = flow.section
+    time, requests = section.whole("Stop_Time"), section.whole("Total_Requests_To_Generate")
+    if time:
+        section.say(
+            "Total_Requests_To_Generate",
+            Verdict.INERT,
+            "Stop_Time is more than 0 (IO_Flow_Synthetic.cpp)",
+        )
+        return [flow.row("stop", {"time": toml.time(time)}, "Stop_Time")]
+    section.say("Stop_Time", Verdict.MAPPED, "0: Total_Requests_To_Generate counts")
+    if requests == 0:
+        section.refuse(
+            "Total_Requests_To_Generate",
+            "and Stop_Time are both 0: the flow would do nothing; give one of them",
+        )
+    return [flow.row("stop", {"requests": requests}, "Total_Requests_To_Generate")]
+
+
+def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
+    section = flow.section
+    replay: dict[str, toml.Value] = {"format": "mqsim", "combine": "fold", "out_of_range": "wrap"}
+    count, unit = section.whole("Relay_Count"), section.text("Time_Unit")
+    if unit != "NANOSECOND":
+        scale = {"PICOSECOND": "0.001", "MICROSECOND": "1000.0"}[unit]
+        section.say(
+            "Time_Unit",
+            why=(
+                "MQSim reads stamps as nanoseconds whatever it says "
+                "(IO_Flow_Trace_Based.cpp), so does this; if they are not, add "
+                f"time_scale = {scale} to the trace"
+            ),
+        )
+    if count > 1:
+        replay["repeat"] = count
+    file = _find(flow, folder)
+    rows = [
+        flow.row(
+            "trace",
+            {"file": str(file), **replay},
+            "File_Path",
+            *(("Relay_Count",) if count > 1 else ()),
+        )
+    ]
+    return [*rows, *_depth(flow, device, None), *_beginning(flow, file, count)]
+
+
+def _find(flow: Flow, folder: Path) -> Path:
+    """MQSim looks from where it is started; a workload file beside its traces is usual, too."""
+    given = flow.section.text("File_Path").strip()
+    path = Path(given if _is_file(Path(given)) else given.replace("\\", "/"))
+    places = [path.absolute(), (folder / path).absolute()]
+    for place in places:
+        if _is_file(place):
+            return place
+    if not given:
+        flow.section.refuse("File_Path", "is missing")
+    else:
+        tried = " nor at ".join(dict.fromkeys(map(str, places)))
+        flow.section.refuse("File_Path", f"there is no trace at {tried}")
+    return places[0]
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; not where a name is too long for one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _beginning(flow: Flow, file: Path, count: int) -> list[Row]:
+    section, name = flow.section, "Percentage_To_Be_Executed"
+    percent = section.whole(name)
+    if count > 1:
+        section.say(name, Verdict.INERT, "Relay_Count is more than 1 (IO_Flow_Trace_Based.cpp)")
+        return []
+    if percent == 100 or not _is_file(file):
+        section.say(name, Verdict.MAPPED, "all of it")
+        return []
+    if percent > 100:
+        section.refuse(name, f"{percent} % is more than the trace; write 100, or a Relay_Count")
+        return []
+    with file.open("rb") as lines:
+        total = sum(1 for line in lines if line.strip())
+    requests = total * percent // 100
+    if requests == 0:
+        section.refuse(name, f"{percent} % of {total} requests are none")
+        return []
+    section.say(name, Verdict.MAPPED, f"{requests} of {total} requests")
+    return [flow.row("stop", {"requests": requests}, name, remark=f"of {total} requests")]

@@ -1,0 +1,115 @@
+"""Snapshots: a drive that was shut down, to start others from it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashscape import _flashscape, units
+from flashscape.errors import OutputError
+from flashscape.experiment import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from os import PathLike
+
+
+class Snapshot:
+    """A drive that was shut down: where its data lies, how worn it is, and nothing else.
+
+    Any number of runs and drives may be started from one, under other policies,
+    timing or schedulers; what says where data lies (geometry, mapping unit,
+    capacity, pools) must be as it was. Made by :meth:`take`, :meth:`load`,
+    :meth:`flashscape.Drive.snapshot`, and ``flashscape.run(..., save_drive=...)``.
+
+    >>> aged = Snapshot.take("experiment.toml")                        # doctest: +SKIP
+    >>> aged.save("aged.snap")                                         # doctest: +SKIP
+    >>> fs.run("experiment.toml", snapshot=aged)                       # doctest: +SKIP
+    """
+
+    def __init__(self, inner: _flashscape.Snapshot) -> None:
+        self._inner = inner
+        self.origin: dict[str, Any] = json.loads(inner.origin())
+        """Where it comes from: ``flashscape`` (the version), ``title``, ``seed``, ``drive``
+        (its configuration), ``preconditioned``, ``ran_ns`` (simulated time after that, in
+        nanoseconds), ``erases`` (since it was new), ``mapped_units``."""
+
+    @classmethod
+    def take(
+        cls,
+        experiment: Experiment | Mapping[str, Any] | str | PathLike[str],
+        *,
+        ongoing: Callable[[float], object] | None = None,
+    ) -> Snapshot:
+        """Fill and age the drive of an experiment, and keep it.
+
+        ``ongoing`` is told the share done. Raises ConfigError and SpaceError.
+        """
+        return cls(_flashscape.Snapshot.take(Experiment.of(experiment).plan, ongoing))
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, ongoing: Callable[[float], object] | None = None
+    ) -> Snapshot:
+        """Read a file; raise SnapshotError where it holds none, or a damaged one."""
+        return cls(_flashscape.Snapshot.read(os.fspath(path), ongoing))
+
+    @classmethod
+    def of(cls, given: Snapshot | str | PathLike[str]) -> Snapshot:
+        """Whatever is a snapshot: itself, or a file's path."""
+        return given if isinstance(given, Snapshot) else cls.load(given)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write it to a file, whole or not at all; raise OutputError.
+
+        A file that is there is only replaced with ``force``. Its size is about that of
+        the drive's map: some 9 bytes for each mapping unit that was ever written.
+        """
+        target = claim(path, force=force)
+        staged = target.with_name(f".{target.name}.unfinished-{os.getpid()}")
+        try:
+            staged.unlink(missing_ok=True)
+            self._inner.write(os.fspath(staged))
+            staged.replace(target)
+        except OSError as error:
+            raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from error
+        finally:
+            staged.unlink(missing_ok=True)
+
+    @property
+    def inner(self) -> _flashscape.Snapshot:
+        """What the compiled module calls it."""
+        return self._inner
+
+    def __repr__(self) -> str:
+        return f"<Snapshot {describe(self.origin)}>"
+
+
+def origin(path: str | PathLike[str]) -> dict[str, Any]:
+    """Where the snapshot in a file comes from, of which only the beginning is read."""
+    found: dict[str, Any] = json.loads(_flashscape.snapshot_origin(os.fspath(path)))
+    return found
+
+
+def describe(origin: Mapping[str, Any]) -> str:
+    """Say where a snapshot comes from in a line."""
+    name = origin["title"] or origin["drive"].get("preset") or "a drive"
+    ran = f" and {units.duration(origin['ran_ns'])} of work" if origin["ran_ns"] else ""
+    mapped, erases = origin["mapped_units"], origin["erases"]
+    return f"{name}: {mapped} mapping units of data, {erases} erases, after preconditioning{ran}"
+
+
+def claim(path: str | PathLike[str], *, force: bool) -> Path:
+    """Refuse a file that is there, or that cannot be made, before any work is done."""
+    target = Path(path)
+    if not os.fspath(path):
+        raise OutputError("the file for the snapshot has no name")
+    if target.is_dir():
+        raise OutputError(f"{target}: is a directory, not a file for a snapshot")
+    if target.exists() and not force:
+        raise OutputError(f"{target}: is there already; choose another name, or overwrite (force)")
+    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise OutputError(f"{target}: its directory is not there or cannot be written to")
+    return target
