@@ -100,7 +100,8 @@ impl Snapshot {
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, Damaged> {
         let kept = Kept::read(path, ongoing)?;
-        Ok(kept.map(|kept| Self { origin: kept.origin().clone(), store: Store::File(Box::new(kept)) }))
+        Ok(kept
+            .map(|kept| Self { origin: kept.origin().clone(), store: Store::File(Box::new(kept)) }))
     }
 
     /// Writes it to a file that is empty.

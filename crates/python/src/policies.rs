@@ -2,8 +2,8 @@
 //! and asked with the interpreter lock.
 
 use drive::Experiment;
-use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use ftl::VictimPolicy;
+use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyModule};
 use settings::Outside;

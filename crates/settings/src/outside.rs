@@ -49,7 +49,10 @@ impl<P: ?Sized> Outside<P> {
     /// What went wrong first, with it or with any copy; that it was not found, if it was not.
     pub fn fault(&self) -> Option<String> {
         let Some(found) = &self.found else {
-            return Some(format!("{}: a policy in Python is found from Python only", self.function));
+            return Some(format!(
+                "{}: a policy in Python is found from Python only",
+                self.function
+            ));
         };
         found.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

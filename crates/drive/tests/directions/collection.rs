@@ -8,9 +8,10 @@ use crate::common::{Bench, Override, set};
 use crate::poised::{PAGE, page, shape};
 use crate::requests::{US, four_sigma};
 use drive::{Experiment, OpKind};
-use ftl::{BinId, BlockId, BlockState};
+use ftl::{BinId, BlockId, BlockState, Candidates, ChooseOutside, VictimPolicy};
 use host::Kind;
 use metrics::Holder;
+use std::fs;
 
 fn reads_begun(bench: &Bench) -> u64 {
     bench.device.counters().commands(OpKind::Read, Holder::GcRead)
@@ -76,7 +77,8 @@ const SEEDS: u64 = 100;
 /// (To the 32nd unit both dies were filled in turn, so it may be a unit less.)
 fn victims(scene: &Scene) -> [u64; 3] {
     let mut counts = [0; 6];
-    let experiment = scene.experiment();
+    let mut experiment = scene.experiment();
+    find_outside(&mut experiment);
     for seed in 0..SEEDS {
         let mut bench = Bench::of(&Experiment { seed, ..experiment.clone() });
         let start = overwrite(&mut bench, [0, 4, 5, 8, 0, 4, 5, 9]);
@@ -97,6 +99,32 @@ fn victims(scene: &Scene) -> [u64; 3] {
     [counts[0], counts[1], counts[4]]
 }
 
+/// A file of policies: names, and which block of those that gain each takes.
+const POLICIES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/policies");
+const OTHERS: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/other-policies");
+
+/// A policy in Python, which is found from Python; here by name in a file of ours.
+struct ByName(String);
+
+impl ChooseOutside for ByName {
+    fn choose(&self, candidates: Candidates<'_>, _: u64) -> Result<usize, String> {
+        let mut gaining = candidates.gaining();
+        let chosen = if self.0 == "lowest" { gaining.next() } else { gaining.last() };
+        Ok(chosen.expect("it is asked where something gains"))
+    }
+}
+
+/// Finds the policy that an experiment names, as Python does.
+fn find_outside(experiment: &mut Experiment) {
+    let VictimPolicy::Python(python) = &mut experiment.drive.ftl.gc.victim else { return };
+    let outside = python.outside();
+    let text = fs::read_to_string(&outside.file).expect("it was just written");
+    let mut functions = text.lines().filter_map(|line| line.split_once(' '));
+    let found = functions.find(|(name, _)| *name == outside.function);
+    let (_, which) = found.expect("the file has the function");
+    outside.find(Box::new(ByName(which.to_owned())));
+}
+
 /// Counts of these shares of all seeds.
 fn drawn(shares: [f64; 3]) -> Predicted {
     let seeds = SEEDS as f64;
@@ -111,7 +139,18 @@ fn best_of(draws: i32) -> Predicted {
     drawn([worst, ((1.0 - best - worst) / 2.0).max(0.0), best])
 }
 
+const PYTHON: &str = concat!(
+    "{ policy = 'python', function = 'first', file = '",
+    env!("CARGO_TARGET_TMPDIR"),
+    "/policies' }"
+);
+
 fn victim_cases() -> Vec<Case> {
+    for (file, functions) in
+        [(POLICIES, "first lowest\nlast highest\n"), (OTHERS, "first highest\n")]
+    {
+        fs::write(file, functions).expect("a folder for tests can be written to");
+    }
     let of_victims = |parameter| {
         of_collection(parameter, &[set("geometry.blocks_per_plane", 9)])
             .see("how often blocks 0, 1 and 4 are the victim, of 100", victims)
@@ -126,7 +165,15 @@ fn victim_cases() -> Vec<Case> {
             ("cost-benefit", [0, SEEDS, 0].into()),
             ("random", drawn([0.25; 3])),
             ("d-choices", best_of(10)),
+            (PYTHON, [SEEDS, 0, 0].into()),
         ]),
+        // Block 0 is the lowest that gains, block 4 the highest.
+        of_victims("drive.ftl.gc.victim(python).function")
+            .given(&[set("ftl.gc.victim", PYTHON)])
+            .under([("first", [SEEDS, 0, 0]), ("last", [0, 0, SEEDS])]),
+        of_victims("drive.ftl.gc.victim(python).file")
+            .given(&[set("ftl.gc.victim", PYTHON)])
+            .under([(POLICIES, [SEEDS, 0, 0]), (OTHERS, [0, 0, SEEDS])]),
         of_victims("drive.ftl.gc.victim(d-choices).choices")
             .given(&[set("ftl.gc.victim", "d-choices")])
             .under([("1", best_of(1)), ("2", best_of(2)), ("200", best_of(200))])

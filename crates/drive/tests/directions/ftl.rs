@@ -19,7 +19,7 @@ fn of_write_amplification(parameter: &'static str) -> Case {
     case(parameter)
         .given(&[set("precondition.fill", "random"), set("precondition.age.overwrites", "4.0")])
         .see("units programmed for one that was written", |scene| {
-            scene.run().preconditioned().tally.write_amplification()
+            scene.run().history().preconditioned.tally.write_amplification()
         })
 }
 

@@ -1,9 +1,11 @@
 //! What the drive holds at first. On the drive here 768 units are exported of 1024.
 
 use crate::case::{Case, Predicted, Scene, case};
-use crate::common::set;
+use crate::common::{BY_HAND, experiment, set};
+use drive::Snapshot;
 use ftl::{Lpn, Pun, Source};
 use std::collections::BTreeSet;
+use std::fs::File;
 
 /// Units that hold data, those that lie where a fill by address puts them, and places
 /// that are taken of the first 768.
@@ -19,12 +21,23 @@ fn mapped(scene: &Scene) -> [u64; 3] {
 
 /// Units that were written to age the drive.
 fn aged(scene: &Scene) -> u64 {
-    let done = *scene.run().preconditioned();
+    let done = scene.run().history().preconditioned;
     assert_eq!(done.filled + done.aged, done.tally.units[Source::Host as usize]);
     done.aged
 }
 
 const UNITS: &str = "units that hold data, those that lie in order, and places they take";
+
+/// The snapshot of a drive of which a share is full, in a file.
+fn snapshot(share: &str) -> &'static str {
+    let filled = [set("precondition.fill", "sequential"), set("precondition.share", share)];
+    let taken = Snapshot::take(&experiment(BY_HAND, &filled), &mut |_| true);
+    let taken = taken.expect("the drive has space").expect("nobody interrupts it");
+    let path = format!("{}/{share}.snapshot", env!("CARGO_TARGET_TMPDIR"));
+    let mut file = File::create(&path).expect("a folder for tests can be written to");
+    taken.write(&mut file).expect("there is space");
+    path.leak()
+}
 
 pub fn cases() -> Vec<Case> {
     let filled_and_aged =
@@ -49,6 +62,14 @@ pub fn cases() -> Vec<Case> {
             .given(&filled_and_aged)
             .see("units written by ageing", aged)
             .under([("0.0", 0), ("0.5", 384), ("2.5", 1_920)]),
+        // The drive that was kept, whatever else is said.
+        case("precondition.snapshot")
+            .text("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\nrequests = 1\n")
+            .see("units that hold data", |scene| {
+                u64::from(scene.run().device().ftl().mapped_units())
+            })
+            .left_out(0)
+            .under([(snapshot("50 %"), 384), (snapshot("100 %"), 768)]),
         // Sequential overwrites move nothing: every window is alike from the first on,
         // and three windows of 500 erases are the least. That is 24 000 units written
         // over, and up to the free quarter of the drive before the first erase; a window
