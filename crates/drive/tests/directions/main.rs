@@ -18,6 +18,7 @@ mod predicted;
 mod requests;
 mod scene;
 mod schema;
+mod scratch;
 mod self_check;
 
 use case::Case;

@@ -3,21 +3,15 @@
 use crate::case::{Case, REFUSED, Scene, case};
 use crate::common::{Override, set};
 use crate::requests::{arrivals_us, offsets, recorded};
+use crate::scratch::file;
 use drive::Run;
-use std::fs;
 
 const KIB: u64 = 1_024;
 
 /// A trace in a file of its own, called `name`; returns what sets it.
 fn trace(name: &str, rows: &str) -> Override {
-    let file = file(name, rows);
+    let file = file(&format!("{name}.trace"), rows);
     set("workload[0].trace", format!("{{ file = '{file}' }}"))
-}
-
-fn file(name: &str, rows: &str) -> String {
-    let path = format!("{}/{name}.trace", env!("CARGO_TARGET_TMPDIR"));
-    fs::write(&path, rows).expect("a folder for tests can be written to");
-    path
 }
 
 fn replay(parameter: &'static str, trace: Override) -> Case {
@@ -155,14 +149,13 @@ const DEVICES: &str = "0 0 0 8 1\n1000000 0 8 8 1\n2000000 3 16 8 1\n";
 pub fn cases() -> Vec<Case> {
     let stamped = || trace("stamped", STAMPED);
     let devices = |keys: &str| {
-        let file = file("devices", DEVICES);
+        let file = file("devices.trace", DEVICES);
         set("workload[0].trace", format!("{{ file = '{file}', format = 'mqsim'{keys} }}"))
     };
-    let few = file("few", "time_us,op,offset,length\n0,R,0,4096\n");
-    let many = file("many", STAMPED);
+    let few = file("few.trace", "time_us,op,offset,length\n0,R,0,4096\n");
+    let many = file("many.trace", STAMPED);
     // Asked for are 0 to 6 MiB, twice the drive.
     let far = "time_us,op,offset,length\n0,R,0,4096\n1,R,5242880,4096\n2,R,6287360,4096\n";
-    let (few, many): (&str, &str) = (few.leak(), many.leak());
     let mut all = vec![
         replay("workload.trace.file", trace("few", "time_us,op,offset,length\n0,R,0,4096\n"))
             .see("requests", |scene| scene.run().issued())
