@@ -7,8 +7,10 @@ use crate::case::{Case, Predicted, Scene, all_about, case};
 use crate::common::{Bench, Override, set};
 use crate::poised::{PAGE, page, shape};
 use crate::requests::{US, four_sigma};
+use crate::scratch::file;
 use drive::{Experiment, OpKind};
-use ftl::{BinId, BlockId, BlockState, Candidates, ChooseOutside, VictimPolicy};
+use ftl::gc::{Candidates, ChooseOutside, VictimPolicy};
+use ftl::{BinId, BlockId, BlockState};
 use host::Kind;
 use metrics::Holder;
 use std::fs;
@@ -99,10 +101,6 @@ fn victims(scene: &Scene) -> [u64; 3] {
     [counts[0], counts[1], counts[4]]
 }
 
-/// A file of policies: names, and which block of those that gain each takes.
-const POLICIES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/policies");
-const OTHERS: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/other-policies");
-
 /// A policy in Python, which is found from Python; here by name in a file of ours.
 struct ByName(String);
 
@@ -139,18 +137,12 @@ fn best_of(draws: i32) -> Predicted {
     drawn([worst, ((1.0 - best - worst) / 2.0).max(0.0), best])
 }
 
-const PYTHON: &str = concat!(
-    "{ policy = 'python', function = 'first', file = '",
-    env!("CARGO_TARGET_TMPDIR"),
-    "/policies' }"
-);
-
 fn victim_cases() -> Vec<Case> {
-    for (file, functions) in
-        [(POLICIES, "first lowest\nlast highest\n"), (OTHERS, "first highest\n")]
-    {
-        fs::write(file, functions).expect("a folder for tests can be written to");
-    }
+    // Names, and which block of those that gain each takes.
+    let policies = file("policies", "first lowest\nlast highest\n");
+    let others = file("other-policies", "first highest\n");
+    let python: &str =
+        format!("{{ policy = 'python', function = 'first', file = '{policies}' }}").leak();
     let of_victims = |parameter| {
         of_collection(parameter, &[set("geometry.blocks_per_plane", 9)])
             .see("how often blocks 0, 1 and 4 are the victim, of 100", victims)
@@ -165,15 +157,15 @@ fn victim_cases() -> Vec<Case> {
             ("cost-benefit", [0, SEEDS, 0].into()),
             ("random", drawn([0.25; 3])),
             ("d-choices", best_of(10)),
-            (PYTHON, [SEEDS, 0, 0].into()),
+            (python, [SEEDS, 0, 0].into()),
         ]),
         // Block 0 is the lowest that gains, block 4 the highest.
         of_victims("drive.ftl.gc.victim(python).function")
-            .given(&[set("ftl.gc.victim", PYTHON)])
+            .given(&[set("ftl.gc.victim", python)])
             .under([("first", [SEEDS, 0, 0]), ("last", [0, 0, SEEDS])]),
         of_victims("drive.ftl.gc.victim(python).file")
-            .given(&[set("ftl.gc.victim", PYTHON)])
-            .under([(POLICIES, [SEEDS, 0, 0]), (OTHERS, [0, 0, SEEDS])]),
+            .given(&[set("ftl.gc.victim", python)])
+            .under([(policies, [SEEDS, 0, 0]), (others, [0, 0, SEEDS])]),
         of_victims("drive.ftl.gc.victim(d-choices).choices")
             .given(&[set("ftl.gc.victim", "d-choices")])
             .under([("1", best_of(1)), ("2", best_of(2)), ("200", best_of(200))])

@@ -2,10 +2,10 @@
 
 use crate::case::{Case, Predicted, Scene, case};
 use crate::common::{BY_HAND, experiment, set};
+use crate::scratch::written;
 use drive::Snapshot;
 use ftl::{Lpn, Pun, Source};
 use std::collections::BTreeSet;
-use std::fs::File;
 
 /// Units that hold data, those that lie where a fill by address puts them, and places
 /// that are taken of the first 768.
@@ -33,10 +33,7 @@ fn snapshot(share: &str) -> &'static str {
     let filled = [set("precondition.fill", "sequential"), set("precondition.share", share)];
     let taken = Snapshot::take(&experiment(BY_HAND, &filled), &mut |_| true);
     let taken = taken.expect("the drive has space").expect("nobody interrupts it");
-    let path = format!("{}/{share}.snapshot", env!("CARGO_TARGET_TMPDIR"));
-    let mut file = File::create(&path).expect("a folder for tests can be written to");
-    taken.write(&mut file).expect("there is space");
-    path.leak()
+    written(&format!("{share}.snapshot"), |file| taken.write(file))
 }
 
 pub fn cases() -> Vec<Case> {
