@@ -31,7 +31,7 @@ impl Parameters {
     /// Those that a schema describes.
     pub fn of(schema: &Value) -> Self {
         let mut found = Self::default();
-        found.node(schema, schema, "");
+        found.node(&inlined(schema, schema), "");
         found
     }
 
@@ -80,41 +80,39 @@ impl Parameters {
         self.words.entry(name.to_owned()).or_default().extend_from_slice(words);
     }
 
-    fn node(&mut self, root: &Value, node: &Value, name: &str) {
-        let node = resolved(root, node);
-        if let Some(words) = words(root, node) {
+    fn node(&mut self, node: &Value, name: &str) {
+        if let Some(words) = words(node) {
             return self.leaf(name, &words);
         }
-        let alternatives = alternatives(root, node);
-        if let Some(tag) = tag(root, &alternatives) {
-            self.tagged(root, &alternatives, &tag, name);
+        let alternatives = alternatives(node);
+        if let Some(tag) = tag(&alternatives) {
+            self.tagged(&alternatives, tag, name);
         }
         if let Some(keys) = node.get("properties").and_then(Value::as_object) {
-            return keys.iter().for_each(|(key, at)| self.node(root, at, &join(name, key)));
+            return keys.iter().for_each(|(key, at)| self.node(at, &join(name, key)));
         }
         if !alternatives.is_empty() {
             if !self.tags.contains_key(name) {
-                alternatives.iter().for_each(|node| self.node(root, node, name));
+                alternatives.iter().for_each(|node| self.node(node, name));
             }
             return;
         }
         match types(node).as_slice() {
-            ["array"] => self.node(root, &node["items"], name),
+            ["array"] => self.node(&node["items"], name),
             ["boolean"] => self.leaf(name, &["false".into(), "true".into()]),
             ["string" | "integer" | "number"] => self.leaf(name, &[]),
             _ => panic!("{name}: the walk of the schema does not know {node}"),
         }
     }
 
-    fn tagged(&mut self, root: &Value, alternatives: &[&Value], tag: &str, name: &str) {
+    fn tagged(&mut self, alternatives: &[&Value], tag: &str, name: &str) {
         self.tags.insert(name.to_owned(), tag.to_owned());
         for table in alternatives {
-            let table = resolved(root, table);
             let Some(keys) = table.get("properties").and_then(Value::as_object) else { continue };
-            let word = words(root, resolved(root, &keys[tag])).expect("a tag is a word").concat();
+            let word = words(&keys[tag]).expect("a tag is a word").concat();
             self.leaf(&join(name, tag), std::slice::from_ref(&word));
             for (key, at) in keys.iter().filter(|(key, _)| *key != tag) {
-                self.node(root, at, &join(&format!("{name}({word})"), key));
+                self.node(at, &join(&format!("{name}({word})"), key));
             }
         }
     }
@@ -124,11 +122,35 @@ fn join(name: &str, key: &str) -> String {
     if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
 }
 
-/// What a `$ref` leads to.
-fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
-    let Some(target) = node.get("$ref").and_then(Value::as_str) else { return node };
-    let target = target.strip_prefix('#').and_then(|at| root.pointer(at));
-    resolved(root, target.expect("a reference leads somewhere"))
+/// A schema with what its `$ref`s lead to in their places, and joined to what stands
+/// beside them.
+fn inlined(root: &Value, node: &Value) -> Value {
+    match node {
+        Value::Array(list) => list.iter().map(|entry| inlined(root, entry)).collect(),
+        Value::Object(object) => {
+            let beside =
+                object.iter().filter(|(key, _)| !["$ref", "$defs"].contains(&key.as_str()));
+            let mut whole: Value =
+                beside.map(|(key, value)| (key.clone(), inlined(root, value))).collect();
+            if let Some(target) = object.get("$ref").and_then(Value::as_str) {
+                let target = target.strip_prefix('#').and_then(|at| root.pointer(at));
+                join_under(&mut whole, inlined(root, target.expect("a reference leads somewhere")));
+            }
+            whole
+        }
+        plain => plain.clone(),
+    }
+}
+
+/// Adds what `below` has and `whole` lacks.
+fn join_under(whole: &mut Value, below: Value) {
+    let (Value::Object(whole), Value::Object(below)) = (whole, below) else { return };
+    for (key, value) in below {
+        match whole.get_mut(&key) {
+            Some(here) => join_under(here, value),
+            None => drop(whole.insert(key, value)),
+        }
+    }
 }
 
 /// The types of a place without null.
@@ -142,19 +164,18 @@ fn types(node: &Value) -> Vec<&str> {
 }
 
 /// What may stand at a place, null and mere conditions aside.
-fn alternatives<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
+fn alternatives(node: &Value) -> Vec<&Value> {
     let listed = node.get("oneOf").or_else(|| node.get("anyOf"));
     let listed = listed.and_then(Value::as_array).into_iter().flatten();
     let is_null = |node: &Value| node.get("type").is_some_and(|name| name == "null");
     let is_condition = |node: &Value| {
         node.as_object().is_some_and(|node| node.keys().all(|key| key == "required"))
     };
-    let listed = listed.map(|node| resolved(root, node));
     listed.filter(|node| !is_null(node) && !is_condition(node)).collect()
 }
 
 /// The words of an enumeration.
-fn words(root: &Value, node: &Value) -> Option<Vec<String>> {
+fn words(node: &Value) -> Option<Vec<String>> {
     let text = |word: &Value| word.as_str().map(str::to_owned);
     if let Some(word) = node.get("const") {
         return text(word).map(|word| vec![word]);
@@ -162,22 +183,21 @@ fn words(root: &Value, node: &Value) -> Option<Vec<String>> {
     if let Some(list) = node.get("enum").and_then(Value::as_array) {
         return list.iter().filter(|word| !word.is_null()).map(text).collect();
     }
-    let alternatives = alternatives(root, node);
-    let words: Option<Vec<_>> = alternatives.iter().map(|node| words(root, node)).collect();
+    let words: Option<Vec<_>> = alternatives(node).into_iter().map(words).collect();
     words.map(|words| words.concat()).filter(|words| !words.is_empty())
 }
 
 /// The key that tells tables apart, each of which holds another word there. (The word
 /// alone may stand for its table, which is the same value written shorter.)
-fn tag(root: &Value, alternatives: &[&Value]) -> Option<String> {
+fn tag<'s>(alternatives: &[&'s Value]) -> Option<&'s str> {
     let tables: Vec<_> = alternatives
         .iter()
-        .filter(|node| words(root, node).is_none())
+        .filter(|node| words(node).is_none())
         .map(|node| node.get("properties").and_then(Value::as_object))
         .collect::<Option<_>>()?;
     let holds_word = |table: &&Map<String, Value>, key: &str| {
-        table.get(key).is_some_and(|node| resolved(root, node).get("const").is_some())
+        table.get(key).is_some_and(|node| node.get("const").is_some())
     };
     let mut keys = tables.first()?.keys();
-    keys.find(|key| tables.iter().all(|table| holds_word(table, key))).cloned()
+    keys.find(|key| tables.iter().all(|table| holds_word(table, key))).map(String::as_str)
 }

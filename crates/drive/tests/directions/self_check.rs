@@ -145,8 +145,18 @@ struct Post {
 #[expect(dead_code, reason = "only its schema is looked at")]
 enum Order {
     OldestFirst {},
-    Random { choices: u32, post: Post },
+    Random {
+        choices: u32,
+        post: Post,
+    },
+    /// What the tag stands beside is described elsewhere.
+    Assigned(Assigned),
 }
+
+#[derive(JsonSchema)]
+#[serde(transparent)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Assigned(Post);
 
 #[test]
 fn the_walk_finds_every_form_of_a_parameter() {
@@ -159,16 +169,18 @@ fn the_walk_finds_every_form_of_a_parameter() {
     assert_eq!(
         found,
         [
+            "(assigned).name",
             "(random).choices",
             "(random).post.name",
             "is_armed false|true",
             "period",
-            "policy oldest-first|random",
+            "policy oldest-first|random|assigned",
             "posts.name",
             "rounds",
+            "turns(assigned).name",
             "turns(random).choices",
             "turns(random).post.name",
-            "turns.policy oldest-first|random",
+            "turns.policy oldest-first|random|assigned",
             "watch day|by-night",
         ]
     );
