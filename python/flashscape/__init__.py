@@ -23,6 +23,7 @@ from flashscape.errors import (
 from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
+from flashscape.requests import read_requests
 from flashscape.result import Result
 from flashscape.run import Observer, run
 
@@ -46,6 +47,7 @@ __all__ = [
     "check",
     "explain",
     "presets",
+    "read_requests",
     "run",
     "schema",
 ]

@@ -11,6 +11,7 @@ pub mod load;
 pub mod measure;
 pub mod precondition;
 pub mod presets;
+pub mod requests;
 pub mod results;
 pub mod run;
 

@@ -2,9 +2,11 @@
 
 use drive::RunError;
 use host::HostError;
+use parquet::errors::ParquetError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use settings::{Problem, Problems};
+use std::io;
 
 pyo3::import_exception!(flashscape.errors, ConfigError);
 pyo3::import_exception!(flashscape.errors, SimulatorError);
@@ -69,4 +71,15 @@ pub fn run(error: RunError) -> PyErr {
 /// JSON text of plain data.
 pub fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| SimulatorError::new_err(error.to_string()))
+}
+
+/// A file cannot be written. `OSError` with the system's number, as Python's own.
+pub fn file(error: ParquetError) -> PyErr {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => (*error).into(),
+            Err(other) => SimulatorError::new_err(other.to_string()),
+        },
+        other => SimulatorError::new_err(other.to_string()),
+    }
 }

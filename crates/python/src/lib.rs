@@ -10,6 +10,7 @@ mod drive;
 mod errors;
 mod guard;
 mod plan;
+mod requests;
 mod session;
 mod table;
 

@@ -43,11 +43,23 @@ class _Named(click.Path):
 
 
 def results(command: Command) -> Command:
-    """``--out``, ``--force``, ``--json`` and ``--quiet``."""
+    """``--out``, ``--requests``, ``--fio-json``, ``--force``, ``--json`` and ``--quiet``."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
         click.option("--json", "as_json", is_flag=True, help="Print summary.json, nothing else."),
-        click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
+        click.option("--force", is_flag=True, help="Overwrite earlier results."),
+        click.option(
+            "--fio-json",
+            type=_Named(path_type=Path),
+            metavar="FILE",
+            help="Write the results as fio's json+ has them.",
+        ),
+        click.option(
+            "--requests",
+            type=_Named(path_type=Path),
+            metavar="FILE",
+            help="Write every counted request with its blame, as Parquet.",
+        ),
         click.option(
             "--out",
             type=_Named(path_type=Path),

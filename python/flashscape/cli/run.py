@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flashscape.cli import options
-from flashscape.cli.show import run_and_show
+from flashscape.cli.show import Targets, run_and_show
 from flashscape.experiment import Experiment
 
 
@@ -19,10 +19,13 @@ def command(
     file: Path,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    requests: Path | None,
+    fio_json: Path | None,
     force: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Run the experiment that FILE describes."""
     experiment = Experiment.from_file(file, overrides)
-    run_and_show(experiment, out=out, force=force, as_json=as_json, quiet=quiet)
+    targets = Targets(out, requests, fio_json, force)
+    run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
