@@ -9,6 +9,7 @@
 from flashscape import signals as _signals  # noqa: F401
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Preset, check, presets, schema
+from flashscape.compare import Comparison, compare
 from flashscape.drive import Drive
 from flashscape.errors import (
     ConfigError,
@@ -28,6 +29,7 @@ from flashscape.result import Result
 from flashscape.run import Observer, run
 
 __all__ = [
+    "Comparison",
     "Completion",
     "ConfigError",
     "Drive",
@@ -45,6 +47,7 @@ __all__ = [
     "TraceError",
     "__version__",
     "check",
+    "compare",
     "explain",
     "presets",
     "read_requests",

@@ -138,7 +138,8 @@ def _percent(share: str | float) -> float:
 
 def _milliseconds(result: Result) -> int:
     """Counted time; never 0, by which scripts divide."""
-    return max(1, round(result.summary["counted_ns"] / 1e6))
+    milliseconds: int = round(result.summary["counted_ns"] / 1e6)
+    return max(1, milliseconds)
 
 
 def _direction(
@@ -214,8 +215,8 @@ def _samples(result: Result, kind: str) -> list[tuple[float, float]]:
     ]
 
 
-def _length(row: tuple[int, ...]) -> int:
-    return row[1] - row[0]
+def _length(row: tuple[Any, ...]) -> int:
+    return int(row[1] - row[0])
 
 
 def _course(samples: list[tuple[float, float]]) -> dict[str, Any]:
@@ -264,7 +265,7 @@ def _shares(result: Result, initiator: dict[str, Any]) -> dict[str, dict[str, fl
 
     def percent(low_ns: float, high_ns: float) -> float:
         inside = sum(requests for edge, requests in bins if low_ns <= edge < high_ns)
-        return 100 * inside / total if total else 0.0
+        return 100.0 * inside / total if total else 0.0
 
     def ranges(unit_ns: int, limits: Iterable[int], least: int) -> dict[str, float]:
         steps = pairwise((least, *limits))

@@ -33,10 +33,11 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
-class _Named(click.Path):
+class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is empty."""
         if value == "":
             self.fail("a name is missing", param, ctx)
         return super().convert(value, param, ctx)
@@ -50,19 +51,19 @@ def results(command: Command) -> Command:
         click.option("--force", is_flag=True, help="Overwrite earlier results."),
         click.option(
             "--fio-json",
-            type=_Named(path_type=Path),
+            type=Named(path_type=Path),
             metavar="FILE",
             help="Write the results as fio's json+ has them.",
         ),
         click.option(
             "--requests",
-            type=_Named(path_type=Path),
+            type=Named(path_type=Path),
             metavar="FILE",
             help="Write every counted request with its blame, as Parquet.",
         ),
         click.option(
             "--out",
-            type=_Named(path_type=Path),
+            type=Named(path_type=Path),
             metavar="DIR",
             help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
         ),

@@ -28,9 +28,7 @@ class Targets(NamedTuple):
     force: bool
 
 
-def run_and_show(
-    experiment: Experiment, targets: Targets, *, as_json: bool, quiet: bool
-) -> None:
+def run_and_show(experiment: Experiment, targets: Targets, *, as_json: bool, quiet: bool) -> None:
     """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises."""
     try:
         result = run(experiment, **targets._asdict(), progress=not quiet)
