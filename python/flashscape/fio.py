@@ -28,6 +28,9 @@ _DIRECTIONS = ("read", "write", "trim")
 _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """Those that fio shows when nothing else is asked for."""
 
+_SIZE = "4 KiB"
+"""The size of requests where a workload says none."""
+
 _BELOW_1000 = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _TRANSFERS = ("0", "4", "8", "16", "32", "64", ">=64")
@@ -103,7 +106,7 @@ def _workload(result: Result, name: str) -> dict[str, Any]:
 
 def _options(name: str, workload: dict[str, Any]) -> dict[str, str]:
     """What fio has an option of the same meaning for."""
-    options = {"name": name}
+    options = {"name": name, "numjobs": "1"}
     if trace := workload.get("trace"):
         options["read_iolog"] = str(trace["file"])
     else:
@@ -127,7 +130,7 @@ def _access(workload: dict[str, Any]) -> dict[str, str]:
         options["rw"] = rw if is_sequential else f"rand{rw}"
         if rw == "rw":
             options["rwmixread"] = f"{asked['read']:g}"
-    if isinstance(size := workload.get("size"), str):
+    if isinstance(size := workload.get("size", _SIZE), str):
         options["bs"] = str(units.size_of(size))
     return options
 

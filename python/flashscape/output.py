@@ -145,7 +145,7 @@ class File:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.staging = path.with_name(f"{_STAGING}{os.getpid()}-{path.name}")
+        self.staging = path.parent / f"{_STAGING}{os.getpid()}-{path.name}"
         """Where it is written, on the same disk, until it is kept."""
 
     @classmethod
@@ -197,7 +197,8 @@ class File:
 
     def failed(self, error: OSError) -> OutputError:
         """What to say where it cannot be written."""
-        return OutputError(f"{self.path}: cannot be written: {error.strerror or error}")
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return OutputError(f"{self.path}: cannot be written: {reason}")
 
     def _remove_left(self) -> None:
         for left in self.path.parent.glob(f"{_STAGING}*"):

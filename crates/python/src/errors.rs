@@ -3,6 +3,7 @@
 use drive::RunError;
 use host::HostError;
 use parquet::errors::ParquetError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use settings::{Problem, Problems};
@@ -77,7 +78,10 @@ pub fn json(value: &impl Serialize) -> PyResult<String> {
 pub fn file(error: ParquetError) -> PyErr {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => (*error).into(),
+            Ok(error) => match error.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, error.to_string())),
+                None => PyOSError::new_err(error.to_string()),
+            },
             Err(other) => SimulatorError::new_err(other.to_string()),
         },
         other => SimulatorError::new_err(other.to_string()),

@@ -8,8 +8,10 @@ widened, or there is none. docs/compare.md gives the method and its sources.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from itertools import pairwise
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ _SEED = 20231107
 """The bootstrap draws the same blocks whenever it is repeated."""
 
 _ONE_SIDED_95 = 1.645
-_CHUNK = 50
 
 
 class Estimate(NamedTuple):
@@ -192,27 +193,24 @@ class Blocks:
         """For each quantile its value in every resample."""
         import random
 
-        import polars as pl
-
-        values, table = self._histograms(column)
+        values, passed = self._histograms(column)
         draw = random.Random(_SEED)
         found: list[list[float]] = [[] for _ in quantiles]
-        for _ in range(resamples // _CHUNK):
-            sums = []
-            for at in range(_CHUNK):
-                times = Counter(draw.choices(range(self.count), k=self.count))
-                terms = [pl.col(str(block)) * number for block, number in times.items()]
-                sums.append(pl.sum_horizontal(terms).cum_sum().alias(f"sum {at}"))
-            for passed in table.select(sums):
-                total = passed[-1]
-                ranks = [rank(quantile, total) for quantile in quantiles]
-                places = passed.search_sorted(pl.Series(ranks))
-                for of, place in zip(found, places, strict=True):
-                    of.append(values[place])
+        for _ in range(resamples):
+            drawn = Counter(draw.choices(range(self.count), k=self.count))
+            times = [drawn[block] for block in range(self.count)]
+
+            def upto(bucket: int, times: list[int] = times) -> int:
+                return sum(map(mul, times, passed[bucket]))
+
+            total = upto(len(values) - 1)
+            for of, quantile in zip(found, quantiles, strict=True):
+                needed = rank(quantile, total)
+                of.append(values[bisect_left(range(len(values)), needed, key=upto)])
         return found
 
-    def _histograms(self, column: pl.Series) -> tuple[list[float], pl.DataFrame]:
-        """The middles of buckets 0.1 % wide, and how much of each block is in them."""
+    def _histograms(self, column: pl.Series) -> tuple[list[float], list[tuple[int, ...]]]:
+        """Middles of buckets 0.1 % wide, and how many of each block lie up to there."""
         import polars as pl
 
         length = len(column)
@@ -226,9 +224,11 @@ class Blocks:
             .agg(pl.len().cast(pl.Int64).alias("requests"))
             .sort("middle", "block")
         )
-        table = counted.pivot("block", index="middle", values="requests").fill_null(0)
-        # As a pivot keeps the order of what it meets first, which has risen.
-        return table["middle"].to_list(), table
+        table = (
+            counted.pivot("block", index="middle", values="requests").fill_null(0).sort("middle")
+        )
+        blocks = table.select(pl.col(str(block)).cum_sum() for block in range(self.count))
+        return table["middle"].to_list(), blocks.rows()
 
 
 def correlation(means: Sequence[float]) -> float:
