@@ -2,7 +2,7 @@
 
 use drive::requests::{Logged, RequestLog};
 use metrics::State;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
@@ -38,8 +38,7 @@ impl RequestsFile {
     pub fn create(path: &Path, names: Vec<String>) -> Result<Self> {
         let file = BufWriter::new(File::create(path)?);
         let schema = Arc::new(parse_message_type(&schema())?);
-        let mut properties =
-            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?));
+        let mut properties = WriterProperties::builder().set_compression(Compression::LZ4_RAW);
         for name in RISING {
             let path = ColumnPath::from(name);
             properties = properties

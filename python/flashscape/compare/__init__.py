@@ -61,7 +61,7 @@ def compare(
             directory = kept.enter_context(output.Directory.claim(out, force=force))
         # Without a directory for results, logs are needed until they are compared.
         scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
-        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce)
+        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set())
         sides = [
             tasks.side(_LABELS[at], named[at], each, len(given)) for at, each in enumerate(given)
         ]
@@ -114,6 +114,8 @@ class _Tasks(NamedTuple):
     force: bool
     progress: bool | Observer
     announce: Callable[[str], None] | None
+    heard: set[str]
+    """What was announced of traces, which need not be heard again."""
 
     def side(self, label: str, name: str, given: Experiment | Result, sides: int) -> Side:
         if isinstance(given, Result):
@@ -143,13 +145,28 @@ class _Tasks(NamedTuple):
                 out=folder if self.is_kept else None,
                 requests=log,
                 force=self.force,
-                progress=self.progress,
+                progress=self._observer(),
             )
         except Interrupted as interrupted:
             raise Interrupted(None, f"in {told}, {interrupted.where}".strip(", ")) from None
         if not result.groups():
             raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
         return result
+
+    def _observer(self) -> bool | Observer:
+        if self.progress is not True:
+            return self.progress
+        from flashscape.progress import Bar
+
+        heard = self.heard
+
+        class Once(Bar):
+            def surveyed(self, announcement: str) -> None:
+                if announcement not in heard:
+                    heard.add(announcement)
+                    super().surveyed(announcement)
+
+        return Once()
 
 
 def _let_go(result: Result, scratch: Path) -> None:

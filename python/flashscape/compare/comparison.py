@@ -119,7 +119,9 @@ class Contrast:
         significant = [row for row in tested if row.winner]
         of_all = f"{len(significant)} of {len(tested)} latencies and rates"
         if not significant:
-            return f"No significant difference in any of {len(tested)} latencies and rates."
+            rest = sum(row.corrected is None and bool(row.initiator) for row in self.differences)
+            more = f"; {rest} more have no interval" if rest else ""
+            return f"No significant difference in any of {len(tested)} latencies and rates{more}."
         if self.winner is not None:
             return f"{self.winner.label} wins: {of_all} differ significantly, all in its favour."
         wins = sum(row.winner == "other" for row in significant)

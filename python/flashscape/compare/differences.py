@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.compare import statistics
-from flashscape.compare.arrivals import pairs
+from flashscape.compare.arrivals import is_open, open_loops, pairs
 from flashscape.compare.statistics import Blocks, Estimate
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
@@ -96,7 +96,7 @@ def of_logs(one: Result, other: Result, arrivals: Arrivals) -> list[Difference]:
     for group in _common_groups([one], [other]):
         columns = _latencies(one, other, group, paired=arrivals.are_paired)
         rows += _in_blocks(group, columns, paired=arrivals.are_paired)
-        rows.append(_untested(one, other, group, "iops"))
+        rows += [_untested(one, other, group, figure) for figure in _rate(one, group)]
     return rows + _drives([one], [other])
 
 
@@ -104,7 +104,7 @@ def of_summaries(one: Result, other: Result) -> list[Difference]:
     """Differences between two runs without logs: only means have an interval."""
     rows = []
     for group in _common_groups([one], [other]):
-        for figure in ("mean", *_founded([one], [other], group), "iops"):
+        for figure in ("mean", *_founded([one], [other], group), *_rate(one, group)):
             row = _untested(one, other, group, figure)
             if figure == "mean" and (estimate := _of_means(one, other, group)):
                 row = replace(row, estimate=estimate, method="intervals of the means")
@@ -131,6 +131,11 @@ def _figures(run: Result, group: tuple[str, str]) -> dict[str, Any]:
     return next(f for name, kind, f in run.groups() if (name, kind) == group)
 
 
+def _rate(run: Result, group: tuple[str, str]) -> list[str]:
+    """The rate of requests, where it is the drive's: an open loop has that of its arrivals."""
+    return [] if is_open(group[0], open_loops(run)) else ["iops"]
+
+
 def _value(run: Result, group: tuple[str, str], figure: str) -> float:
     figures = _figures(run, group)
     return float(figures["iops"] if figure == "iops" else figures["latency_ns"][figure])
@@ -155,7 +160,8 @@ def _over_seeds(
     group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result]
 ) -> list[Difference]:
     rows = []
-    for figure in ("mean", *_founded(baselines, others, group), "iops"):
+    rate = _rate(baselines[0], group)
+    for figure in ("mean", *_founded(baselines, others, group), *rate):
         of = [[_value(run, group, figure) for run in runs] for runs in (baselines, others)]
         samples = (_samples(baselines, group, figure), _samples(others, group, figure))
         rows.append(_paired_by_seed(*group, figure, of, samples))
