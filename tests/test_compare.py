@@ -293,6 +293,20 @@ def test_seeds_pair_runs(open_loop):
     assert contrast.difference("", "", "write_amplification").estimate is not None
 
 
+def test_several_sides_are_each_compared_with_the_first(open_loop):
+    open_loop = open_loop | {"run": {"requests": 3000}}
+    compared = fs.compare(open_loop, varied(open_loop, preemptible=False), open_loop)
+    assert [side.label for side in compared.sides] == ["A", "B", "C"]
+    assert compared.winner is None
+    assert compared.contrasts[1].are_identical
+    assert compared.verdicts[1].startswith("C against A: A and C are the same run")
+    # Corrected together: each probability counts all tests of both contrasts.
+    tested = [row for c in compared.contrasts for row in c.differences if row.estimate]
+    assert compared.tests == len(tested)
+    least = min(tested, key=lambda row: row.estimate.p)
+    assert least.corrected == pytest.approx(min(1.0, least.estimate.p * len(tested)))
+
+
 def _held_drive(config: dict) -> dict:
     drive = copy.deepcopy(config["drive"])
     drive["ftl"]["gc"] = {"preemptible": False}

@@ -225,6 +225,13 @@ class Comparison:
         )
         return " ".join(told)
 
+    @property
+    def verdicts(self) -> list[str]:
+        """Who wins in each contrast; of several, with the names of the two."""
+        if len(self.contrasts) == 1:
+            return [self.contrasts[0].verdict]
+        return [f"{c.other.label} against {c.baseline.label}: {c.verdict}" for c in self.contrasts]
+
     @cached_property
     def frame(self) -> pl.DataFrame:
         """A row for each figure of each contrast; columns as in docs/compare.md."""
@@ -276,7 +283,7 @@ class Comparison:
         return html.comparison(self)
 
     def __repr__(self) -> str:
-        return f"<Comparison {' '.join(contrast.verdict for contrast in self.contrasts)}>"
+        return f"<Comparison {' '.join(self.verdicts)}>"
 
 
 _METHODS = {

@@ -47,7 +47,7 @@ def _draw(comparison: Comparison) -> Figure:
     rows = -(-len(groups) // _COLUMNS)
     columns = min(len(groups), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
-    verdict = "\n".join(contrast.verdict for contrast in comparison.contrasts)
+    verdict = "\n".join(comparison.verdicts)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, group in zip(panels, groups, strict=False):

@@ -22,8 +22,8 @@ def summary(result: Result) -> str:
 def comparison(compared: Comparison) -> str:
     """Return a comparison as HTML."""
     parts = [f"<p>{escape(side.label)}: {escape(side.name)}</p>" for side in compared.sides]
-    for contrast in compared.contrasts:
-        parts.append(f"<p><b>{escape(contrast.verdict)}</b></p>")
+    for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
+        parts.append(f"<p><b>{escape(verdict)}</b></p>")
         parts.append(f"<p>Arrivals: {escape(contrast.arrivals.sentence)}</p>")
         parts.append(_table(rows.differences(contrast)))
         said = "".join(f"<li>{escape(sentence)}</li>" for sentence in contrast.sentences)

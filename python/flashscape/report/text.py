@@ -74,8 +74,8 @@ def comparison(compared: Comparison) -> RenderableType:
     for side in compared.sides:
         many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"
         parts.append(_Prose(f"{side.label}: {side.name}{many}"))
-    for contrast in compared.contrasts:
-        parts += ["", _Prose(contrast.verdict, "bold")]
+    for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
+        parts += ["", _Prose(verdict, "bold")]
         is_doubtful = contrast.arrivals.likeness in ("different", "unproven")
         told = f"Arrivals: {contrast.arrivals.sentence}"
         parts.append(_Prose(told, "yellow" if is_doubtful else ""))
