@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
@@ -167,6 +168,10 @@ class Session:
         """What was understood of each workload's trace; None for one without."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
         """Fill and age the drive; ``ongoing`` is told the share done and may raise."""
+    def log_requests(self, path: Path) -> None:
+        """Write every counted request to a Parquet file from now on; raise OSError."""
+    def end_log(self, about: list[tuple[str, str]]) -> None:
+        """End the file of requests, with keys and values about the run; raise OSError."""
     def advance(self, events: int) -> bool:
         """Go on for about so many events; True where there is more to do."""
     def progress(self) -> tuple[int, int, float | None]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from flashscape.cli import options
-from flashscape.cli.show import run_and_show
+from flashscape.cli.show import Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
 
@@ -113,6 +113,8 @@ def command(
     trace: Path,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    requests: Path | None,
+    fio_json: Path | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -121,18 +123,11 @@ def command(
     **choices: Any,
 ) -> None:
     """Replay TRACE on a preset drive."""
+    targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
     config = configuration(trace, **choices)
     try:
         experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
-        run_and_show(
-            experiment,
-            out=out,
-            force=force,
-            as_json=as_json,
-            quiet=quiet,
-            snapshot=snapshot,
-            save_drive=save_drive,
-        )
+        run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error)), *error.args[1:])
         raise
