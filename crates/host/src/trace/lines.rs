@@ -17,6 +17,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Lines {
     file: PathBuf,
     input: Input,
+    /// The same open file: it tells how far the reading of it has come.
+    place: File,
+    length: u64,
     buffer: Vec<u8>,
     /// What of the buffer is read and not yet handed out.
     begin: usize,
@@ -34,13 +37,15 @@ enum Input {
 impl Lines {
     /// Opens a file; what it begins with, not its name, says whether it is gzip.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let input = Input::open(path).map_err(|error| TraceError {
+        let (input, place) = Input::open(path).map_err(|error| TraceError {
             file: path.to_owned(),
             line: None,
             problem: opening_problem(path, &error),
         })?;
         let buffer = vec![0; BUFFER_BYTES];
-        Ok(Self { file: path.to_owned(), input, buffer, begin: 0, end: 0, number: 0, ended: false })
+        let length = place.metadata().map_or(0, |file| file.len());
+        let file = path.to_owned();
+        Ok(Self { file, input, place, length, buffer, begin: 0, end: 0, number: 0, ended: false })
     }
 
     /// The next line without its end, or nothing behind the last. A last line
@@ -74,6 +79,12 @@ impl Lines {
     /// Where the file is.
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// The share of the file that was read, in bytes as they lie on the disk.
+    pub fn share(&self) -> f64 {
+        let read = (&self.place).stream_position().unwrap_or(0);
+        if self.length == 0 { 1.0 } else { (read as f64 / self.length as f64).min(1.0) }
     }
 
     /// True for a gzip file.
@@ -160,7 +171,7 @@ fn opening_problem(path: &Path, error: &io::Error) -> String {
 }
 
 impl Input {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<(Self, File)> {
         // Asked before it is opened: to open a pipe waits for whoever writes to it.
         let kind = fs::metadata(path)?.file_type();
         if kind.is_dir() {
@@ -173,10 +184,11 @@ impl Input {
         let mut begin = Vec::with_capacity(Gzip::MAGIC.len());
         file.by_ref().take(Gzip::MAGIC.len() as u64).read_to_end(&mut begin)?;
         file.rewind()?;
+        let place = file.try_clone()?;
         if begin == Gzip::MAGIC {
-            return Ok(Self::Gzip(Box::new(Gzip::new(file))));
+            return Ok((Self::Gzip(Box::new(Gzip::new(file))), place));
         }
-        Ok(Self::Plain(file))
+        Ok((Self::Plain(file), place))
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {

@@ -12,6 +12,7 @@ mod columns;
 mod detect;
 mod disksim;
 mod gzip;
+pub mod imitate;
 mod lines;
 mod mqsim;
 mod order;
@@ -19,7 +20,9 @@ mod placement;
 pub(crate) mod replay;
 mod row;
 mod rows;
+pub mod statistics;
 mod survey;
+mod write;
 
 pub(crate) use placement::chosen;
 pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey};

@@ -44,6 +44,11 @@ impl Rows {
         self.lines.number()
     }
 
+    /// The share of the file that was read.
+    pub fn share(&self) -> f64 {
+        self.lines.share()
+    }
+
     /// True for a gzip file.
     pub fn is_compressed(&self) -> bool {
         self.lines.is_compressed()

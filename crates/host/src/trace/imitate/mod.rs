@@ -1,0 +1,3 @@
+//! Stand-ins.
+mod model;
+pub use model::{KindModel, Model};
