@@ -12,6 +12,7 @@ mod guard;
 mod plan;
 mod session;
 mod table;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,10 @@ mod _flashscape {
     use crate::session::Session;
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::traces::{
+        trace_convert, trace_description_version, trace_formats, trace_imitate, trace_info,
+    };
 
     use pyo3::prelude::*;
 

@@ -22,7 +22,7 @@ mod row;
 mod rows;
 pub mod statistics;
 mod survey;
-mod write;
+pub mod write;
 
 pub(crate) use placement::chosen;
 pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey};

@@ -194,9 +194,8 @@ impl Watch {
     fn hurst(&self) -> Option<Hurst> {
         let gap = self.last_ns / self.requests.max(1);
         let least = gap.max(self.divisor.saturating_mul(2));
-        let tells = |rung: &&Rung| {
-            rung.width_ns >= least && self.last_ns / rung.width_ns >= WINDOWS_MIN
-        };
+        let tells =
+            |rung: &&Rung| rung.width_ns >= least && self.last_ns / rung.width_ns >= WINDOWS_MIN;
         let rungs: Vec<&Rung> = self.doublings.rungs.iter().filter(tells).collect();
         let points: Vec<(f64, f64)> = rungs
             .iter()

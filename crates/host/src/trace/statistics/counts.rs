@@ -70,10 +70,6 @@ impl Counts {
         self.squares += value * value * times;
     }
 
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
     /// What fell where: the upper edge of each bucket with values, and their number.
     pub fn filled(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counted = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);

@@ -332,7 +332,8 @@ mod tests {
             assert_eq!(footprint.read_bytes, with(&|u| u[0] > 0), "seed {seed}");
             assert_eq!(footprint.written_bytes, with(&|u| u[1] > 0), "seed {seed}");
             assert_eq!(footprint.both_bytes, with(&|u| u[0] > 0 && u[1] > 0), "seed {seed}");
-            let apart = units.keys().filter(|unit| **unit == 0 || !units.contains_key(&(*unit - 1)));
+            let apart =
+                units.keys().filter(|unit| **unit == 0 || !units.contains_key(&(*unit - 1)));
             assert_eq!(footprint.stretches, apart.count() as u64, "seed {seed}");
             let mut heat: Vec<u64> = units.values().map(|u| u[0] + u[1]).collect();
             heat.sort_unstable();

@@ -3,11 +3,11 @@
 use super::watch::Watch;
 use super::{Disorder, Statistics};
 use crate::error::TraceError;
+use crate::trace::Format;
 use crate::trace::detect::{detect, empty};
 use crate::trace::order::InOrder;
 use crate::trace::rows::Rows;
 use crate::trace::survey::{Survey, survey};
-use crate::trace::Format;
 use engine::Span;
 use std::path::Path;
 
@@ -152,9 +152,9 @@ impl<'a> Pass<'a> {
                 row.stamp_ns = latest;
             }
             latest = row.stamp_ns;
-            watch.add(&row).ok_or_else(|| {
-                rows.error("the trace asks for more than 2^64 bytes".to_owned())
-            })?;
+            watch
+                .add(&row)
+                .ok_or_else(|| rows.error("the trace asks for more than 2^64 bytes".to_owned()))?;
             requests += 1;
             if requests.is_multiple_of(REPORT_ROWS) {
                 self.check_tick(&watch)?;

@@ -253,7 +253,8 @@ impl Places {
         self.table = HashTable::new();
         self.blocks.sort_unstable_by_key(|block| block.number);
         self.blocks.iter().flat_map(|block| {
-            let unit = |at: usize| (block.number << 3 | at as u64, block.reads[at], block.writes[at]);
+            let unit =
+                |at: usize| (block.number << 3 | at as u64, block.reads[at], block.writes[at]);
             (0..UNITS).map(unit).filter(|(_, reads, writes)| reads + writes > 0)
         })
     }

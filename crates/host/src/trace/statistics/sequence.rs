@@ -204,7 +204,8 @@ impl Ring {
     #[inline]
     fn push(&mut self, begin: u64, length: u64, requests: u32, bytes: u64) -> Option<(u32, u64)> {
         let place = self.next;
-        let ended = (self.ends[place] != NOWHERE).then(|| (self.requests[place], self.bytes[place]));
+        let ended =
+            (self.ends[place] != NOWHERE).then(|| (self.requests[place], self.bytes[place]));
         self.ends[place] = begin + length;
         (self.requests[place], self.bytes[place]) = (requests, bytes);
         self.next = (place + 1) % REACH;

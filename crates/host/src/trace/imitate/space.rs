@@ -1,0 +1,362 @@
+//! Where reads and writes of a stand-in go.
+//!
+//! The stretches of the trace (units side by side of like heat) are laid out anew in
+//! random order, with the gaps of the trace between them, and cut into chunks. Each
+//! chunk has an account of units to be read and to be written, which accesses draw
+//! on, so that footprint and heat come out as they were. A chunk is gone through
+//! from its first unit to its last. Then it is due again after a distance drawn from
+//! those of the trace; where nothing is due, a chunk is begun that was not accessed
+//! before.
+
+use super::deck::{Deck, scaled};
+use crate::trace::statistics::places::{half_octave, least_of};
+use crate::trace::statistics::{Layout, Stretch};
+use engine::Stream;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Units of a chunk at most.
+const CHUNK_UNITS: u64 = 64;
+
+/// Chunks that are tried for one with room for a request.
+const TRIES: usize = 6;
+
+/// Classes of room, in octaves of units.
+const ROOMS: usize = 48;
+
+/// Read or write, as an index.
+pub(super) type Side = usize;
+
+/// Some units of a stretch.
+struct Chunk {
+    begin: u64,
+    units: u32,
+    /// Where the stretches that follow each other without a gap end.
+    room_end: u64,
+    sides: [Account; 2],
+}
+
+/// What is to be done to a chunk, by reads or by writes.
+#[derive(Clone, Copy, Default)]
+struct Account {
+    /// Units still to be accessed.
+    left: u64,
+    /// The first unit of the chunk that this sweep has not accessed.
+    cursor: u32,
+    /// Sweeps that are complete.
+    sweeps: u32,
+    /// When the next access is due, in units accessed by then; 0 where none is.
+    due: u64,
+}
+
+/// All chunks, and which of them are next.
+pub(super) struct Space {
+    chunks: Vec<Chunk>,
+    span_units: u64,
+    /// The chunk with most room: where nothing else is large enough.
+    largest: usize,
+    sides: [Order; 2],
+}
+
+/// The order in which one side goes to the chunks.
+struct Order {
+    /// Units accessed so far.
+    now: u64,
+    agenda: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Chunks in their first sweep, by room.
+    fresh: Vec<Vec<u32>>,
+    /// Distances, by class of heat.
+    distances: Vec<Option<Deck>>,
+}
+
+impl Space {
+    /// Lays a trace's space out over `span_units`; accesses are `times` as many.
+    pub fn new(layout: &Layout, span_units: u64, times: f64, stream: &mut Stream) -> Self {
+        let touched: u64 = layout.stretches.iter().map(|stretch| stretch.units).sum();
+        // Room for gaps is needed only where there is any.
+        let keep = (span_units as f64 / touched.max(1) as f64).min(1.0);
+        let mut stretches = each(&layout.stretches, keep, times);
+        shuffle(&mut stretches, stream);
+        let kept: u64 = stretches.iter().map(|stretch| stretch.units).sum();
+        let gaps = gaps(layout, stretches.len(), span_units.saturating_sub(kept), stream);
+        let chunks = chunks(&stretches, &gaps);
+        let mut room: Vec<(u64, usize)> = Vec::new();
+        room.extend((0..chunks.len()).map(|at| (chunks[at].room_end - chunks[at].begin, at)));
+        let largest = room.iter().max_by_key(|(room, at)| (*room, Reverse(*at)));
+        let largest = largest.map_or(0, |(_, at)| *at);
+        let sides = [&layout.reread, &layout.rewrite].map(|distances| Order::new(distances));
+        let mut space = Self { chunks, span_units, largest, sides };
+        for side in 0..2 {
+            (0..space.chunks.len()).for_each(|at| space.put_fresh(side, at));
+        }
+        space
+    }
+
+    /// Units of the whole space.
+    pub fn span_units(&self) -> u64 {
+        self.span_units
+    }
+
+    /// True where there is nowhere to read, or to write.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// A unit from which so many units are to be accessed that continue nothing.
+    pub fn start(&mut self, side: Side, units: u64, stream: &mut Stream) -> (u64, usize) {
+        let at = self.due(side, units, true).or_else(|| self.fresh(side, units, stream));
+        let at = at.or_else(|| self.due(side, units, false)).unwrap_or_else(|| {
+            let any = stream.below(self.chunks.len() as u64) as usize;
+            if self.fits(side, any, units) { any } else { self.largest }
+        });
+        let chunk = &self.chunks[at];
+        let begin = chunk.begin + u64::from(chunk.sides[side].cursor);
+        // Where it would end behind all that is used, it begins earlier.
+        (begin.min(chunk.room_end.saturating_sub(units)), at)
+    }
+
+    /// The chunk of a unit that lies at or behind chunk `at` without a gap; nothing where
+    /// units up to `end` are not all there, or have no account left.
+    pub fn onwards(&self, side: Side, at: usize, unit: u64, end: u64) -> Option<usize> {
+        if end > self.chunks[at].room_end {
+            return None;
+        }
+        let mut at = at;
+        while unit >= self.chunks[at].begin + u64::from(self.chunks[at].units) {
+            at += 1;
+        }
+        (self.chunks[at].sides[side].left > 0).then_some(at)
+    }
+
+    /// Units `begin..end`, the first in chunk `at` or behind it, are accessed; returns the
+    /// chunk of the last.
+    pub fn access(
+        &mut self,
+        side: Side,
+        at: usize,
+        begin: u64,
+        end: u64,
+        stream: &mut Stream,
+    ) -> usize {
+        let mut at = at;
+        while at > 0 && begin < self.chunks[at].begin {
+            at -= 1;
+        }
+        let mut last = at;
+        while let Some(chunk) = self.chunks.get(at).filter(|chunk| chunk.begin < end) {
+            let behind = end.min(chunk.begin + u64::from(chunk.units));
+            let from = begin.max(chunk.begin);
+            if from < behind {
+                let (first, units) = ((behind - chunk.begin) as u32, behind - from);
+                self.draw_on(side, at, first, units, stream);
+                last = at;
+            }
+            at += 1;
+        }
+        self.sides[side].now += end - begin;
+        last
+    }
+
+    /// Draws on the account of a chunk, of which units up to `cursor` are accessed now.
+    fn draw_on(&mut self, side: Side, at: usize, cursor: u32, units: u64, stream: &mut Stream) {
+        let order = &mut self.sides[side];
+        let chunk = &mut self.chunks[at];
+        let account = &mut chunk.sides[side];
+        account.left = account.left.saturating_sub(units);
+        account.cursor = cursor;
+        account.due = 0;
+        if cursor >= chunk.units {
+            account.cursor = 0;
+            account.sweeps += 1;
+        }
+        if account.left == 0 {
+            return;
+        }
+        if account.sweeps == 0 {
+            return self.put_fresh(side, at);
+        }
+        let distance = order.distance(account.sweeps, stream);
+        // The other units of a sweep come in between.
+        let part = if account.cursor == 0 { u64::from(chunk.units) } else { units };
+        let share = (u128::from(distance) * u128::from(part) / u128::from(chunk.units)) as u64;
+        account.due = order.now + share.max(1);
+        order.agenda.push(Reverse((account.due, at as u32)));
+    }
+
+    fn put_fresh(&mut self, side: Side, at: usize) {
+        let chunk = &self.chunks[at];
+        let account = chunk.sides[side];
+        if account.left > 0 {
+            let room = chunk.room_end - chunk.begin - u64::from(account.cursor);
+            self.sides[side].fresh[room_class(room)].push(at as u32);
+        }
+    }
+
+    /// The chunk that is due first and has room; with `only_now` none that is due later.
+    fn due(&mut self, side: Side, units: u64, only_now: bool) -> Option<usize> {
+        let mut aside = Vec::new();
+        let mut found = None;
+        while let Some(Reverse((due, at))) = self.sides[side].agenda.peek().copied() {
+            let place = at as usize;
+            if self.chunks[place].sides[side].due != due {
+                // It was accessed meanwhile.
+                self.sides[side].agenda.pop();
+                continue;
+            }
+            if only_now && due > self.sides[side].now || aside.len() == TRIES {
+                break;
+            }
+            self.sides[side].agenda.pop();
+            if self.fits(side, place, units) {
+                found = Some(place);
+                break;
+            }
+            aside.push(Reverse((due, at)));
+        }
+        self.sides[side].agenda.extend(aside);
+        found
+    }
+
+    /// A chunk in its first sweep that has room.
+    fn fresh(&mut self, side: Side, units: u64, stream: &mut Stream) -> Option<usize> {
+        for _ in 0..TRIES {
+            let least = room_class(units);
+            let order = &mut self.sides[side];
+            let count: u64 = order.fresh[least..].iter().map(|list| list.len() as u64).sum();
+            if count == 0 {
+                return None;
+            }
+            let mut rank = stream.below(count) as usize;
+            let mut class = least;
+            while rank >= order.fresh[class].len() {
+                rank -= order.fresh[class].len();
+                class += 1;
+            }
+            let at = order.fresh[class].swap_remove(rank) as usize;
+            let account = self.chunks[at].sides[side];
+            if account.left == 0 || account.sweeps > 0 {
+                continue;
+            }
+            if self.fits(side, at, units) {
+                return Some(at);
+            }
+            self.put_fresh(side, at);
+        }
+        None
+    }
+
+    fn fits(&self, side: Side, at: usize, units: u64) -> bool {
+        let chunk = &self.chunks[at];
+        chunk.begin + u64::from(chunk.sides[side].cursor) + units <= chunk.room_end
+    }
+}
+
+impl Order {
+    fn new(distances: &[(u32, u32, u64)]) -> Self {
+        let mut by_heat: Vec<Vec<(u64, u64)>> = Vec::new();
+        for (heat, class, count) in distances {
+            let heat = *heat as usize;
+            by_heat.resize(by_heat.len().max(heat + 1), Vec::new());
+            by_heat[heat].push((u64::from(*class), *count));
+        }
+        let deck = |list: &Vec<(u64, u64)>| {
+            let total = list.iter().map(|(_, count)| count).sum();
+            (!list.is_empty()).then(|| Deck::new(list, total))
+        };
+        let distances = by_heat.iter().map(deck).collect();
+        let fresh = vec![Vec::new(); ROOMS];
+        Self { now: 0, agenda: BinaryHeap::new(), fresh, distances }
+    }
+
+    /// A distance to the next access of a unit that was accessed `before` times.
+    fn distance(&mut self, before: u32, stream: &mut Stream) -> u64 {
+        let heat = half_octave(u64::from(before)).min(self.distances.len().max(1) - 1);
+        let lower =
+            (0..=heat).rev().find(|heat| matches!(self.distances.get(*heat), Some(Some(_))));
+        let Some(deck) = lower.and_then(|heat| self.distances[heat].as_mut()) else { return 1 };
+        let class = deck.draw(stream) as usize;
+        let (low, high) = (least_of(class), least_of(class + 1));
+        low + stream.below((high - low).max(1))
+    }
+}
+
+/// Stretches one by one, fewer where not all are kept.
+fn each(classes: &[Stretch], keep: f64, times: f64) -> Vec<Stretch> {
+    let mut all = Vec::new();
+    for class in classes {
+        let count = ((class.count as f64 * keep) as u64).max(1);
+        let units = ((class.units as f64 * keep) as u64).max(count);
+        let many =
+            |number: u64| (number as f64 * times).max(f64::from(u8::from(number > 0))) as u64;
+        let (reads, writes) = (many(class.reads), many(class.writes));
+        let part = |of: u64, n: u64| {
+            let until = |n: u64| (u128::from(of) * u128::from(n) / u128::from(count)) as u64;
+            until(n + 1) - until(n)
+        };
+        all.extend((0..count).map(|n| Stretch {
+            count: 1,
+            units: part(units, n),
+            reads: part(reads, n),
+            writes: part(writes, n),
+        }));
+    }
+    all
+}
+
+fn shuffle(list: &mut [Stretch], stream: &mut Stream) {
+    for place in (1..list.len()).rev() {
+        list.swap(place, stream.below(place as u64 + 1) as usize);
+    }
+}
+
+/// The gap in front of each stretch but the first, so many units together.
+fn gaps(layout: &Layout, stretches: usize, units: u64, stream: &mut Stream) -> Vec<u64> {
+    let wanted = stretches.saturating_sub(1);
+    let list: Vec<(u64, u64)> =
+        layout.gaps.iter().map(|gap| (gap.units.div_ceil(gap.count.max(1)), gap.count)).collect();
+    let mut deck = Deck::new(&list, wanted as u64);
+    if deck.is_empty() {
+        return vec![0; wanted];
+    }
+    let drawn: Vec<u64> = (0..wanted).map(|_| deck.draw(stream)).collect();
+    // Gaps between devices and at the end of the space are not in the list.
+    let sum: u64 = drawn.iter().sum();
+    if sum > units { scaled(&drawn, units) } else { drawn }
+}
+
+/// Cuts stretches into chunks and finds out how much room each has.
+fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
+    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut begin = 0;
+    for (stretch, gap) in stretches.iter().zip(std::iter::once(&0).chain(gaps)) {
+        begin += gap;
+        let mut done = 0;
+        while done < stretch.units {
+            let units = CHUNK_UNITS.min(stretch.units - done);
+            let part = |of: u64| {
+                let until =
+                    |n: u64| (u128::from(of) * u128::from(n) / u128::from(stretch.units)) as u64;
+                Account { left: until(done + units) - until(done), ..Account::default() }
+            };
+            let sides = [part(stretch.reads), part(stretch.writes)];
+            chunks.push(Chunk { begin: begin + done, units: units as u32, room_end: 0, sides });
+            done += units;
+        }
+        begin += stretch.units;
+    }
+    let mut room_end = 0;
+    let mut next = u64::MAX;
+    for chunk in chunks.iter_mut().rev() {
+        let end = chunk.begin + u64::from(chunk.units);
+        room_end = if end == next { room_end } else { end };
+        next = chunk.begin;
+        chunk.room_end = room_end;
+    }
+    chunks
+}
+
+/// Rooms of a class have at least 2^class units, so that a request of a class up to
+/// that may fit.
+fn room_class(units: u64) -> usize {
+    (units.max(1).ilog2() as usize).min(ROOMS - 1)
+}
