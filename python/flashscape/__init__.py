@@ -6,7 +6,8 @@
 """
 
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
-from flashscape import signals as _signals  # noqa: F401
+from flashscape import signals as _signals  # noqa: F401  # isort: skip
+from flashscape import trace
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Preset, check, presets, schema
 from flashscape.drive import Drive
@@ -48,4 +49,5 @@ __all__ = [
     "presets",
     "run",
     "schema",
+    "trace",
 ]

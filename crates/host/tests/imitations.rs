@@ -25,8 +25,7 @@ fn pair(path: &Path, seed: u64) -> (Statistics, Statistics) {
     let output = std::env::temp_dir().join(format!("flashscape-{}-{name}", std::process::id()));
     let wishes = Wishes { seed, ..original.model.wishes() };
     assert_eq!(original.model.faults(&wishes), []);
-    let to =
-        Destination { output: &output, target: Target::Captured, drop: &[], force: true };
+    let to = Destination { output: &output, target: Target::Captured, drop: &[], force: true };
     imitate(&original.model, wishes, to, &mut |_| true).unwrap().expect("nobody ends it");
     let copy = statistics(&output, Some(Format::Captured));
     std::fs::remove_file(&output).unwrap();
@@ -63,7 +62,9 @@ fn figures(of: &Statistics) -> Vec<(String, f64)> {
         list.push((format!("idc {ms} ms"), window.dispersion.unwrap_or(0.0)));
         list.push((format!("peak {ms} ms"), window.peak_requests as f64));
     }
-    for (side, hot) in [("", &of.hotness), ("read ", &of.read_hotness), ("write ", &of.write_hotness)] {
+    for (side, hot) in
+        [("", &of.hotness), ("read ", &of.read_hotness), ("write ", &of.write_hotness)]
+    {
         if let Some(hot) = hot {
             list.push((format!("{side}hottest 1 %"), hot.hottest_1));
             list.push((format!("{side}hottest 10 %"), hot.hottest_10));

@@ -25,6 +25,7 @@ _COMMANDS = {
     "run": "Run an experiment.",
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
+    "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
     "explain": "Say where the tail of a run comes from.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",

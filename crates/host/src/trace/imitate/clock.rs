@@ -101,19 +101,10 @@ impl Clock {
 
     /// How many of the requests come in the first half.
     fn first(&mut self, level: u32, requests: u64) -> u64 {
-        let fewer = match self.split(level, class_of(requests)) {
-            Some(place) => self.drawn(place, requests),
-            // No window like this was seen.
-            None => requests / 2,
-        };
+        let place = level as usize * CLASSES + class_of(requests);
+        // No window like this was seen: an even one leads back to those that were.
+        let fewer = self.drawn(place, requests);
         if self.stream.chance(0.5) { fewer } else { requests - fewer }
-    }
-
-    /// The split of the class, or of the nearest one below or above it.
-    fn split(&self, level: u32, class: usize) -> Option<usize> {
-        let row = level as usize * CLASSES;
-        let mut places = (0..=class).rev().chain(class + 1..CLASSES).map(|class| row + class);
-        places.find(|place| self.splits[*place].is_some())
     }
 
     fn drawn(&mut self, place: usize, requests: u64) -> u64 {

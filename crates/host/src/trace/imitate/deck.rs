@@ -31,6 +31,27 @@ impl Deck {
 
     /// Draws a value; begins again when all are drawn.
     pub fn draw(&mut self, stream: &mut Stream) -> u64 {
+        let place = self.take(stream);
+        self.values[place]
+    }
+
+    /// The value at a place.
+    pub fn value(&self, place: usize) -> u64 {
+        self.values[place]
+    }
+
+    /// Puts a card back that could not be used.
+    pub fn put_back(&mut self, place: usize) {
+        self.left += 1;
+        let mut node = place + 1;
+        while node <= self.tree.len() {
+            self.tree[node - 1] += 1;
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    /// Draws a card; returns its place.
+    pub fn take(&mut self, stream: &mut Stream) -> usize {
         if self.left == 0 {
             self.refill();
         }
@@ -49,7 +70,7 @@ impl Deck {
             self.tree[node - 1] -= 1;
             node += node & node.wrapping_neg();
         }
-        self.values[place]
+        place
     }
 
     fn refill(&mut self) {

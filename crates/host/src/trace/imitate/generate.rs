@@ -56,6 +56,12 @@ struct OfKind {
     continuing_left: u64,
     starting: Deck,
     continuing: Deck,
+    again: Deck,
+    again_left: u64,
+    /// Where the last request began, and its chunk.
+    last: Option<(u64, usize)>,
+    /// Share of starts within 64 MiB of the request before.
+    near: f64,
     phases: Deck,
     /// How likely a run of so many requests goes on.
     goes_on: Vec<f64>,
@@ -79,7 +85,7 @@ impl StandIn {
     pub fn new(model: &Model, wishes: Wishes) -> Self {
         let streams = Streams::new(wishes.seed);
         let times = wishes.requests as f64 / model.requests as f64;
-        let span_units = (wishes.span_bytes / UNIT).max(1);
+        let span_units = wishes.span_bytes.div_ceil(UNIT).max(1);
         let space =
             Space::new(&model.layout, span_units, times, &mut streams.stream("imitate.space"));
         let counts: Vec<u64> = model.kinds.iter().map(|kind| kind.requests).collect();
@@ -153,19 +159,23 @@ fn drawn(weights: &[f64], stream: &mut Stream) -> Option<usize> {
 
 impl OfKind {
     fn new(model: &KindModel, requests: u64) -> Self {
-        let continuing: u64 = model.continuing.iter().map(|(_, count)| count).sum();
-        let all = (model.starting.iter().map(|(_, count)| count).sum::<u64>() + continuing).max(1);
-        let continuing = (u128::from(continuing) * u128::from(requests) / u128::from(all)) as u64;
+        let count = |list: &[(u64, u64)]| list.iter().map(|(_, count)| count).sum::<u64>();
+        let counts = [&model.starting, &model.continuing, &model.again].map(|list| count(list));
+        let parts = scaled(&counts, requests);
         let phases: Vec<(u64, u64)> =
             (0..).zip(model.phases).map(|(sector, count)| (sector * SECTOR, count)).collect();
-        let starts = requests - continuing;
+        let [near, far] = model.near_and_far;
         Self {
             kind: model.kind(),
             left: requests,
-            continuing_left: continuing,
-            starting: Deck::new(&model.starting, starts),
-            continuing: Deck::new(&model.continuing, continuing),
-            phases: Deck::new(&phases, starts),
+            continuing_left: parts[1],
+            again_left: parts[2],
+            starting: Deck::new(&model.starting, parts[0]),
+            continuing: Deck::new(&model.continuing, parts[1]),
+            again: Deck::new(&model.again, parts[2]),
+            last: None,
+            near: near as f64 / (near + far).max(1) as f64,
+            phases: Deck::new(&phases, parts[0]),
             goes_on: goes_on(&model.runs),
             ages: std::array::from_fn(|back| {
                 let class = age_class(back + 1);
@@ -178,44 +188,84 @@ impl OfKind {
     }
 
     fn command(&mut self, space: &mut Space, stream: &mut Stream) -> Command {
-        let share = self.continuing_left as f64 / self.left.max(1) as f64;
+        let rank = stream.unit() * self.left.max(1) as f64;
         self.left -= 1;
-        let continues = stream.chance(share);
-        let is_placed = matches!(self.kind, Kind::Read | Kind::Write) && !space.is_empty();
-        let found = if continues && !self.continuing.is_empty() {
-            let bytes = self.continuing.draw(stream);
-            self.continued(space, bytes, is_placed, stream)
-        } else {
-            None
-        };
-        let (offset, bytes, requests, chunk) = found.unwrap_or_else(|| {
-            let deck =
-                if self.starting.is_empty() { &mut self.continuing } else { &mut self.starting };
-            let bytes = deck.draw(stream);
-            self.started(space, bytes, is_placed, stream)
-        });
+        if rank < self.again_left as f64
+            && let Some(command) = self.again(space, stream)
+        {
+            return command;
+        }
+        let continues = rank < (self.again_left + self.continuing_left) as f64;
+        let found = if continues { self.continued(space, stream) } else { None };
+        let (offset, bytes, requests, chunk) = found.unwrap_or_else(|| self.started(space, stream));
         self.continuing_left -= u64::from(requests > 1 && self.continuing_left > 0);
-        let end = offset + bytes;
-        let units = bytes.div_ceil(UNIT);
-        let chunk = if is_placed && units <= TOUCHED_MAX {
-            let (begin, end) = (offset / UNIT, end.div_ceil(UNIT));
-            space.access(self.side(), chunk, begin, end, stream)
-        } else {
-            chunk
-        };
-        self.recent[self.next] = Recent { end, requests, chunk };
+        let chunk = self.access(space, offset, bytes, chunk, stream);
+        self.recent[self.next] = Recent { end: offset + bytes, requests, chunk };
         self.next = (self.next + 1) % REACH;
+        self.last = Some((offset, chunk));
         Command { kind: self.kind, offset, bytes }
+    }
+
+    /// The last request once more, if it can be.
+    fn again(&mut self, space: &mut Space, stream: &mut Stream) -> Option<Command> {
+        let (offset, chunk) = self.last?;
+        if self.again.is_empty() {
+            return None;
+        }
+        let card = self.again.take(stream);
+        let bytes = self.again.value(card);
+        let end = (offset + bytes).div_ceil(UNIT);
+        let fits = if self.is_placed(space, bytes) {
+            space.onwards(self.side(), chunk, offset / UNIT, end).is_some()
+        } else {
+            end <= space.span_units()
+        };
+        if !fits {
+            self.again.put_back(card);
+            return None;
+        }
+        self.again_left -= 1;
+        let chunk = self.access(space, offset, bytes, chunk, stream);
+        let recent = &mut self.recent[(self.next + REACH - 1) % REACH];
+        (recent.end, recent.chunk) = (offset + bytes, chunk);
+        Some(Command { kind: self.kind, offset, bytes })
+    }
+
+    /// Notes that a range is accessed; returns the chunk of its end.
+    fn access(
+        &self,
+        space: &mut Space,
+        offset: u64,
+        bytes: u64,
+        chunk: usize,
+        stream: &mut Stream,
+    ) -> usize {
+        if !self.is_placed(space, bytes) {
+            return chunk;
+        }
+        let (begin, end) = (offset / UNIT, (offset + bytes).div_ceil(UNIT));
+        space.access(self.side(), chunk, begin, end, stream)
+    }
+
+    /// Whether a request goes to data in use, not anywhere.
+    fn is_placed(&self, space: &Space, bytes: u64) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Write)
+            && !space.is_empty()
+            && bytes.div_ceil(UNIT) <= TOUCHED_MAX
     }
 
     /// A request that goes on where an earlier one ended, if one can be continued.
     fn continued(
         &mut self,
         space: &Space,
-        bytes: u64,
-        is_placed: bool,
         stream: &mut Stream,
     ) -> Option<(u64, u64, usize, usize)> {
+        if self.continuing.is_empty() {
+            return None;
+        }
+        let card = self.continuing.take(stream);
+        let bytes = self.continuing.value(card);
+        let is_placed = self.is_placed(space, bytes);
         let side = self.side();
         let mut chunks = [0; REACH];
         let mut weights = [0.0; REACH];
@@ -233,7 +283,10 @@ impl OfKind {
             }
             weights[back] = self.ages[back] * self.goes_on[recent.requests.min(LONG - 1)];
         }
-        let back = drawn(&weights, stream)?;
+        let Some(back) = drawn(&weights, stream) else {
+            self.continuing.put_back(card);
+            return None;
+        };
         let recent = &mut self.recent[(self.next + REACH - 1 - back) % REACH];
         let found = (recent.end, bytes, recent.requests + 1, chunks[back]);
         recent.end = 0;
@@ -241,17 +294,24 @@ impl OfKind {
     }
 
     /// A request somewhere else.
-    fn started(
-        &mut self,
-        space: &mut Space,
-        bytes: u64,
-        is_placed: bool,
-        stream: &mut Stream,
-    ) -> (u64, u64, usize, usize) {
+    fn started(&mut self, space: &mut Space, stream: &mut Stream) -> (u64, u64, usize, usize) {
+        let decks = [&mut self.starting, &mut self.continuing, &mut self.again];
+        let deck = decks.into_iter().find(|deck| !deck.is_empty());
+        let bytes = deck.expect("a kind that is drawn has sizes").draw(stream);
         let phase = if self.phases.is_empty() { 0 } else { self.phases.draw(stream) };
+        // A request for the whole space has no choice.
+        let fits = phase + bytes <= space.span_units() * UNIT;
+        let phase = if fits { phase } else { 0 };
         let units = (phase + bytes).div_ceil(UNIT);
-        let (unit, chunk) = if is_placed && units <= TOUCHED_MAX {
-            space.start(self.side(), units, stream)
+        let (unit, chunk) = if self.is_placed(space, bytes) {
+            let near = self.last.filter(|_| stream.chance(self.near)).map(|(at, _)| at / UNIT);
+            let ends = self.recent.map(|recent| recent.end);
+            let begins = self.last.map(|(at, _)| at);
+            let meets = |unit: u64| {
+                let offset = unit * UNIT + phase;
+                ends.contains(&offset) || begins == Some(offset)
+            };
+            space.start(self.side(), units, near, &meets, stream)
         } else {
             let room = space.span_units().saturating_sub(units);
             (stream.below(room + 1), 0)

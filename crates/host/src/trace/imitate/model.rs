@@ -69,6 +69,10 @@ pub struct KindModel {
     pub starting: Vec<(u64, u64)>,
     /// Sizes of those that continue one.
     pub continuing: Vec<(u64, u64)>,
+    /// Sizes of those that begin where the one before began.
+    pub again: Vec<(u64, u64)>,
+    /// Requests that begin somewhere else, within 64 MiB of the one before and farther.
+    pub near_and_far: [u64; 2],
     /// How many requests back the continued one lies: 1, 2, 3 to 4, … 17 to 32.
     pub ages: [u64; AGES],
     /// Requests of a run, with the number of runs.
@@ -88,7 +92,11 @@ impl KindModel {
     }
 
     fn largest(&self) -> u64 {
-        self.starting.iter().chain(&self.continuing).map(|(bytes, _)| *bytes).max().unwrap_or(0)
+        self.sizes().map(|(bytes, _)| *bytes).max().unwrap_or(0)
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = &(u64, u64)> + Clone {
+        self.starting.iter().chain(&self.continuing).chain(&self.again)
     }
 }
 
@@ -163,7 +171,7 @@ impl Model {
             if self.kinds[..index].iter().any(|other| other.kind == kind.kind) {
                 fault(&key, "names a kind that another entry has");
             }
-            let sizes = kind.starting.iter().chain(&kind.continuing);
+            let sizes = kind.sizes();
             let sized = sum(sizes.clone().map(|(_, count)| *count));
             if known.has_range() && sized != Some(kind.requests) {
                 fault(&key, "has not as many sizes as requests");
@@ -171,8 +179,14 @@ impl Model {
             if sizes.clone().any(|(bytes, _)| *bytes == 0) {
                 fault(&key, "has requests for nothing; only a flush has no size");
             }
-            if kind.ages.iter().chain(&kind.phases).any(|count| *count > self.requests) {
-                fault(&key, "has ages or phases of more requests than there are");
+            if kind
+                .ages
+                .iter()
+                .chain(&kind.phases)
+                .chain(&kind.near_and_far)
+                .any(|count| *count > self.requests)
+            {
+                fault(&key, "has ages, phases or distances of more requests than there are");
             }
             if sum(kind.runs.iter().map(|(_, runs)| *runs)).is_none() {
                 fault(&key, "has more runs than can be counted");
@@ -214,11 +228,9 @@ impl Model {
             fault("span", "is larger than 2^62 bytes".to_owned());
         }
         let largest = self.kinds.iter().map(KindModel::largest).max().unwrap_or(0);
-        if largest > 0 && wishes.span_bytes / UNIT <= largest / UNIT {
-            let problem = format!(
-                "{} B are too few: the largest request has {largest} B, and needs a unit of 4 KiB more",
-                wishes.span_bytes
-            );
+        if wishes.span_bytes < largest {
+            let problem =
+                format!("{} B are less than the largest request, {largest} B", wishes.span_bytes);
             fault("span", problem);
         }
         let stretches = sum(layout.stretches.iter().map(|stretch| stretch.count));
@@ -234,6 +246,15 @@ impl Model {
                 "model.layout.stretches",
                 "have fewer units than stretches, or too many".to_owned(),
             );
+        }
+        for growth in [&layout.read_growth, &layout.write_growth] {
+            let firsts = sum(growth.firsts.iter().copied());
+            if growth.part_units == 0 || firsts.is_none() {
+                fault("model.layout.read_growth", "(or write_growth) has no parts".to_owned());
+            }
+        }
+        if layout.written_first_share.is_nan() {
+            fault("model.layout.written_first_share", "is no number".to_owned());
         }
         if layout.gaps.iter().any(|gap| gap.units > SPAN_UNITS_MAX)
             || sum(layout.gaps.iter().map(|gap| gap.count)).is_none()

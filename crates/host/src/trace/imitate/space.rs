@@ -10,7 +10,7 @@
 
 use super::deck::{Deck, scaled};
 use crate::trace::statistics::places::{half_octave, least_of};
-use crate::trace::statistics::{Layout, Stretch};
+use crate::trace::statistics::{Growth, Layout, Stretch};
 use engine::Stream;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,8 +21,12 @@ const CHUNK_UNITS: u64 = 64;
 /// Chunks that are tried for one with room for a request.
 const TRIES: usize = 6;
 
-/// Classes of room, in octaves of units.
-const ROOMS: usize = 48;
+/// Rooms that have a class of their own; larger ones are in octaves.
+const ROOMS_EXACT: u64 = 32;
+const ROOMS: usize = ROOMS_EXACT as usize + 48;
+
+/// Chunks that the one near to the last request is chosen from.
+const CHOICES: usize = 6;
 
 /// Read or write, as an index.
 pub(super) type Side = usize;
@@ -33,6 +37,8 @@ struct Chunk {
     units: u32,
     /// Where the stretches that follow each other without a gap end.
     room_end: u64,
+    /// The side that goes first, where both do.
+    first: Side,
     sides: [Account; 2],
 }
 
@@ -67,6 +73,13 @@ struct Order {
     fresh: Vec<Vec<u32>>,
     /// Distances, by class of heat.
     distances: Vec<Option<Deck>>,
+    /// Units accessed for the first time so far, and in the end.
+    born: u64,
+    births: u64,
+    /// The share of them by each of equal parts of the accesses.
+    growth: Vec<f64>,
+    /// Units accessed in such a part.
+    part_units: f64,
 }
 
 impl Space {
@@ -79,12 +92,22 @@ impl Space {
         shuffle(&mut stretches, stream);
         let kept: u64 = stretches.iter().map(|stretch| stretch.units).sum();
         let gaps = gaps(layout, stretches.len(), span_units.saturating_sub(kept), stream);
-        let chunks = chunks(&stretches, &gaps);
+        let mut chunks = chunks(&stretches, &gaps);
+        for chunk in &mut chunks {
+            chunk.first = usize::from(stream.chance(layout.written_first_share));
+        }
         let mut room: Vec<(u64, usize)> = Vec::new();
         room.extend((0..chunks.len()).map(|at| (chunks[at].room_end - chunks[at].begin, at)));
         let largest = room.iter().max_by_key(|(room, at)| (*room, Reverse(*at)));
         let largest = largest.map_or(0, |(_, at)| *at);
-        let sides = [&layout.reread, &layout.rewrite].map(|distances| Order::new(distances));
+        let births = |side: Side| {
+            let used = chunks.iter().filter(|chunk| chunk.sides[side].left > 0);
+            used.map(|chunk| u64::from(chunk.units)).sum()
+        };
+        let sides = [
+            Order::new(&layout.reread, &layout.read_growth, births(0), times),
+            Order::new(&layout.rewrite, &layout.write_growth, births(1), times),
+        ];
         let mut space = Self { chunks, span_units, largest, sides };
         for side in 0..2 {
             (0..space.chunks.len()).for_each(|at| space.put_fresh(side, at));
@@ -102,10 +125,23 @@ impl Space {
         self.chunks.is_empty()
     }
 
-    /// A unit from which so many units are to be accessed that continue nothing.
-    pub fn start(&mut self, side: Side, units: u64, stream: &mut Stream) -> (u64, usize) {
-        let at = self.due(side, units, true).or_else(|| self.fresh(side, units, stream));
-        let at = at.or_else(|| self.due(side, units, false)).unwrap_or_else(|| {
+    /// A unit from which so many units are to be accessed, `near` to one if that can be,
+    /// and the chunk that it lies in. What `meets` another request is avoided.
+    pub fn start(
+        &mut self,
+        side: Side,
+        units: u64,
+        near: Option<u64>,
+        meets: &dyn Fn(u64) -> bool,
+        stream: &mut Stream,
+    ) -> (u64, usize) {
+        let wish = Wish { side, units, meets };
+        let at = if self.sides[side].is_birth_due() {
+            self.fresh(&wish, near, stream).or_else(|| self.due(&wish))
+        } else {
+            self.due(&wish).or_else(|| self.fresh(&wish, near, stream))
+        };
+        let at = at.unwrap_or_else(|| {
             let any = stream.below(self.chunks.len() as u64) as usize;
             if self.fits(side, any, units) { any } else { self.largest }
         });
@@ -162,6 +198,9 @@ impl Space {
         let order = &mut self.sides[side];
         let chunk = &mut self.chunks[at];
         let account = &mut chunk.sides[side];
+        if account.sweeps == 0 {
+            order.born += u64::from(cursor.saturating_sub(account.cursor));
+        }
         account.left = account.left.saturating_sub(units);
         account.cursor = cursor;
         account.due = 0;
@@ -184,65 +223,90 @@ impl Space {
     }
 
     fn put_fresh(&mut self, side: Side, at: usize) {
-        let chunk = &self.chunks[at];
-        let account = chunk.sides[side];
-        if account.left > 0 {
-            let room = chunk.room_end - chunk.begin - u64::from(account.cursor);
-            self.sides[side].fresh[room_class(room)].push(at as u32);
+        if self.chunks[at].sides[side].left > 0 {
+            let class = self.room_class_of(side, at);
+            self.sides[side].fresh[class].push(at as u32);
         }
     }
 
-    /// The chunk that is due first and has room; with `only_now` none that is due later.
-    fn due(&mut self, side: Side, units: u64, only_now: bool) -> Option<usize> {
+    /// The chunk that is due first, has room and meets no other.
+    fn due(&mut self, wish: &Wish<'_>) -> Option<usize> {
+        let side = wish.side;
         let mut aside = Vec::new();
         let mut found = None;
-        while let Some(Reverse((due, at))) = self.sides[side].agenda.peek().copied() {
+        while let Some(Reverse((due, at))) = self.sides[side].agenda.pop() {
             let place = at as usize;
             if self.chunks[place].sides[side].due != due {
                 // It was accessed meanwhile.
-                self.sides[side].agenda.pop();
                 continue;
             }
-            if only_now && due > self.sides[side].now || aside.len() == TRIES {
-                break;
-            }
-            self.sides[side].agenda.pop();
-            if self.fits(side, place, units) {
+            if self.suits(wish, place) {
                 found = Some(place);
                 break;
             }
             aside.push(Reverse((due, at)));
+            if aside.len() == TRIES {
+                break;
+            }
         }
         self.sides[side].agenda.extend(aside);
         found
     }
 
-    /// A chunk in its first sweep that has room.
-    fn fresh(&mut self, side: Side, units: u64, stream: &mut Stream) -> Option<usize> {
-        for _ in 0..TRIES {
-            let least = room_class(units);
-            let order = &mut self.sides[side];
-            let count: u64 = order.fresh[least..].iter().map(|list| list.len() as u64).sum();
-            if count == 0 {
-                return None;
-            }
-            let mut rank = stream.below(count) as usize;
-            let mut class = least;
-            while rank >= order.fresh[class].len() {
-                rank -= order.fresh[class].len();
+    /// A chunk in its first sweep that has room: the smallest that will do, so that larger
+    /// ones are left for larger requests.
+    fn fresh(&mut self, wish: &Wish<'_>, near: Option<u64>, stream: &mut Stream) -> Option<usize> {
+        let side = wish.side;
+        let mut suiting: Vec<usize> = Vec::new();
+        let mut others: Vec<usize> = Vec::new();
+        let mut class = room_class(wish.units);
+        while class < ROOMS && others.len() < TRIES {
+            let list = &mut self.sides[side].fresh[class];
+            if list.is_empty() {
                 class += 1;
-            }
-            let at = order.fresh[class].swap_remove(rank) as usize;
-            let account = self.chunks[at].sides[side];
-            if account.left == 0 || account.sweeps > 0 {
                 continue;
             }
-            if self.fits(side, at, units) {
-                return Some(at);
+            let rank = stream.below(list.len() as u64) as usize;
+            let at = list.swap_remove(rank) as usize;
+            let account = self.chunks[at].sides[side];
+            if account.left == 0 || account.sweeps > 0 || self.room_class_of(side, at) != class {
+                // It was accessed meanwhile, and put where it belongs.
+                continue;
             }
+            if self.suits(wish, at) && self.is_its_turn(side, at) {
+                suiting.push(at);
+                if near.is_none() || suiting.len() == CHOICES {
+                    break;
+                }
+            } else {
+                others.push(at);
+            }
+        }
+        let far = |at: &usize| self.chunks[*at].begin.abs_diff(near.unwrap_or(0));
+        let chosen = suiting.iter().copied().min_by_key(far);
+        let chosen = chosen.or_else(|| others.iter().copied().find(|at| self.suits(wish, *at)));
+        for at in suiting.into_iter().chain(others).filter(|at| Some(*at) != chosen) {
             self.put_fresh(side, at);
         }
-        None
+        chosen
+    }
+
+    /// False for a chunk that the other side is to access first and has not yet.
+    fn is_its_turn(&self, side: Side, at: usize) -> bool {
+        let chunk = &self.chunks[at];
+        let other = chunk.sides[1 - side];
+        chunk.first == side || other.left == 0 || other.sweeps > 0 || other.cursor > 0
+    }
+
+    fn suits(&self, wish: &Wish<'_>, at: usize) -> bool {
+        let chunk = &self.chunks[at];
+        let begin = chunk.begin + u64::from(chunk.sides[wish.side].cursor);
+        self.fits(wish.side, at, wish.units) && !(wish.meets)(begin)
+    }
+
+    fn room_class_of(&self, side: Side, at: usize) -> usize {
+        let chunk = &self.chunks[at];
+        room_class(chunk.room_end - chunk.begin - u64::from(chunk.sides[side].cursor))
     }
 
     fn fits(&self, side: Side, at: usize, units: u64) -> bool {
@@ -251,8 +315,16 @@ impl Space {
     }
 }
 
+/// What a chunk is looked for.
+struct Wish<'a> {
+    side: Side,
+    units: u64,
+    /// Whether a request that begins there would go on where another ended.
+    meets: &'a dyn Fn(u64) -> bool,
+}
+
 impl Order {
-    fn new(distances: &[(u32, u32, u64)]) -> Self {
+    fn new(distances: &[(u32, u32, u64)], growth: &Growth, births: u64, times: f64) -> Self {
         let mut by_heat: Vec<Vec<(u64, u64)>> = Vec::new();
         for (heat, class, count) in distances {
             let heat = *heat as usize;
@@ -264,8 +336,34 @@ impl Order {
             (!list.is_empty()).then(|| Deck::new(list, total))
         };
         let distances = by_heat.iter().map(deck).collect();
-        let fresh = vec![Vec::new(); ROOMS];
-        Self { now: 0, agenda: BinaryHeap::new(), fresh, distances }
+        let all = growth.firsts.iter().sum::<u64>().max(1) as f64;
+        let mut so_far = 0.0;
+        let share = |firsts: &u64| {
+            so_far += *firsts as f64;
+            so_far / all
+        };
+        Self {
+            now: 0,
+            agenda: BinaryHeap::new(),
+            fresh: vec![Vec::new(); ROOMS],
+            distances,
+            born: 0,
+            births,
+            growth: growth.firsts.iter().map(share).collect(),
+            part_units: growth.part_units as f64 * times,
+        }
+    }
+
+    /// Whether fewer units were accessed than those of the trace were by now.
+    fn is_birth_due(&self) -> bool {
+        let part = self.now as f64 / self.part_units;
+        let upto = |part: usize| match part {
+            0 => 0.0,
+            _ => self.growth.get(part - 1).or(self.growth.last()).copied().unwrap_or(1.0),
+        };
+        let (low, high) = (upto(part as usize), upto(part as usize + 1));
+        let share = low + (high - low) * (part - libm::floor(part));
+        (self.born as f64) <= share * self.births as f64
     }
 
     /// A distance to the next access of a unit that was accessed `before` times.
@@ -339,7 +437,13 @@ fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
                 Account { left: until(done + units) - until(done), ..Account::default() }
             };
             let sides = [part(stretch.reads), part(stretch.writes)];
-            chunks.push(Chunk { begin: begin + done, units: units as u32, room_end: 0, sides });
+            chunks.push(Chunk {
+                begin: begin + done,
+                units: units as u32,
+                room_end: 0,
+                first: 0,
+                sides,
+            });
             done += units;
         }
         begin += stretch.units;
@@ -355,8 +459,11 @@ fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
     chunks
 }
 
-/// Rooms of a class have at least 2^class units, so that a request of a class up to
-/// that may fit.
+/// The class of a room: small ones exact, so that they are filled by what fits.
 fn room_class(units: u64) -> usize {
-    (units.max(1).ilog2() as usize).min(ROOMS - 1)
+    if units < ROOMS_EXACT {
+        return units as usize;
+    }
+    let octave = (units.ilog2() - ROOMS_EXACT.ilog2()) as usize;
+    (ROOMS_EXACT as usize + octave).min(ROOMS - 1)
 }

@@ -1,7 +1,7 @@
 //! What of the address space is used, and how unevenly.
 
 use super::fit;
-use super::places::{Places, half_octave};
+use super::places::{Growth, Places, half_octave};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -80,6 +80,12 @@ pub struct Layout {
     pub reread: Vec<(u32, u32, u64)>,
     /// The same of writes.
     pub rewrite: Vec<(u32, u32, u64)>,
+    /// When units are read for the first time.
+    pub read_growth: Growth,
+    /// When they are written for the first time.
+    pub write_growth: Growth,
+    /// Of the units that are read and written, the share that is written first.
+    pub written_first_share: f64,
 }
 
 /// Stretches of like length and heat.
@@ -153,11 +159,14 @@ impl Overview {
             stretches: stretches.apart * one_in,
         };
         let layout = Layout {
-            span_units: span_bytes.div_ceil(UNIT),
+            span_units: coarse(span_bytes.div_ceil(UNIT)),
             stretches: stretches.listed(one_in),
             gaps: stretches.gaps.into_values().collect(),
             reread,
             rewrite,
+            read_growth: places.growth(false),
+            write_growth: places.growth(true),
+            written_first_share: places.written_first_share(),
         };
         Self {
             footprint,
@@ -251,6 +260,12 @@ impl Stretches {
         };
         self.classes.values().map(scaled).collect()
     }
+}
+
+/// Rounded up to eight significant bits: the last address of all is nobody's business.
+fn coarse(units: u64) -> u64 {
+    let step = 1 << (u64::BITS - units.leading_zeros()).saturating_sub(8);
+    units.next_multiple_of(step)
 }
 
 fn hotness(mut counts: Vec<u32>) -> Option<Hotness> {

@@ -20,7 +20,7 @@ pub use cascade::{Shape, Split};
 pub use counts::Spread;
 pub use hotness::{Footprint, Gap, Hotness, Layout, Stretch, ZipfFit};
 pub use measure::{Measured, Progress, measure};
-pub use places::Reuse;
+pub use places::{Growth, Reuse};
 pub use sequence::{Sequence, Strides};
 
 use super::imitate::Model;

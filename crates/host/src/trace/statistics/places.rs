@@ -9,7 +9,7 @@
 
 use super::counts::{Counts, Spread};
 use hashbrown::HashTable;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The logarithm of the bytes of a unit.
 const UNIT_BITS: u32 = 12;
@@ -63,6 +63,36 @@ pub struct Reuse {
     pub read_after_write_share: f64,
 }
 
+/// Parts of the accesses that first ones are counted in, at most.
+const PARTS: usize = 64;
+
+/// When units are accessed for the first time, by reads or by writes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// Units accessed in a part, first or not.
+    pub part_units: u64,
+    /// Units accessed for the first time in each part.
+    pub firsts: Vec<u64>,
+}
+
+impl Growth {
+    #[inline]
+    fn add(&mut self, at: u64) {
+        while at / self.part_units >= PARTS as u64 {
+            self.double();
+        }
+        self.firsts[(at / self.part_units) as usize] += 1;
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        self.firsts = self.firsts.chunks(2).map(|pair| pair.iter().sum()).collect();
+        self.firsts.resize(PARTS, 0);
+        self.part_units *= 2;
+    }
+}
+
 /// Counts accesses of one kind, reads or writes.
 struct Side {
     /// Units accessed, all of them.
@@ -70,6 +100,7 @@ struct Side {
     distances: Counts,
     /// By how often the unit was accessed before, then by distance.
     by_heat: Vec<[u64; DISTANCES]>,
+    growth: Growth,
 }
 
 /// All places that were read or written.
@@ -84,6 +115,9 @@ pub(super) struct Places {
     rewrite_ns: Counts,
     reads_seen: u64,
     reads_of_written: u64,
+    /// Units of both, by what came first.
+    read_first: u64,
+    written_first: u64,
     pub wipes: u64,
 }
 
@@ -101,6 +135,8 @@ impl Places {
             rewrite_ns: Counts::new(),
             reads_seen: 0,
             reads_of_written: 0,
+            read_first: 0,
+            written_first: 0,
             wipes: 0,
         }
     }
@@ -145,12 +181,18 @@ impl Places {
                 if block.writes[unit] > 0 {
                     self.writes.again(block.writes[unit], at - block.write_at[unit]);
                     self.rewrite_ns.add(now_ns - block.written_ns[unit]);
+                } else {
+                    self.writes.growth.add(at);
+                    self.read_first += u64::from(block.reads[unit] > 0);
                 }
                 block.writes[unit] = block.writes[unit].saturating_add(1);
                 (block.write_at[unit], block.written_ns[unit]) = (at, now_ns);
             } else {
                 if block.reads[unit] > 0 {
                     self.reads.again(block.reads[unit], at - block.read_at[unit]);
+                } else {
+                    self.reads.growth.add(at);
+                    self.written_first += u64::from(block.writes[unit] > 0);
                 }
                 self.reads_seen += 1;
                 self.reads_of_written += u64::from(block.writes[unit] > 0);
@@ -237,6 +279,20 @@ impl Places {
         list
     }
 
+    /// When units were read, or written, for the first time.
+    pub fn growth(&self, is_write: bool) -> Growth {
+        let side = if is_write { &self.writes } else { &self.reads };
+        let mut growth = side.growth.clone();
+        let used = growth.firsts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        growth.firsts.truncate(used);
+        growth
+    }
+
+    /// Of the units that are read and written, the share that is written first.
+    pub fn written_first_share(&self) -> f64 {
+        self.written_first as f64 / (self.read_first + self.written_first).max(1) as f64
+    }
+
     pub fn reuse(&self) -> Reuse {
         let bytes = |counts: &Counts| counts.spread().map(Spread::in_units);
         Reuse {
@@ -262,7 +318,12 @@ impl Places {
 
 impl Side {
     fn new() -> Self {
-        Self { units: 0, distances: Counts::new(), by_heat: vec![[0; DISTANCES]; HEATS] }
+        Self {
+            units: 0,
+            distances: Counts::new(),
+            by_heat: vec![[0; DISTANCES]; HEATS],
+            growth: Growth { part_units: 1, firsts: vec![0; PARTS] },
+        }
     }
 
     /// A unit is accessed that was accessed `before` times, the last time so many units ago.

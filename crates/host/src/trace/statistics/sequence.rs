@@ -1,8 +1,10 @@
 //! Requests that go on where earlier ones ended, by device and kind.
 //!
-//! A request is sequential if it begins where one of the last 32 of its kind on its
-//! device ended, the newest such, that no other has continued yet. A run is a request
-//! that is not, with all that continue it one after the other.
+//! A request that begins where the one before (of its kind on its device) began is in
+//! place: it takes the place of that one and is otherwise none. Of the others a request
+//! is sequential if it begins where one of the last 32 ended, the newest such, that no
+//! other has continued yet. A run is a request that is not, with all that continue it
+//! one after the other.
 
 use super::counts::{Counts, Spread};
 use serde::Serialize;
@@ -19,6 +21,8 @@ const NOWHERE: u64 = 0;
 /// How sequential requests of a kind are.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Sequence {
+    /// Share that begins where the last request of the kind and device began.
+    pub in_place_share: f64,
     /// Share that continues one of the last 32 requests of the kind and device.
     pub sequential_share: f64,
     /// Share that continues the last one.
@@ -38,10 +42,10 @@ pub struct Sequence {
 /// Shares of requests by where they begin.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Strides {
-    /// At the end of the one before.
-    pub contiguous: f64,
     /// Where the one before began.
     pub in_place: f64,
+    /// At its end.
+    pub contiguous: f64,
     /// Elsewhere, up to 64 KiB behind its end.
     pub ahead_64_kib: f64,
     /// Farther ahead, up to 1 MiB.
@@ -54,6 +58,17 @@ pub struct Strides {
     pub within_64_mib: f64,
     /// Farther away.
     pub far: f64,
+}
+
+/// How a request goes on after those before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Somewhere else.
+    Starts,
+    /// Where one of the last ended.
+    Continues,
+    /// Where the last one began.
+    InPlace,
 }
 
 /// The last requests of a kind on a device.
@@ -94,9 +109,9 @@ impl Follower {
         }
     }
 
-    /// A request to device number `device` of the list; true if it is sequential.
+    /// A request to device number `device` of the list, and how it goes on.
     #[inline]
-    pub fn add(&mut self, device: usize, offset: u64, bytes: u64) -> bool {
+    pub fn add(&mut self, device: usize, offset: u64, bytes: u64) -> Step {
         if self.rings.len() <= device {
             self.rings.resize_with(device + 1, || None);
         }
@@ -105,6 +120,10 @@ impl Follower {
         if ring.seen > 0 {
             self.strides[ring.place_of(offset)] += 1;
             self.constant_stride += u64::from(ring.is_constant_stride(offset));
+        }
+        if ring.seen > 0 && ring.begin == offset {
+            ring.again(offset, bytes);
+            return Step::InPlace;
         }
         let age = ring.find(offset);
         let (requests, run_bytes) = age.map_or((0, 0), |age| ring.take(age));
@@ -118,7 +137,13 @@ impl Follower {
             self.run_requests.add(u64::from(requests));
             self.run_bytes.add(bytes);
         }
-        age.is_some()
+        if age.is_some() { Step::Continues } else { Step::Starts }
+    }
+
+    /// Requests that begin within 64 MiB of the end of the one before, and those farther
+    /// away, of all that start somewhere else.
+    pub fn near_and_far(&self) -> [u64; 2] {
+        [self.strides[2..7].iter().sum(), self.strides[7]]
     }
 
     pub fn sequential(&self) -> u64 {
@@ -138,13 +163,14 @@ impl Follower {
         let share = |class: usize| self.strides[class] as f64 / compared;
         let total = self.total.max(1) as f64;
         Sequence {
+            in_place_share: self.strides[1] as f64 / total,
             sequential_share: self.sequential() as f64 / total,
             contiguous_share: self.contiguous as f64 / total,
             run_requests: self.run_requests.spread(),
             run_bytes: self.run_bytes.spread(),
             strides: Strides {
-                contiguous: share(0),
                 in_place: share(1),
+                contiguous: share(0),
                 ahead_64_kib: share(2),
                 ahead_1_mib: share(3),
                 back_64_kib: share(4),
@@ -215,6 +241,14 @@ impl Ring {
         ended
     }
 
+    /// The last request comes again, perhaps with another length.
+    #[inline]
+    fn again(&mut self, begin: u64, length: u64) {
+        self.ends[(self.next + REACH - 1) % REACH] = begin + length;
+        self.stride = 0;
+        self.seen += 1;
+    }
+
     #[inline]
     fn is_constant_stride(&self, offset: u64) -> bool {
         self.seen > 1
@@ -233,11 +267,11 @@ impl Ring {
     #[inline]
     fn place_of(&self, offset: u64) -> usize {
         let end = self.last_end();
-        if offset == end {
-            return 0;
-        }
         if offset == self.begin {
             return 1;
+        }
+        if offset == end {
+            return 0;
         }
         let is_ahead = offset > end;
         match (offset.abs_diff(end), is_ahead) {
@@ -257,30 +291,39 @@ mod tests {
     use engine::Streams;
 
     /// Every earlier request in a list, the last 32 of it searched.
-    fn naive(requests: &[(u64, u64)]) -> (Vec<bool>, Vec<u64>) {
-        let mut continues = Vec::new();
+    fn naive(all: &[(u64, u64)]) -> (Vec<Step>, Vec<u64>) {
+        let mut steps = Vec::new();
+        let mut requests: Vec<(u64, u64)> = Vec::new();
         let mut runs: Vec<u64> = Vec::new();
         let mut run_of: Vec<usize> = Vec::new();
-        let mut taken = vec![false; requests.len()];
-        for (index, (offset, _)) in requests.iter().enumerate() {
-            let earlier = (index.saturating_sub(32)..index).rev();
+        let mut taken: Vec<bool> = Vec::new();
+        for (offset, bytes) in all {
+            if requests.last().is_some_and(|last| last.0 == *offset) {
+                requests.last_mut().unwrap().1 = *bytes;
+                *taken.last_mut().unwrap() = false;
+                steps.push(Step::InPlace);
+                continue;
+            }
+            let index = requests.len();
             let ends_here = |i: &usize| requests[*i].0 + requests[*i].1 == *offset && !taken[*i];
-            let found = earlier.into_iter().find(ends_here);
-            continues.push(found.is_some());
-            match found {
+            match (index.saturating_sub(32)..index).rev().find(ends_here) {
                 Some(before) => {
                     taken[before] = true;
                     run_of.push(run_of[before]);
                     runs[run_of[before]] += 1;
+                    steps.push(Step::Continues);
                 }
                 None => {
                     run_of.push(runs.len());
                     runs.push(1);
+                    steps.push(Step::Starts);
                 }
             }
+            requests.push((*offset, *bytes));
+            taken.push(false);
         }
         runs.sort_unstable();
-        (continues, runs)
+        (steps, runs)
     }
 
     #[test]
@@ -293,14 +336,15 @@ mod tests {
                 .collect();
             let (expected, expected_runs) = naive(&requests);
             let mut follower = Follower::new();
-            let found: Vec<bool> =
+            let found: Vec<Step> =
                 requests.iter().map(|(offset, bytes)| follower.add(0, *offset, *bytes)).collect();
             assert_eq!(found, expected, "seed {seed}");
             let sequence = follower.finish();
             let runs: Vec<u64> =
                 follower.run_requests.filled().flat_map(|(n, c)| vec![n; c as usize]).collect();
             assert_eq!(runs, expected_runs, "seed {seed}");
-            let share = expected.iter().filter(|is| **is).count() as f64 / requests.len() as f64;
+            let share = expected.iter().filter(|step| **step == Step::Continues).count() as f64
+                / requests.len() as f64;
             assert_eq!(sequence.sequential_share, share, "seed {seed}");
         }
     }
@@ -329,8 +373,8 @@ mod tests {
         assert_eq!(
             strides,
             Strides {
-                contiguous: eighth,
                 in_place: eighth,
+                contiguous: eighth,
                 ahead_64_kib: eighth,
                 ahead_1_mib: eighth,
                 back_64_kib: eighth,

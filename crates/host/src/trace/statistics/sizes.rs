@@ -43,11 +43,22 @@ impl Sizes {
     }
 }
 
-/// The distribution of listed sizes.
+/// The distribution of listed sizes, which is exact as far as they are.
 pub(crate) fn spread(list: &[(u64, u64)]) -> Option<Spread> {
     let mut counts = Counts::new();
     list.iter().for_each(|(bytes, count)| counts.add_many(*bytes, *count));
-    counts.spread()
+    let rough = counts.spread()?;
+    let exact = |thousandths: u64| {
+        let rank = (u128::from(rough.count) * u128::from(thousandths)).div_ceil(1_000).max(1);
+        let mut below = 0;
+        let reaches = |(_, count): &&(u64, u64)| {
+            below += u128::from(*count);
+            below >= rank
+        };
+        list.iter().find(reaches).map_or(rough.max, |(bytes, _)| *bytes)
+    };
+    let [p10, p25, p50, p75, p90, p99, p99_9] = [100, 250, 500, 750, 900, 990, 999].map(exact);
+    Some(Spread { p10, p25, p50, p75, p90, p99, p99_9, ..rough })
 }
 
 /// Two lists as one.

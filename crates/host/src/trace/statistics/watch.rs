@@ -3,7 +3,7 @@
 use super::arrivals;
 use super::hotness::Overview;
 use super::places::{DEVICES_MAX, Places};
-use super::sequence::Follower;
+use super::sequence::{Follower, Step};
 use super::sizes::{self, Sizes};
 use super::{Alignment, DeviceStatistics, Disorder, KindStatistics, Statistics};
 use crate::command::Kind;
@@ -44,6 +44,7 @@ struct OfKind {
     bytes: u64,
     starting: Sizes,
     continuing: Sizes,
+    again: Sizes,
     follower: Follower,
     aligned: u64,
     begins_aligned: u64,
@@ -209,6 +210,7 @@ impl OfKind {
             bytes: 0,
             starting: Sizes::new(),
             continuing: Sizes::new(),
+            again: Sizes::new(),
             follower: Follower::new(),
             aligned: 0,
             begins_aligned: 0,
@@ -222,17 +224,20 @@ impl OfKind {
         self.address_bits |= offset | bytes;
         self.aligned += u64::from((offset | bytes).is_multiple_of(PAGE));
         self.begins_aligned += u64::from(offset.is_multiple_of(PAGE));
-        if self.follower.add(device, offset, bytes) {
-            self.continuing.add(bytes);
-        } else {
-            self.starting.add(bytes);
-            self.phases[(offset % PAGE / SECTOR) as usize] += 1;
+        match self.follower.add(device, offset, bytes) {
+            Step::Continues => self.continuing.add(bytes),
+            Step::InPlace => self.again.add(bytes),
+            Step::Starts => {
+                self.starting.add(bytes);
+                self.phases[(offset % PAGE / SECTOR) as usize] += 1;
+            }
         }
     }
 
     fn finish(&mut self, kind: Kind, of_all: u64) -> (KindStatistics, KindModel) {
         let (starting, continuing) = (self.starting.list(), self.continuing.list());
-        let list = sizes::joined(&starting, &continuing);
+        let again = self.again.list();
+        let list = sizes::joined(&sizes::joined(&starting, &continuing), &again);
         let mut common = list.clone();
         common.sort_by_key(|(bytes, requests)| (std::cmp::Reverse(*requests), *bytes));
         common.truncate(COMMON);
@@ -259,6 +264,8 @@ impl OfKind {
             requests: self.requests,
             starting,
             continuing,
+            again,
+            near_and_far: self.follower.near_and_far(),
             ages: self.follower.ages,
             runs: self.follower.run_requests.filled().collect(),
             phases: self.phases,
