@@ -44,7 +44,8 @@ class Format(NamedTuple):
 
 def formats() -> dict[str, Format]:
     """Every format by its name."""
-    return {name: Format(name, *rest) for name, *rest in _flashscape.trace_formats()}
+    known = (Format(*facts) for facts in _flashscape.trace_formats())
+    return {format.name: format for format in known}
 
 
 class TraceInfo:
@@ -256,6 +257,7 @@ def imitate(
 
 
 def refuse_if_there(path: Path, *, force: bool) -> None:
+    """Raise OutputError where a file would be overwritten that was not to be."""
     if path.is_dir():
         raise OutputError(f"{path}: this is a directory; name a file")
     if path.exists() and not force:
@@ -263,6 +265,7 @@ def refuse_if_there(path: Path, *, force: bool) -> None:
 
 
 def write(path: Path, text: str, *, force: bool) -> None:
+    """Write a file, whole or not at all; raise OutputError."""
     refuse_if_there(path, force=force)
     staged = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:

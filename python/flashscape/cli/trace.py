@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from flashscape import trace, units
-from flashscape.cli import options
 from flashscape.cli.replay import number, numbers
 from flashscape.errors import FlashscapeError
 
@@ -59,7 +58,7 @@ def _kinds(text: str) -> list[str]:
     return [kind.replace("-", "_") for kind in kinds]
 
 
-class _Formats(click.ParamType):
+class _Formats(click.ParamType):  # type: ignore[type-arg]
     """The name of a format; which there are is known only when it is asked for."""
 
     name = "FORMAT"

@@ -35,6 +35,11 @@ impl Deck {
         self.values[place]
     }
 
+    /// Cards that are left.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// The value at a place.
     pub fn value(&self, place: usize) -> u64 {
         self.values[place]

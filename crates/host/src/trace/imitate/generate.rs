@@ -216,7 +216,7 @@ impl OfKind {
         let bytes = self.again.value(card);
         let end = (offset + bytes).div_ceil(UNIT);
         let fits = if self.is_placed(space, bytes) {
-            space.onwards(self.side(), chunk, offset / UNIT, end).is_some()
+            space.holds(chunk, end)
         } else {
             end <= space.span_units()
         };
@@ -295,9 +295,11 @@ impl OfKind {
 
     /// A request somewhere else.
     fn started(&mut self, space: &mut Space, stream: &mut Stream) -> (u64, u64, usize, usize) {
+        // A request that could not go on as it was to takes its size along.
         let decks = [&mut self.starting, &mut self.continuing, &mut self.again];
-        let deck = decks.into_iter().find(|deck| !deck.is_empty());
-        let bytes = deck.expect("a kind that is drawn has sizes").draw(stream);
+        let deck = decks.into_iter().find(|deck| deck.left() > 0);
+        let deck = deck.expect("there are as many sizes as requests");
+        let bytes = deck.draw(stream);
         let phase = if self.phases.is_empty() { 0 } else { self.phases.draw(stream) };
         // A request for the whole space has no choice.
         let fits = phase + bytes <= space.span_units() * UNIT;

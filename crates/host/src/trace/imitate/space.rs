@@ -4,7 +4,7 @@
 //! random order, with the gaps of the trace between them, and cut into chunks. Each
 //! chunk has an account of units to be read and to be written, which accesses draw
 //! on, so that footprint and heat come out as they were. A chunk is gone through
-//! from its first unit to its last. Then it is due again after a distance drawn from
+//! from its first unit to its last, roughly. Then it is due again after a distance drawn from
 //! those of the trace; where nothing is due, a chunk is begun that was not accessed
 //! before.
 
@@ -47,12 +47,26 @@ struct Chunk {
 struct Account {
     /// Units still to be accessed.
     left: u64,
-    /// The first unit of the chunk that this sweep has not accessed.
-    cursor: u32,
+    /// The units that this sweep has accessed, a bit each.
+    seen: u64,
     /// Sweeps that are complete.
     sweeps: u32,
+    /// Whether this side is to access the chunk at all.
+    used: bool,
     /// When the next access is due, in units accessed by then; 0 where none is.
     due: u64,
+}
+
+impl Account {
+    /// The first unit that this sweep has not accessed.
+    fn cursor(&self) -> u64 {
+        u64::from(self.seen.trailing_ones())
+    }
+
+    /// Whether units are left that were never accessed.
+    fn is_fresh(&self) -> bool {
+        self.used && self.sweeps == 0
+    }
 }
 
 /// All chunks, and which of them are next.
@@ -101,7 +115,7 @@ impl Space {
         let largest = room.iter().max_by_key(|(room, at)| (*room, Reverse(*at)));
         let largest = largest.map_or(0, |(_, at)| *at);
         let births = |side: Side| {
-            let used = chunks.iter().filter(|chunk| chunk.sides[side].left > 0);
+            let used = chunks.iter().filter(|chunk| chunk.sides[side].used);
             used.map(|chunk| u64::from(chunk.units)).sum()
         };
         let sides = [
@@ -137,22 +151,28 @@ impl Space {
     ) -> (u64, usize) {
         let wish = Wish { side, units, meets };
         let at = if self.sides[side].is_birth_due() {
-            self.fresh(&wish, near, stream).or_else(|| self.due(&wish))
+            self.fresh(&wish, near, true, stream).or_else(|| self.due(&wish))
         } else {
-            self.due(&wish).or_else(|| self.fresh(&wish, near, stream))
+            self.due(&wish)
         };
+        let at = at.or_else(|| self.fresh(&wish, near, false, stream));
         let at = at.unwrap_or_else(|| {
             let any = stream.below(self.chunks.len() as u64) as usize;
             if self.fits(side, any, units) { any } else { self.largest }
         });
         let chunk = &self.chunks[at];
-        let begin = chunk.begin + u64::from(chunk.sides[side].cursor);
+        let begin = chunk.begin + chunk.sides[side].cursor();
         // Where it would end behind all that is used, it begins earlier.
         (begin.min(chunk.room_end.saturating_sub(units)), at)
     }
 
+    /// Whether units from chunk `at` on up to `end` are all there.
+    pub fn holds(&self, at: usize, end: u64) -> bool {
+        end <= self.chunks[at].room_end
+    }
+
     /// The chunk of a unit that lies at or behind chunk `at` without a gap; nothing where
-    /// units up to `end` are not all there, or have no account left.
+    /// units up to `end` are not all there, or nothing is to be done there by now.
     pub fn onwards(&self, side: Side, at: usize, unit: u64, end: u64) -> Option<usize> {
         if end > self.chunks[at].room_end {
             return None;
@@ -161,7 +181,10 @@ impl Space {
         while unit >= self.chunks[at].begin + u64::from(self.chunks[at].units) {
             at += 1;
         }
-        (self.chunks[at].sides[side].left > 0).then_some(at)
+        let chunk = &self.chunks[at];
+        let account = chunk.sides[side];
+        let is_new = account.seen >> (unit - chunk.begin) & 1 == 0;
+        (account.is_fresh() || account.left > 0 && is_new).then_some(at)
     }
 
     /// Units `begin..end`, the first in chunk `at` or behind it, are accessed; returns the
@@ -183,8 +206,8 @@ impl Space {
             let behind = end.min(chunk.begin + u64::from(chunk.units));
             let from = begin.max(chunk.begin);
             if from < behind {
-                let (first, units) = ((behind - chunk.begin) as u32, behind - from);
-                self.draw_on(side, at, first, units, stream);
+                let units = (from - chunk.begin, behind - chunk.begin);
+                self.draw_on(side, at, units, stream);
                 last = at;
             }
             at += 1;
@@ -193,37 +216,39 @@ impl Space {
         last
     }
 
-    /// Draws on the account of a chunk, of which units up to `cursor` are accessed now.
-    fn draw_on(&mut self, side: Side, at: usize, cursor: u32, units: u64, stream: &mut Stream) {
+    /// Draws on the account of a chunk, units `from..to` of which are accessed.
+    fn draw_on(&mut self, side: Side, at: usize, (from, to): (u64, u64), stream: &mut Stream) {
         let order = &mut self.sides[side];
         let chunk = &mut self.chunks[at];
         let account = &mut chunk.sides[side];
+        let units = to - from;
+        let bits = (u64::MAX >> (u64::BITS as u64 - units)) << from;
         if account.sweeps == 0 {
-            order.born += u64::from(cursor.saturating_sub(account.cursor));
+            order.born += u64::from((bits & !account.seen).count_ones());
         }
         account.left = account.left.saturating_sub(units);
-        account.cursor = cursor;
+        account.seen |= bits;
         account.due = 0;
-        if cursor >= chunk.units {
-            account.cursor = 0;
+        if account.seen.count_ones() == chunk.units {
+            account.seen = 0;
             account.sweeps += 1;
+        }
+        if account.is_fresh() {
+            return self.put_fresh(side, at);
         }
         if account.left == 0 {
             return;
         }
-        if account.sweeps == 0 {
-            return self.put_fresh(side, at);
-        }
         let distance = order.distance(account.sweeps, stream);
         // The other units of a sweep come in between.
-        let part = if account.cursor == 0 { u64::from(chunk.units) } else { units };
+        let part = if account.seen == 0 { u64::from(chunk.units) } else { units };
         let share = (u128::from(distance) * u128::from(part) / u128::from(chunk.units)) as u64;
         account.due = order.now + share.max(1);
         order.agenda.push(Reverse((account.due, at as u32)));
     }
 
     fn put_fresh(&mut self, side: Side, at: usize) {
-        if self.chunks[at].sides[side].left > 0 {
+        if self.chunks[at].sides[side].is_fresh() {
             let class = self.room_class_of(side, at);
             self.sides[side].fresh[class].push(at as u32);
         }
@@ -255,7 +280,13 @@ impl Space {
 
     /// A chunk in its first sweep that has room: the smallest that will do, so that larger
     /// ones are left for larger requests.
-    fn fresh(&mut self, wish: &Wish<'_>, near: Option<u64>, stream: &mut Stream) -> Option<usize> {
+    fn fresh(
+        &mut self,
+        wish: &Wish<'_>,
+        near: Option<u64>,
+        strictly: bool,
+        stream: &mut Stream,
+    ) -> Option<usize> {
         let side = wish.side;
         let mut suiting: Vec<usize> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
@@ -268,23 +299,26 @@ impl Space {
             }
             let rank = stream.below(list.len() as u64) as usize;
             let at = list.swap_remove(rank) as usize;
-            let account = self.chunks[at].sides[side];
-            if account.left == 0 || account.sweeps > 0 || self.room_class_of(side, at) != class {
+            if !self.chunks[at].sides[side].is_fresh() || self.room_class_of(side, at) != class {
                 // It was accessed meanwhile, and put where it belongs.
                 continue;
             }
-            if self.suits(wish, at) && self.is_its_turn(side, at) {
+            if self.suits(wish, at) && self.is_its_turn(side, at) && self.is_clean(wish, at) {
                 suiting.push(at);
-                if near.is_none() || suiting.len() == CHOICES {
+                if suiting.len() == CHOICES {
                     break;
                 }
             } else {
                 others.push(at);
             }
         }
-        let far = |at: &usize| self.chunks[*at].begin.abs_diff(near.unwrap_or(0));
-        let chosen = suiting.iter().copied().min_by_key(far);
-        let chosen = chosen.or_else(|| others.iter().copied().find(|at| self.suits(wish, *at)));
+        let far = |at: usize| near.map_or(0, |near| self.chunks[at].begin.abs_diff(near));
+        let cost = |at: &usize| (!self.is_behind_used(side, *at), far(*at));
+        let chosen = suiting.iter().copied().min_by_key(cost);
+        let mut rest = others.iter().copied();
+        let chosen = chosen.or_else(|| {
+            rest.find(|at| self.suits(wish, *at) && (!strictly || self.is_its_turn(side, *at)))
+        });
         for at in suiting.into_iter().chain(others).filter(|at| Some(*at) != chosen) {
             self.put_fresh(side, at);
         }
@@ -295,23 +329,51 @@ impl Space {
     fn is_its_turn(&self, side: Side, at: usize) -> bool {
         let chunk = &self.chunks[at];
         let other = chunk.sides[1 - side];
-        chunk.first == side || other.left == 0 || other.sweeps > 0 || other.cursor > 0
+        chunk.first == side || !other.is_fresh() || other.seen > 0
+    }
+
+    /// Whether what lies before the first unit to access was accessed: to go on there leaves
+    /// no holes that later requests do not fit.
+    fn is_behind_used(&self, side: Side, at: usize) -> bool {
+        let chunk = &self.chunks[at];
+        let before = at.checked_sub(1).map(|at| &self.chunks[at]);
+        chunk.sides[side].seen > 0
+            || before.is_none_or(|before| {
+                before.begin + u64::from(before.units) < chunk.begin
+                    || !before.sides[side].is_fresh()
+            })
+    }
+
+    /// Whether all units that a request from the chunk on takes were not accessed before.
+    fn is_clean(&self, wish: &Wish<'_>, at: usize) -> bool {
+        let chunk = &self.chunks[at];
+        let begin = chunk.begin + chunk.sides[wish.side].cursor();
+        let end = begin + wish.units;
+        let taken = self.chunks[at..].iter().take_while(|chunk| chunk.begin < end);
+        let is_clean = |chunk: &Chunk| {
+            let account = chunk.sides[wish.side];
+            let from = begin.saturating_sub(chunk.begin);
+            let to = (end - chunk.begin).min(u64::from(chunk.units));
+            let bits = (u64::MAX >> (u64::BITS as u64 - (to - from))) << from;
+            account.is_fresh() && account.seen & bits == 0
+        };
+        taken.into_iter().all(is_clean)
     }
 
     fn suits(&self, wish: &Wish<'_>, at: usize) -> bool {
         let chunk = &self.chunks[at];
-        let begin = chunk.begin + u64::from(chunk.sides[wish.side].cursor);
+        let begin = chunk.begin + chunk.sides[wish.side].cursor();
         self.fits(wish.side, at, wish.units) && !(wish.meets)(begin)
     }
 
     fn room_class_of(&self, side: Side, at: usize) -> usize {
         let chunk = &self.chunks[at];
-        room_class(chunk.room_end - chunk.begin - u64::from(chunk.sides[side].cursor))
+        room_class(chunk.room_end - chunk.begin - chunk.sides[side].cursor())
     }
 
     fn fits(&self, side: Side, at: usize, units: u64) -> bool {
         let chunk = &self.chunks[at];
-        chunk.begin + u64::from(chunk.sides[side].cursor) + units <= chunk.room_end
+        chunk.begin + chunk.sides[side].cursor() + units <= chunk.room_end
     }
 }
 
@@ -434,7 +496,10 @@ fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
             let part = |of: u64| {
                 let until =
                     |n: u64| (u128::from(of) * u128::from(n) / u128::from(stretch.units)) as u64;
-                Account { left: until(done + units) - until(done), ..Account::default() }
+                {
+                    let left = until(done + units) - until(done);
+                    Account { left, used: of > 0, ..Account::default() }
+                }
             };
             let sides = [part(stretch.reads), part(stretch.writes)];
             chunks.push(Chunk {

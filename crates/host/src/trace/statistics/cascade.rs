@@ -157,10 +157,9 @@ impl Cascade {
         self.profile_level += 1;
     }
 
-    /// What was counted; windows that are longer than those of the profile are left out.
+    /// What was counted; windows that are longer than those of the profile, or that the
+    /// end of the trace has cut off, are left out.
     pub fn finish(&mut self) -> Shape {
-        let (level, requests) = self.close_below(u32::MAX);
-        self.one_sided_between(level, LEVELS as u32, requests);
         let total: u64 = self.profile.iter().sum();
         let last = self.tick;
         let windows = |level: u32| (last >> level) + 1;
@@ -210,7 +209,8 @@ mod tests {
         let mut table = Table::new();
         for level in 0..levels {
             let mut windows: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
-            for tick in ticks {
+            let last = ticks.last().unwrap() >> (level + 1);
+            for tick in ticks.iter().filter(|tick| *tick >> (level + 1) != last) {
                 windows.entry(tick >> (level + 1)).or_default()[(tick >> level & 1) as usize] += 1;
             }
             for [first, second] in windows.into_values().filter(|[a, b]| a + b >= 2) {
