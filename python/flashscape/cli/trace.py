@@ -85,7 +85,7 @@ _memory = click.option(
     help="For the footprint; what does not fit is sampled.",
 )
 _drop = click.option(
-    "--drop", type=_kinds, default="", metavar="KINDS", help="Leave out trim,flush or the like."
+    "--drop", type=_kinds, metavar="KINDS", help="Leave out trim,flush or the like."
 )
 _force = click.option("--force", is_flag=True, help="Overwrite the output.")
 _quiet = click.option("--quiet", is_flag=True, help="No progress, no report.")
@@ -177,7 +177,7 @@ def convert(
     out: Path,
     to: str,
     format_: str | None,
-    drop: list[str],
+    drop: list[str] | None,
     round_: bool,
     quiet: bool,
     start: int | None,
@@ -195,7 +195,7 @@ def convert(
             out,
             to,
             format=format_,
-            drop=drop,
+            drop=drop or (),
             round=round_,
             start_ns=start,
             end_ns=end,
@@ -246,14 +246,16 @@ def describe(
 @_drop
 @_force
 @_quiet
-def imitate(description: Path, out: Path, quiet: bool, **choices: Any) -> None:
+def imitate(
+    description: Path, out: Path, drop: list[str] | None, quiet: bool, **choices: Any
+) -> None:
     """Make a stand-in for the trace that STATS describes.
 
     It has the statistics of the trace within the bounds that docs/traces.md gives, and
     none of its requests. The same seed gives the same file.
     """
     with _progress(f"writing {out.name}", quiet=quiet) as ongoing:
-        done = trace.imitate(description, out, ongoing=ongoing, **choices)
+        done = trace.imitate(description, out, drop=drop or (), ongoing=ongoing, **choices)
     if quiet:
         return
     click.echo(f"{out}: {done['title']}, {done['written']:,} requests")

@@ -221,8 +221,8 @@ def binary(count: float) -> str:
     place = 0
     while abs(count) >= _KIB and place < len(scale) - 1:
         count, place = count / _KIB, place + 1
-    digits = f"{count:.0f}" if count == int(count) else f"{count:.3g}"
-    return f"{float(digits):g} {scale[place]}"
+    digits = f"{count:.0f}" if count == int(count) or count >= 1000 else f"{count:.3g}"
+    return f"{digits} {scale[place]}"
 
 
 def _name(figures: dict[str, Any]) -> str:

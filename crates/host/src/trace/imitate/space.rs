@@ -18,8 +18,11 @@ use std::collections::BinaryHeap;
 /// Units of a chunk at most.
 const CHUNK_UNITS: u64 = 64;
 
-/// Chunks that are tried for one with room for a request.
+/// Chunks that are due of which one is tried, as some have no room for a request.
 const TRIES: usize = 6;
+
+/// Chunks in their first sweep that are tried: many wait for the other side.
+const FRESH_TRIES: usize = 48;
 
 /// Rooms that have a class of their own; larger ones are in octaves.
 const ROOMS_EXACT: u64 = 32;
@@ -291,7 +294,7 @@ impl Space {
         let mut suiting: Vec<usize> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
         let mut class = room_class(wish.units);
-        while class < ROOMS && others.len() < TRIES {
+        while class < ROOMS && others.len() < FRESH_TRIES {
             let list = &mut self.sides[side].fresh[class];
             if list.is_empty() {
                 class += 1;

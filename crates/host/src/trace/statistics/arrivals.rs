@@ -307,3 +307,86 @@ pub(super) fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     }
     a
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Streams;
+
+    /// Requests in each whole window, looked at one after the other.
+    fn counts(stamps: &[u64], width: u64) -> Vec<u64> {
+        let mut counts = vec![0; (stamps[stamps.len() - 1] / width) as usize];
+        for stamp in stamps {
+            if let Some(count) = counts.get_mut((stamp / width) as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn windows_are_those_of_a_plain_count() {
+        for seed in 0..30 {
+            let mut stream = Streams::new(seed).stream("windows");
+            let mut stamps = vec![0];
+            for _ in 0..2_000 {
+                let pause = if stream.chance(0.02) { 3e7 } else { 40_000.0 };
+                stamps.push(stamps[stamps.len() - 1] + stream.exponential(pause) as u64);
+            }
+            let mut watch = Watch::new(1);
+            stamps.iter().for_each(|stamp| watch.add(*stamp, 512));
+            let found = watch.finish();
+            assert!(found.windows.len() > 4, "seed {seed}");
+            for window in &found.windows {
+                let counts = counts(&stamps, window.window_ns);
+                assert_eq!(window.windows, counts.len() as u64, "seed {seed}");
+                let last = stamps[stamps.len() - 1] / window.window_ns;
+                let in_last = stamps.iter().filter(|s| **s / window.window_ns == last).count();
+                let peak = counts.iter().copied().max().unwrap_or(0).max(in_last as u64);
+                assert_eq!(window.peak_requests, peak, "seed {seed}");
+                assert_eq!(window.peak_bytes, peak * 512, "seed {seed}");
+                let Some(dispersion) = window.dispersion else {
+                    assert!(counts.len() < 20);
+                    continue;
+                };
+                let n = counts.len() as f64;
+                let mean = counts.iter().sum::<u64>() as f64 / n;
+                let squares = counts.iter().map(|c| (*c as f64 - mean) * (*c as f64 - mean));
+                let variance = squares.sum::<f64>() / (n - 1.0);
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.max(1.0);
+                assert!(near(dispersion, variance / mean), "seed {seed}");
+                assert!(near(window.cov.unwrap(), libm::sqrt(variance) / mean), "seed {seed}");
+                let empty = counts.iter().filter(|count| **count == 0).count() as f64 / n;
+                assert!(near(window.empty_share.unwrap(), empty), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn poisson_arrivals_have_no_memory() {
+        let mut stream = Streams::new(1).stream("poisson");
+        let mut watch = Watch::new(1);
+        let mut now = 0;
+        for _ in 0..200_000 {
+            watch.add(now, 0);
+            now += stream.exponential(50_000.0) as u64;
+        }
+        let found = watch.finish();
+        assert!((found.gap_ns.unwrap().cov - 1.0).abs() < 0.02);
+        for window in found.windows.iter().filter(|window| window.windows > 1_000) {
+            // The variance of a variance: 2/n; four sigmas at 1000 windows.
+            assert!((window.dispersion.unwrap() - 1.0).abs() < 0.18, "{window:?}");
+        }
+        // Scales with few windows spread the line by some hundredths.
+        assert!((found.hurst.unwrap().exponent - 0.5).abs() < 0.06);
+    }
+
+    #[test]
+    fn the_unit_of_time_is_the_greatest_common_divisor() {
+        let mut watch = Watch::new(1);
+        [0, 12_000, 30_000, 30_000].iter().for_each(|stamp| watch.add(*stamp, 1));
+        let found = watch.finish();
+        assert_eq!((found.resolution_ns, found.simultaneous_share), (6_000, 0.25));
+        assert_eq!(found.requests_per_s, Some(4.0 / 30e-6));
+    }
+}

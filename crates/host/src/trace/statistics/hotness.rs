@@ -308,7 +308,7 @@ fn zipf(counts: &[u32]) -> Option<ZipfFit> {
         return None;
     }
     let line = fit::line(&points)?;
-    Some(ZipfFit { theta: -line.slope, r_squared: line.r_squared })
+    Some(ZipfFit { theta: (-line.slope).max(0.0), r_squared: line.r_squared })
 }
 
 #[cfg(test)]
