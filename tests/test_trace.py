@@ -153,12 +153,12 @@ def test_a_stand_in_is_marked_repeatable_and_like_its_model(flashscape, tmp_path
 
 def test_imitate_takes_rows_and_span(flashscape, tmp_path):
     fs.trace.describe(SQLITE, tmp_path / "stats.json")
-    options = ("--rows=500", "--span", "64MiB", "--to=mqsim", "--drop=trim,flush,write-zeroes")
+    options = ("--rows=500", "--span", "200MiB", "--to=mqsim", "--drop=trim,flush,write-zeroes")
     ended = flashscape("trace", "imitate", "stats.json", "--out=s.trace", *options)
     assert ended.status == 0
     rows = [list(map(int, row.split())) for row in (tmp_path / "s.trace").read_text().splitlines()]
     assert 250 < len(rows) < 350, "six in ten requests are reads and writes"
-    assert max(row[2] + row[3] for row in rows) <= 64 * 2**20 // 512
+    assert max(row[2] + row[3] for row in rows) <= 200 * 2**20 // 512
     tiny = flashscape("trace", "imitate", "stats.json", "--out=t", "--span=4KiB")
     assert tiny.status == 2
     assert "span: 4096 B are less than the largest request" in tiny.err

@@ -103,7 +103,7 @@ fn stand_ins_keep_what_is_promised() {
 
 /// The stand-in for a trace of the repository.
 fn text(wishes: impl Fn(Wishes) -> Wishes, name: &str) -> String {
-    let model = statistics(&folder("traces/captured/sqlite.csv.gz"), None).model;
+    let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
     let wishes = wishes(model.wishes());
     assert_eq!(model.faults(&wishes), []);
     let output = std::env::temp_dir().join(format!("flashscape-{}-{name}", std::process::id()));
@@ -133,23 +133,23 @@ fn a_stand_in_may_be_longer_shorter_and_smaller() {
         text.lines().skip(1).map(row).collect()
     };
     let whole = rows(&text(|wishes| wishes, "whole"));
-    let half = rows(&text(|wishes| Wishes { requests: 4_272, ..wishes }, "half"));
-    let double = rows(&text(|wishes| Wishes { requests: 17_088, ..wishes }, "double"));
-    assert_eq!((whole.len(), half.len(), double.len()), (8_544, 4_272, 17_088));
+    let half = rows(&text(|wishes| Wishes { requests: 12_779, ..wishes }, "half"));
+    let double = rows(&text(|wishes| Wishes { requests: 51_116, ..wishes }, "double"));
+    assert_eq!((whole.len(), half.len(), double.len()), (25_558, 12_779, 51_116));
     let lasts = |rows: &[(u64, u64)]| rows.last().unwrap().0 as f64;
     assert!((lasts(&half) / lasts(&whole) - 0.5).abs() < 0.05, "the rate stays");
     assert!((lasts(&double) / lasts(&whole) - 2.0).abs() < 0.1, "the rate stays");
     let small = rows(&text(|wishes| Wishes { span_bytes: 100 << 20, ..wishes }, "small"));
     assert!(small.iter().all(|(_, end)| *end <= 100 << 20));
     assert!(small.iter().any(|(_, end)| *end > 50 << 20));
-    // Less than the 37 MiB that are in use: fewer places, accessed more often.
+    // Less than the 66 MiB that are in use: fewer places, accessed more often.
     let tiny = rows(&text(|wishes| Wishes { span_bytes: 16 << 20, ..wishes }, "tiny"));
     assert!(tiny.iter().all(|(_, end)| *end <= 16 << 20));
 }
 
 #[test]
 fn descriptions_that_contradict_themselves_are_refused() {
-    let model = statistics(&folder("traces/captured/sqlite.csv.gz"), None).model;
+    let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
     let keys = |change: &dyn Fn(&mut host::trace::imitate::Model)| {
         let mut changed = model.clone();
         change(&mut changed);

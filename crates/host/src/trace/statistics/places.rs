@@ -47,6 +47,19 @@ pub(super) struct Block {
     written_ns: [u64; UNITS],
 }
 
+impl Block {
+    /// What counting an access of a unit depends on.
+    #[inline]
+    fn history(&self, is_write: bool, unit: usize) -> (u32, u32, u64, u64) {
+        let (reads, writes) = (self.reads[unit], self.writes[unit]);
+        if is_write {
+            (reads, writes, self.write_at[unit], self.written_ns[unit])
+        } else {
+            (reads, writes, self.read_at[unit], 0)
+        }
+    }
+}
+
 /// Bytes of memory that a block takes, its place in the table included.
 const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8;
 
@@ -78,11 +91,11 @@ pub struct Growth {
 
 impl Growth {
     #[inline]
-    fn add(&mut self, at: u64) {
+    fn add(&mut self, at: u64, count: u64) {
         while at / self.part_units >= PARTS as u64 {
             self.double();
         }
-        self.firsts[(at / self.part_units) as usize] += 1;
+        self.firsts[(at / self.part_units) as usize] += count;
     }
 
     #[cold]
@@ -175,30 +188,55 @@ impl Places {
         at: u64,
         now_ns: u64,
     ) {
-        let block = &mut self.blocks[index];
-        for unit in units {
-            if is_write {
-                if block.writes[unit] > 0 {
-                    self.writes.again(block.writes[unit], at - block.write_at[unit]);
-                    self.rewrite_ns.add(now_ns - block.written_ns[unit]);
-                } else {
-                    self.writes.growth.add(at);
-                    self.read_first += u64::from(block.reads[unit] > 0);
-                }
-                block.writes[unit] = block.writes[unit].saturating_add(1);
-                (block.write_at[unit], block.written_ns[unit]) = (at, now_ns);
-            } else {
-                if block.reads[unit] > 0 {
-                    self.reads.again(block.reads[unit], at - block.read_at[unit]);
-                } else {
-                    self.reads.growth.add(at);
-                    self.written_first += u64::from(block.writes[unit] > 0);
-                }
-                self.reads_seen += 1;
-                self.reads_of_written += u64::from(block.writes[unit] > 0);
-                block.reads[unit] = block.reads[unit].saturating_add(1);
-                block.read_at[unit] = at;
+        let mut begin = units.start;
+        while begin < units.end {
+            // Units side by side have most often the same history.
+            let block = &self.blocks[index];
+            let history = block.history(is_write, begin);
+            let mut end = begin + 1;
+            while end < units.end && block.history(is_write, end) == history {
+                end += 1;
             }
+            self.count_alike(is_write, index, begin..end, at, now_ns);
+            begin = end;
+        }
+    }
+
+    /// Counts units that have the same history.
+    #[inline]
+    fn count_alike(
+        &mut self,
+        is_write: bool,
+        index: usize,
+        units: std::ops::Range<usize>,
+        at: u64,
+        now_ns: u64,
+    ) {
+        let block = &mut self.blocks[index];
+        let (first, count) = (units.start, units.len() as u64);
+        let (reads, writes) = (block.reads[first], block.writes[first]);
+        if is_write {
+            if writes > 0 {
+                self.writes.again(writes, at - block.write_at[first], count);
+                self.rewrite_ns.add_many(now_ns - block.written_ns[first], count);
+            } else {
+                self.writes.growth.add(at, count);
+                self.read_first += if reads > 0 { count } else { 0 };
+            }
+            block.writes[units.clone()].fill(writes.saturating_add(1));
+            block.write_at[units.clone()].fill(at);
+            block.written_ns[units].fill(now_ns);
+        } else {
+            if reads > 0 {
+                self.reads.again(reads, at - block.read_at[first], count);
+            } else {
+                self.reads.growth.add(at, count);
+                self.written_first += if writes > 0 { count } else { 0 };
+            }
+            self.reads_seen += count;
+            self.reads_of_written += if writes > 0 { count } else { 0 };
+            block.reads[units.clone()].fill(reads.saturating_add(1));
+            block.read_at[units].fill(at);
         }
     }
 
@@ -326,11 +364,11 @@ impl Side {
         }
     }
 
-    /// A unit is accessed that was accessed `before` times, the last time so many units ago.
+    /// Units are accessed that were accessed `before` times, the last time so many units ago.
     #[inline]
-    fn again(&mut self, before: u32, distance: u64) {
-        self.distances.add(distance);
-        self.by_heat[half_octave(u64::from(before))][half_octave(distance)] += 1;
+    fn again(&mut self, before: u32, distance: u64, count: u64) {
+        self.distances.add_many(distance, count);
+        self.by_heat[half_octave(u64::from(before))][half_octave(distance)] += count;
     }
 }
 
