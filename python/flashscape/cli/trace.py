@@ -97,7 +97,7 @@ def command() -> None:
     """Say what a trace is like, convert it, or make a stand-in for it."""
 
 
-@command.command("info")
+@command.command("info", short_help="Say what traces are like.")
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
@@ -157,7 +157,7 @@ def _print(found: TraceInfo, *, is_first: bool) -> None:
     text.console().print(text.trace(found))
 
 
-@command.command("convert")
+@command.command("convert", short_help="Write a trace in another format.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("out", type=_out)
 @click.option("--to", required=True, type=_Formats("is_written"), help="The format of OUT.")
@@ -208,7 +208,7 @@ def convert(
     _say_losses(done)
 
 
-@command.command("describe")
+@command.command("describe", short_help="Write the statistics of a trace.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes, as JSON.")
 @_format
@@ -234,7 +234,7 @@ def describe(
     click.echo(f"A stand-in: flashscape trace imitate {out} --out FILE")
 
 
-@command.command("imitate")
+@command.command("imitate", short_help="Make a stand-in from statistics.")
 @click.argument("description", metavar="STATS", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes.")
 @click.option(

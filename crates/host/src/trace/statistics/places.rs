@@ -60,8 +60,9 @@ impl Block {
     }
 }
 
-/// Bytes of memory that a block takes, its place in the table included.
-const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8;
+/// Bytes of memory that a block takes: with its place in the table, and with the three
+/// lists of heat that are made of its units at the end.
+const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8 + 3 * (UNITS as u64) * 4;
 
 /// How accesses of the same unit follow each other.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -264,6 +265,11 @@ impl Places {
             return None;
         }
         let index = self.blocks.len();
+        if index == self.blocks.capacity() {
+            // No more than may be used.
+            let more = index.max(64).min(self.blocks_max - index);
+            self.blocks.reserve_exact(more);
+        }
         self.blocks.push(Block {
             number,
             reads: [0; UNITS],
