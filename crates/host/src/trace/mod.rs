@@ -17,6 +17,7 @@ mod lines;
 mod mqsim;
 mod order;
 mod placement;
+mod preview;
 pub(crate) mod replay;
 mod row;
 mod rows;

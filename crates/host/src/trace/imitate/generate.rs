@@ -209,7 +209,7 @@ impl OfKind {
     /// The last request once more, if it can be.
     fn again(&mut self, space: &mut Space, stream: &mut Stream) -> Option<Command> {
         let (offset, chunk) = self.last?;
-        if self.again.is_empty() {
+        if self.again.left() == 0 {
             return None;
         }
         let card = self.again.take(stream);
@@ -260,7 +260,7 @@ impl OfKind {
         space: &Space,
         stream: &mut Stream,
     ) -> Option<(u64, u64, usize, usize)> {
-        if self.continuing.is_empty() {
+        if self.continuing.left() == 0 {
             return None;
         }
         let card = self.continuing.take(stream);

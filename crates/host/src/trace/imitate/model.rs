@@ -13,8 +13,11 @@ const UNIT: u64 = 4_096;
 /// Units up to which an address space can be laid out: 2^62 bytes.
 const SPAN_UNITS_MAX: u64 = 1 << 50;
 
-/// Stretches up to which one fits a memory.
-const STRETCHES_MAX: u64 = 1 << 28;
+/// Pieces that a space is made of, which take some 100 B of memory each.
+const PIECES_MAX: u64 = 1 << 26;
+
+/// Windows that a stand-in may last for.
+const WINDOWS_MAX: u128 = 1 << 27;
 
 /// The version of descriptions that this program writes and reads.
 pub const DESCRIPTION_VERSION: u32 = 1;
@@ -149,7 +152,7 @@ impl Model {
     pub fn faults(&self, wishes: &Wishes) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_requests(wishes, &mut faults);
-        self.check_arrivals(&mut faults);
+        self.check_arrivals(wishes, &mut faults);
         self.check_layout(wishes, &mut faults);
         faults
     }
@@ -194,7 +197,7 @@ impl Model {
         }
     }
 
-    fn check_arrivals(&self, faults: &mut Vec<Fault>) {
+    fn check_arrivals(&self, wishes: &Wishes, faults: &mut Vec<Fault>) {
         let shape = &self.arrivals;
         let mut fault = |key: &str, problem: &str| {
             faults.push(Fault::new(format!("model.arrivals.{key}"), problem));
@@ -210,6 +213,12 @@ impl Model {
         }
         if sum(shape.profile.iter().copied()) != Some(self.requests) {
             fault("profile", "is not of as many requests as the model");
+        }
+        let times = u128::from(wishes.requests / self.requests.max(1) + 1);
+        let ticks = u128::from(shape.ticks) + (1 << shape.profile_level);
+        let last = times.saturating_mul(ticks).saturating_mul(u128::from(shape.tick_ns));
+        if last >= 1 << 64 || times.saturating_mul(shape.profile.len() as u128) > WINDOWS_MAX {
+            fault("profile", "would last too long for so many rows");
         }
         for split in &shape.splits {
             if split.level >= 63 || split.class >= 63 {
@@ -233,8 +242,8 @@ impl Model {
                 format!("{} B are less than the largest request, {largest} B", wishes.span_bytes);
             fault("span", problem);
         }
-        let stretches = sum(layout.stretches.iter().map(|stretch| stretch.count));
-        if stretches.is_none_or(|count| count > STRETCHES_MAX) {
+        let pieces = layout.stretches.iter().flat_map(|s| [s.count, s.units / 64]);
+        if sum(pieces).is_none_or(|count| count > PIECES_MAX) {
             fault("model.layout.stretches", "are too many for a memory".to_owned());
         }
         let is_sound = |s: &crate::trace::statistics::Stretch| s.count > 0 && s.units >= s.count;

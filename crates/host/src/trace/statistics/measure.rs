@@ -6,8 +6,9 @@ use crate::error::TraceError;
 use crate::trace::Format;
 use crate::trace::detect::{detect, empty};
 use crate::trace::order::InOrder;
+use crate::trace::preview::Preview;
 use crate::trace::rows::Rows;
-use crate::trace::survey::{Survey, survey};
+use crate::trace::survey::survey;
 use engine::Span;
 use std::path::Path;
 
@@ -95,12 +96,12 @@ struct Pass<'a> {
     memory_bytes: u64,
     tick_ns: u64,
     /// Known where stamps run backwards.
-    survey: Option<Survey>,
+    preview: Option<Preview>,
 }
 
 impl<'a> Pass<'a> {
     fn new(path: &'a Path, format: Format, memory_bytes: u64) -> Self {
-        Self { path, format, memory_bytes, tick_ns: 1, survey: None }
+        Self { path, format, memory_bytes, tick_ns: 1, preview: None }
     }
 
     /// Passes over the file, again with what the last pass taught if need be.
@@ -111,7 +112,10 @@ impl<'a> Pass<'a> {
         self.tick_ns = self.sampled_tick()?;
         loop {
             match self.pass(tell) {
-                Err(End::Disorder) => self.survey = Some(survey(self.path, Some(self.format))?),
+                Err(End::Disorder) => {
+                    let found = Preview::of(self.path, self.format, tell)?;
+                    self.preview = Some(found.ok_or(End::Stopped)?);
+                }
                 Err(End::Tick(tick_ns)) => self.tick_ns = tick_ns,
                 ended => return ended,
             }
@@ -141,12 +145,12 @@ impl<'a> Pass<'a> {
         let slack = disorder.filter(|disorder| disorder.sorted).map_or(0, |d| d.largest_step_ns);
         let mut rows = InOrder::new(rows, slack);
         let Some(first) = rows.next()? else { return Err(empty(self.path).into()) };
-        let first_ns = self.survey.as_ref().map_or(first.stamp_ns, |s| s.first_stamp.as_ns());
+        let first_ns = self.preview.as_ref().map_or(first.stamp_ns, |found| found.first_ns);
         let mut watch = Watch::new(first_ns, self.tick_ns, self.memory_bytes);
         let (mut row, mut latest, mut requests) = (first, first_ns, 0u64);
         loop {
             if row.stamp_ns < latest {
-                if self.survey.is_none() {
+                if self.preview.is_none() {
                     return Err(End::Disorder);
                 }
                 row.stamp_ns = latest;
@@ -180,9 +184,8 @@ impl<'a> Pass<'a> {
     }
 
     fn disorder(&self) -> Option<Disorder> {
-        let backwards = self.survey.as_ref()?.backwards?;
-        let largest_step_ns = backwards.largest_step.as_ns();
+        let Preview { backwards, largest_step_ns, .. } = *self.preview.as_ref()?;
         let sorted = largest_step_ns <= SORTED_NS;
-        Some(Disorder { requests: backwards.rows, largest_step_ns, sorted })
+        Some(Disorder { requests: backwards, largest_step_ns, sorted })
     }
 }

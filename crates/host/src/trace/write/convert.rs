@@ -6,11 +6,13 @@ use super::{Lack, Target};
 use crate::command::Kind;
 use crate::error::TraceError;
 use crate::trace::Format;
+use crate::trace::detect::detect;
 use crate::trace::order::InOrder;
+use crate::trace::preview::Preview;
 use crate::trace::row::Row;
 use crate::trace::rows::Rows;
 use crate::trace::statistics::Progress;
-use crate::trace::survey::{Survey, survey};
+use crate::trace::survey::survey;
 use engine::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,61 +71,88 @@ pub fn convert(
     choices: &Choices,
     tell: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Converted>, TraceError> {
-    let survey = survey(input, choices.format)?;
-    check(&survey, choices)?;
-    let sink = Sink::create(output, target, choices.force)?;
-    let run = Run {
-        target,
-        choices,
-        first_ns: survey.first_stamp.as_ns(),
-        rows: in_order(&survey, choices)?,
-        sorted: choices.sort && survey.backwards.is_some(),
-        sink,
-        lacks: BTreeMap::new(),
-        latest_ns: 0,
-        origin_ns: None,
-        device: None,
-        done: Converted {
-            read: 0,
-            written: 0,
-            dropped: [0; Kind::ALL.len()],
-            passed_over: 0,
-            rounded: 0,
-            notes: Vec::new(),
-        },
+    let format = match choices.format {
+        Some(format) => format,
+        None => detect(input)?.format,
     };
-    run.go(&survey, tell)
+    let source = Source { path: input, format };
+    // A survey knows more of what may be wrong with a file.
+    let explained = |error: TraceError| {
+        let of_input = error.file == input && error.line.is_some();
+        let found = if of_input { survey(input, Some(format)).err() } else { None };
+        found.unwrap_or(error)
+    };
+    source.convert(output, target, choices, tell).map_err(explained)
 }
 
-fn in_order(survey: &Survey, choices: &Choices) -> Result<InOrder, TraceError> {
-    let rows = Rows::open(&survey.file, survey.format)?;
-    let slack = survey.backwards.filter(|_| choices.sort);
-    Ok(InOrder::new(rows, slack.map_or(0, |backwards| backwards.largest_step.as_ns())))
+/// A trace that is converted.
+struct Source<'a> {
+    path: &'a Path,
+    format: Format,
 }
 
-/// What was asked for must be there.
-fn check(survey: &Survey, choices: &Choices) -> Result<(), TraceError> {
-    let fault = |problem: String| TraceError { file: survey.file.clone(), line: None, problem };
-    let known: Vec<u32> = survey.devices.iter().map(|device| device.device).collect();
-    let absent = |device: &&u32| !known.contains(device);
-    if let Some(device) = choices.devices.iter().flatten().find(absent) {
-        let shown: Vec<String> = known.iter().take(16).map(ToString::to_string).collect();
-        let more = if known.len() > shown.len() { ", …" } else { "" };
-        let problem = format!("has no device {device} (it has {}{more})", shown.join(", "));
-        return Err(fault(problem));
+impl Source<'_> {
+    fn convert(
+        &self,
+        output: &Path,
+        target: Target,
+        choices: &Choices,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<Converted>, TraceError> {
+        let Some(preview) = Preview::of(self.path, self.format, tell)? else { return Ok(None) };
+        self.check(&preview, choices)?;
+        let sink = Sink::create(output, target, choices.force)?;
+        let slack_ns = if choices.sort { preview.largest_step_ns } else { 0 };
+        let run = Run {
+            input: self.path,
+            target,
+            choices,
+            first_ns: preview.first_ns,
+            rows: InOrder::new(Rows::open(self.path, self.format)?, slack_ns),
+            sorted: slack_ns > 0,
+            sink,
+            lacks: BTreeMap::new(),
+            latest_ns: 0,
+            origin_ns: None,
+            device: None,
+            done: Converted {
+                read: 0,
+                written: 0,
+                dropped: [0; Kind::ALL.len()],
+                passed_over: 0,
+                rounded: 0,
+                notes: Vec::new(),
+            },
+        };
+        run.go(tell)
     }
-    if let (Some(start), Some(end)) = (choices.start, choices.end)
-        && start >= end
-    {
-        return Err(fault(format!("nothing lies between --start {start} and --end {end}")));
+
+    /// What was asked for must be there.
+    fn check(&self, preview: &Preview, choices: &Choices) -> Result<(), TraceError> {
+        let fault =
+            |problem: String| TraceError { file: self.path.to_owned(), line: None, problem };
+        let known = &preview.devices;
+        let absent = |device: &&u32| !known.contains(device);
+        if let Some(device) = choices.devices.iter().flatten().find(absent) {
+            let shown: Vec<String> = known.iter().take(16).map(ToString::to_string).collect();
+            let more = if known.len() > shown.len() { ", …" } else { "" };
+            let problem = format!("has no device {device} (it has {}{more})", shown.join(", "));
+            return Err(fault(problem));
+        }
+        if let (Some(start), Some(end)) = (choices.start, choices.end)
+            && start >= end
+        {
+            return Err(fault(format!("nothing lies between --start {start} and --end {end}")));
+        }
+        if choices.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite())) {
+            return Err(fault("--time-scale must be more than 0".to_owned()));
+        }
+        Ok(())
     }
-    if choices.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite())) {
-        return Err(fault("--time-scale must be more than 0".to_owned()));
-    }
-    Ok(())
 }
 
 struct Run<'a> {
+    input: &'a Path,
     target: Target,
     choices: &'a Choices,
     first_ns: u64,
@@ -143,7 +172,6 @@ struct Run<'a> {
 impl Run<'_> {
     fn go(
         mut self,
-        survey: &Survey,
         tell: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Option<Converted>, TraceError> {
         while let Some(row) = self.rows.next()? {
@@ -156,11 +184,11 @@ impl Run<'_> {
             }
         }
         if !self.lacks.is_empty() {
-            return Err(self.refusal(survey));
+            return Err(self.refusal());
         }
         if self.done.written == 0 {
             let problem = "no request is left of what was asked for".to_owned();
-            return Err(TraceError { file: survey.file.clone(), line: None, problem });
+            return Err(TraceError { file: self.input.to_owned(), line: None, problem });
         }
         self.note_devices();
         self.sink.finish()?;
@@ -233,7 +261,7 @@ impl Run<'_> {
         (!writer.has_devices && device != row.device).then_some(Lack::Device)
     }
 
-    fn refusal(&self, survey: &Survey) -> TraceError {
+    fn refusal(&self) -> TraceError {
         let what = if self.sorted { "by stamp is number" } else { "in line" };
         let fault = |(lack, (count, first)): (&Lack, &(u64, u64))| {
             let (number, plural) = (*count, if *count == 1 { "" } else { "s" });
@@ -243,7 +271,7 @@ impl Run<'_> {
         let faults: String = self.lacks.iter().map(fault).collect();
         let name = self.target.title();
         let problem = format!("cannot be written as {name} without loss:{faults}");
-        TraceError { file: survey.file.clone(), line: None, problem }
+        TraceError { file: self.input.to_owned(), line: None, problem }
     }
 
     fn note_devices(&mut self) {
