@@ -387,7 +387,7 @@ mod tests {
             .map(|_| (stream.chance(0.6), scatter.of(zipf.draw(&mut stream) - 1), 1))
             .collect();
         let exact = overview(&mut Places::new(1 << 30), &requests);
-        let sampled = overview(&mut Places::new(8 << 20), &requests);
+        let sampled = overview(&mut Places::new(12 << 20), &requests);
         assert_eq!(exact.footprint.sampled_share, 1.0);
         assert!(sampled.footprint.sampled_share <= 0.25);
         let near = |a: f64, b: f64, by: f64| assert!((a / b - 1.0).abs() < by, "{a} for {b}");
