@@ -6,7 +6,8 @@
 """
 
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
-from flashscape import signals as _signals  # noqa: F401
+from flashscape import signals as _signals  # noqa: F401  # isort: skip
+from flashscape import trace
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
 from flashscape.compare import Comparison, compare
@@ -71,4 +72,5 @@ __all__ = [
     "schema",
     "sweep",
     "sweep_file",
+    "trace",
 ]

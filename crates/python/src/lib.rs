@@ -15,6 +15,7 @@ mod requests;
 mod session;
 mod snapshot;
 mod table;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,10 @@ mod _flashscape {
     use crate::snapshot::{Snapshot, snapshot_origin};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::traces::{
+        trace_convert, trace_description_version, trace_formats, trace_imitate, trace_info,
+    };
 
     use pyo3::prelude::*;
 

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
 def summary(result: Result) -> str:
     """Return the tables of a summary as HTML."""
-    tables = "".join(map(_table, rows.everything(result)))
-    notes = "".join(f"<p>note: {escape(note)}</p>" for note in result.summary["notes"])
-    return f"<div><p><b>{escape(rows.headline(result))}</b></p>{notes}{tables}</div>"
+    return tables(rows.headline(result), result.summary["notes"], rows.everything(result))
+
+
+def tables(headline: str, notes: list[str], contents: list[rows.Rows]) -> str:
+    """Return tables as HTML, with a line and notes above them."""
+    shown = "".join(map(_table, contents))
+    noted = "".join(f"<p>note: {escape(note)}</p>" for note in notes)
+    return f"<div><p><b>{escape(headline)}</b></p>{noted}{shown}</div>"
 
 
 def comparison(compared: Comparison) -> str:

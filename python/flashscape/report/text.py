@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
+from flashscape.report import trace as about_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flashscape.compare import Comparison
     from flashscape.explain import Explanation
     from flashscape.result import Result
+    from flashscape.trace import TraceInfo
 
 _PAGE = 110
 """Columns of prose where the output goes to a file or pipe, whatever the terminal beside it has."""
@@ -53,6 +55,15 @@ def summary(result: Result) -> RenderableType:
         _Prose(rows.headline(result), "bold"),
         *_notes(result.summary["notes"]),
         *(Group("", Sheet(content)) for content in rows.everything(result)),
+    )
+
+
+def trace(info: TraceInfo) -> RenderableType:
+    """What a trace is like."""
+    return Group(
+        _Prose(about_trace.headline(info), "bold"),
+        *_notes(info.notes),
+        *(Group("", Sheet(content)) for content in about_trace.everything(info)),
     )
 
 

@@ -19,6 +19,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Lines {
     file: PathBuf,
     input: Input,
+    /// The same open file: it tells how far the reading of it has come.
+    place: File,
+    length: u64,
     buffer: Vec<u8>,
     /// What of the buffer is read and not yet handed out.
     begin: usize,
@@ -59,15 +62,17 @@ impl Lines {
     /// Opens a file; what it begins with, not its name, says whether it is packed.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let (file, line) = (path.to_owned(), None);
-        let input = match Input::open(path) {
-            Ok(input) => input,
+        let (input, place) = match Input::open(path) {
+            Ok(opened) => opened,
             Err(error) => {
                 return Err(TraceError { file, line, problem: opening_problem(path, &error) });
             }
         };
+        let length = place.metadata().map_or(0, |file| file.len());
         let buffer = vec![0; BUFFER_BYTES];
+        let (begin, end, number, last, ended) = (0, 0, 0, 0, false);
         let mut lines =
-            Self { file, input, buffer, begin: 0, end: 0, number: 0, last: 0, ended: false };
+            Self { file, input, place, length, buffer, begin, end, number, last, ended };
         while lines.end < LOOKED_AT && !lines.ended {
             lines.refill()?;
         }
@@ -129,6 +134,12 @@ impl Lines {
             Input::Gzip(_) => Some(Compression::Gzip),
             Input::Zstd(_) => Some(Compression::Zstd),
         }
+    }
+
+    /// The share of the file that was read, in bytes as they lie on the disk.
+    pub fn share(&self) -> f64 {
+        let read = (&self.place).stream_position().unwrap_or(0);
+        if self.length == 0 { 1.0 } else { (read as f64 / self.length as f64).min(1.0) }
     }
 
     /// Reads on to the end of a compressed file, where its checksum is: rows of a
@@ -212,7 +223,7 @@ fn opening_problem(path: &Path, error: &io::Error) -> String {
 }
 
 impl Input {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<(Self, File)> {
         // Asked before it is opened: to open a pipe waits for whoever writes to it.
         let kind = fs::metadata(path)?.file_type();
         if kind.is_dir() {
@@ -225,13 +236,14 @@ impl Input {
         let mut begin = Vec::with_capacity(4);
         file.by_ref().take(4).read_to_end(&mut begin)?;
         file.rewind()?;
+        let place = file.try_clone()?;
         if begin.starts_with(&Gzip::MAGIC) {
-            return Ok(Self::Gzip(Box::new(Gzip::new(file))));
+            return Ok((Self::Gzip(Box::new(Gzip::new(file))), place));
         }
         if begin.first_chunk().is_some_and(|magic| Zst::is_begun_by(*magic)) {
-            return Ok(Self::Zstd(Box::new(Zst::new(file))));
+            return Ok((Self::Zstd(Box::new(Zst::new(file))), place));
         }
-        Ok(Self::Plain(file))
+        Ok((Self::Plain(file), place))
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {

@@ -120,6 +120,11 @@ impl Rows {
         self.parser.names()
     }
 
+    /// The share of the file that was read.
+    pub fn share(&self) -> f64 {
+        self.lines.share()
+    }
+
     /// A fault of the row that came last.
     #[cold]
     pub fn error(&self, problem: String) -> TraceError {
