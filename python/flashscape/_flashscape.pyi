@@ -17,6 +17,7 @@ __all__ = [
     "Session",
     "Snapshot",
     "Table",
+    "Written",
     "__version__",
     "presets",
     "schema",
@@ -151,6 +152,31 @@ class Candidates:
     @property
     def random(self) -> int:
         """A random number of 64 bits, another for each question, the same in each run."""
+    def __len__(self) -> int:
+        """Blocks in the bin."""
+
+@final
+class Written:
+    """The blocks of one bin, by their places in it, among which scrubbing chooses."""
+
+    @property
+    def live(self) -> memoryview[int]:
+        """Live units of each block; -1 for one that may not be chosen."""
+    @property
+    def age(self) -> memoryview[int]:
+        """Units that hosts wrote to the drive since each block was closed."""
+    @property
+    def sensed(self) -> memoryview[int]:
+        """Rows sensed in each block since its last erase, by anybody."""
+    @property
+    def erases(self) -> memoryview[int]:
+        """Erases of each block."""
+    @property
+    def fitting(self) -> list[int]:
+        """The places of the blocks that may be chosen; there may be none."""
+    @property
+    def units_per_block(self) -> int:
+        """Mapping units in a block."""
     def __len__(self) -> int:
         """Blocks in the bin."""
 

@@ -63,6 +63,7 @@ _FAMILIES = (
     "drive.ftl.allocation.choice",
     "drive.ftl.allocation.streams",
     "drive.ftl.allocation.free_block",
+    "drive.ftl.scrub.choice",
     "drive.scheduler.bypass",
     "drive.scheduler.read_routing",
     "drive.scheduler.suspension",

@@ -67,6 +67,12 @@ CAUSES = (
         "#e6550d",
         ("wait_unit_gc_program", "wait_channel_gc_program"),
     ),
+    Cause(
+        "scrubbing",
+        "waiting behind scrubbing",
+        "#7a0177",
+        ("wait_unit_scrub", "wait_channel_scrub"),
+    ),
     Cause("erases", "waiting behind erases", "#a50f15", ("wait_unit_erase", "wait_channel_erase")),
     Cause(
         "no free space",

@@ -202,6 +202,18 @@ fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
 }
 
 /// Settings that mean nothing beside another.
+/// A look of scrubbing takes no time: they must not come without end at one moment.
+fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
+    if let Some(scrub) = &drive.ftl.scrub
+        && scrub.interval.span().is_zero()
+    {
+        problems.push(
+            "drive.ftl.scrub.interval",
+            "must be more than 0; leave scrub out for no scrubbing",
+        );
+    }
+}
+
 /// Suspension takes a read that asks, an erase that makes way, and a moment for that.
 fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
     let (routing, suspension) = (&drive.scheduler.read_routing, &drive.scheduler.suspension);
@@ -239,6 +251,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
         );
     }
     check_suspension(drive, problems);
+    check_scrub(drive, problems);
     if drive.scheduler.bypass == Bypass::None {
         // Writes keep their rank, at a full buffer.
         let writes = |workload: &WorkloadConfig| {

@@ -140,6 +140,7 @@ impl Measured {
             Field::u64("host_units_programmed", Merge::Sum),
             Field::u64("gc_units_programmed", Merge::Sum),
             Field::u64("padding_units_programmed", Merge::Sum),
+            Field::u64("scrub_units_programmed", Merge::Sum),
             Field::u64("erases", Merge::Sum),
             Field::u64("free_blocks", Merge::Last),
         ];
@@ -209,7 +210,7 @@ impl Measured {
     }
 
     /// What the present interval has counted.
-    fn row(&self, device: &Device) -> [Number; 13] {
+    fn row(&self, device: &Device) -> [Number; 14] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
         let interval = &self.interval;
@@ -226,6 +227,7 @@ impl Measured {
             flash.units[0].into(),
             flash.units[1].into(),
             flash.units[2].into(),
+            flash.units[3].into(),
             flash.erases.into(),
             u64::from(free).into(),
         ]

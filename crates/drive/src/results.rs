@@ -140,6 +140,7 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         "host": ratio(tally.units[Source::Host as usize]),
         "gc": ratio(tally.units[Source::Gc as usize]),
         "padding": ratio(tally.units[Source::Padding as usize]),
+        "scrub": ratio(tally.units[Source::Scrub as usize]),
         "host_bytes": written,
     })
 }

@@ -29,13 +29,18 @@ pub enum Source {
     Gc = 1,
     /// A batch went out before it was full: its empty slots.
     Padding = 2,
+    /// Scrubbing moved them.
+    Scrub = 3,
 }
+
+/// Number of sources.
+pub const SOURCES: usize = 4;
 
 /// What became of the flash, in units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Units programmed, by [`Source`].
-    pub units: [u64; 3],
+    pub units: [u64; SOURCES],
     /// Blocks erased.
     pub erases: u64,
     /// Blocks retired since the drive was new.
@@ -110,6 +115,8 @@ pub struct Blocks {
     pub readers: Column<BlockId, u32>,
     /// What the block is used for.
     pub state: Column<BlockId, BlockState>,
+    /// Rows of the block sensed since its last erase, by anybody; empty where nobody asks.
+    pub sensed: Column<BlockId, u32>,
 }
 
 impl Blocks {
@@ -122,6 +129,7 @@ impl Blocks {
             unwritten: Column::filled(0, count),
             readers: Column::filled(0, count),
             state: Column::filled(BlockState::Free, count),
+            sensed: Column::filled(0, 0),
         }
     }
     /// Live units of a block.
@@ -131,7 +139,7 @@ impl Blocks {
     }
     /// Bytes of all columns.
     pub fn bytes(&self) -> usize {
-        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1)
+        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1) + self.sensed.len() * 4
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a user says about the firmware: the `[drive.ftl]` table.
 
 use crate::gc::GcConfig;
+use crate::scrub::ScrubConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Share, Size};
@@ -24,6 +25,9 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Blocks that cannot be used.
     pub bad_blocks: BadBlocksConfig,
+    /// Writing blocks anew before their data decays. Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<ScrubConfig>,
 }
 
 /// Over-provisioning. Papers differ in what they divide by, so there are several

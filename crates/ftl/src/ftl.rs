@@ -8,6 +8,7 @@ use crate::factory::FactoryBlocks;
 use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
 use crate::map::Map;
+use crate::scrub::{ScrubChoice, Written};
 use engine::{Column, Streams};
 
 /// A bin has no place for a batch of the stream.
@@ -29,6 +30,7 @@ pub struct Ftl {
     pub(crate) free_order: FreeBlockOrder,
     pub(crate) thresholds: Thresholds,
     pub(crate) victim: VictimPolicy,
+    pub(crate) scrub: Option<ScrubChoice>,
     shared: bool,
     pub(crate) endurance: u32,
     pub(crate) grown_per_erase: f64,
@@ -50,6 +52,7 @@ impl Ftl {
             free_order: config.allocation.free_block,
             thresholds: Thresholds::new(&config.gc, &layout),
             victim: config.gc.victim.clone(),
+            scrub: None,
             shared: config.allocation.streams == StreamSharing::Shared,
             endurance,
             grown_per_erase: config.bad_blocks.grown_per_erase.fraction(),
@@ -61,7 +64,17 @@ impl Ftl {
         };
         let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
         ftl.format(factory);
+        ftl.set_scrub(config);
         ftl
+    }
+
+    /// Takes up what the configuration says of scrubbing.
+    pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
+        self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
+        let wanted = if self.scrub.is_some() { self.blocks.state.len() } else { 0 };
+        if self.blocks.sensed.len() != wanted {
+            self.blocks.sensed = Column::filled(0, wanted);
+        }
     }
 
     /// Retires the factory's bad blocks and frees the others.
@@ -222,10 +235,11 @@ impl Ftl {
 
     /// What went wrong with a policy of the user, if anything did.
     pub fn policy_fault(&self) -> Option<String> {
-        match &self.victim {
+        let of_victim = match &self.victim {
             VictimPolicy::Python(policy) => policy.fault(),
             _ => None,
-        }
+        };
+        of_victim.or_else(|| self.scrub.as_ref().and_then(ScrubChoice::fault))
     }
 
     // ---- writing ----------------------------------------------------------
@@ -421,12 +435,44 @@ impl Ftl {
             "a block holds no more live units than it has places"
         );
         let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
-        let block = BlockId((first + place) as u32);
+        Some(self.take_victim(bin, place))
+    }
+
+    /// Chooses a block of a bin to be written anew; `None` where the policy takes none that
+    /// there is room for. The block is barred from being chosen again.
+    pub fn pick_scrub(&mut self, bin: BinId) -> Option<BlockId> {
+        let first = self.layout.first_block(bin).0 as usize;
+        let run = first..first + self.layout.blocks_per_bin() as usize;
+        let room = self.room(bin, Stream::Gc) * self.layout.units_per_batch;
+        let written = Written {
+            live: &self.blocks.standing.as_slice()[run.clone()],
+            closed_at: &self.blocks.closed_at.as_slice()[run.clone()],
+            sensed: &self.blocks.sensed.as_slice()[run.clone()],
+            erase_count: &self.blocks.erase_count.as_slice()[run],
+            now: self.tally.units[Source::Host as usize],
+            units_per_block: self.layout.units_per_block(),
+            most_live: self.layout.units_per_block().min(room),
+        };
+        let place = self.scrub.as_ref()?.pick(written)?;
+        Some(self.take_victim(bin, place))
+    }
+
+    /// Bars the block at a place of a bin, which is about to be moved and erased.
+    fn take_victim(&mut self, bin: BinId, place: usize) -> BlockId {
+        let block = BlockId(self.layout.first_block(bin).0 + place as u32);
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
         self.blocks.standing[block] |= BARRED;
         self.blocks.state[block] = BlockState::Collecting;
         self.bins[bin].collecting += 1;
-        Some(block)
+        block
+    }
+
+    /// A row of a block is sensed.
+    #[inline]
+    pub fn note_sensed(&mut self, block: BlockId) {
+        if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
+            *sensed = sensed.saturating_add(1);
+        }
     }
 
     /// A read of the block begins: it cannot be erased before the read ends.
@@ -470,6 +516,9 @@ impl Ftl {
         self.bins[bin].collecting -= 1;
         self.blocks.erase_count[block] += 1;
         self.blocks.standing[block] = BARRED;
+        if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
+            *sensed = 0;
+        }
         self.tally.erases += 1;
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
         let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);

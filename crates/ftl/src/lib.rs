@@ -20,6 +20,7 @@ mod ftl;
 pub mod gc;
 mod layout;
 mod map;
+pub mod scrub;
 pub mod state;
 mod untimed;
 
@@ -32,4 +33,5 @@ pub use factory::FactoryBlocks;
 pub use ftl::{Ftl, Full, RESERVE};
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};
+pub use scrub::{ScrubChoice, ScrubConfig};
 pub use untimed::Untimed;

@@ -47,6 +47,7 @@ impl Ftl {
     pub fn reconfigure(&mut self, config: &FtlConfig, endurance: u32) {
         self.thresholds = Thresholds::new(&config.gc, &self.layout);
         self.victim = config.gc.victim.clone();
+        self.set_scrub(config);
         self.endurance = endurance;
         self.grown_per_erase = config.bad_blocks.grown_per_erase.fraction();
         if self.free_order != config.allocation.free_block {
@@ -90,6 +91,7 @@ impl Ftl {
         each("blocks.unwritten", bytemuck::cast_slice(blocks.unwritten.as_slice()))?;
         let states: Vec<u8> = self.block_states().iter().map(|state| *state as u8).collect();
         each("blocks.state", &states)?;
+        each("blocks.sensed", bytemuck::cast_slice(blocks.sensed.as_slice()))?;
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
@@ -148,6 +150,7 @@ impl Ftl {
         for (state, number) in blocks.state.as_mut_slice().iter_mut().zip(states) {
             *state = BlockState::from_number(number).ok_or(Unknown)?;
         }
+        each("blocks.sensed", bytemuck::cast_slice_mut(self.blocks.sensed.as_mut_slice()))?;
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         if rest.bins.len() != self.bins.len() || free > self.blocks.state.len() {
             return Err(Unknown.into());

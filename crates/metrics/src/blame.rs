@@ -20,6 +20,8 @@ pub enum Holder {
     GcProgram = 4,
     /// An erase.
     Erase = 5,
+    /// A read or program of scrubbing.
+    Scrub = 6,
 }
 
 impl Holder {
@@ -31,6 +33,7 @@ impl Holder {
         Self::GcRead,
         Self::GcProgram,
         Self::Erase,
+        Self::Scrub,
     ];
     /// The name used in results.
     pub const fn name(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Holder {
             Self::GcRead => "gc_read",
             Self::GcProgram => "gc_program",
             Self::Erase => "erase",
+            Self::Scrub => "scrub",
         }
     }
     /// Waiting for a flash unit that this holder occupies.
@@ -56,7 +60,7 @@ impl Holder {
 }
 
 /// Number of holders.
-pub const HOLDERS: usize = 6;
+pub const HOLDERS: usize = 7;
 
 macro_rules! states {
     ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
@@ -95,6 +99,8 @@ states! {
     UnitGcProgram => "wait_unit_gc_program",
     /// Waits for a flash unit that is erasing.
     UnitErase => "wait_unit_erase",
+    /// Waits for a flash unit that scrubbing is reading or programming.
+    UnitScrub => "wait_unit_scrub",
     /// Waits for a channel that carries a host read.
     ChannelHostRead => "wait_channel_host_read",
     /// Waits for a channel that carries host data to be programmed.
@@ -107,6 +113,8 @@ states! {
     ChannelGcProgram => "wait_channel_gc_program",
     /// Waits for a channel that an erase occupies.
     ChannelErase => "wait_channel_erase",
+    /// Waits for a channel that carries data that scrubbing moves.
+    ChannelScrub => "wait_channel_scrub",
     /// The unit is idle but kept for a collection that does not yield.
     Reserved => "withheld_gc_reserved",
     /// The unit is idle but another operation's turn is kept for it.

@@ -6,6 +6,7 @@ use drive::policies::routing::{self, ReadRouting, RouteOutside};
 use drive::policies::suspension::{self, Suspension, YieldOutside};
 use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
+use ftl::scrub::{self, ScrubChoice, ScrubOutside};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
@@ -15,6 +16,7 @@ use std::path::Path;
 const VICTIM: &str = "drive.ftl.gc.victim";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
+const SCRUB: &str = "drive.ftl.scrub.choice";
 
 /// Finds every policy in Python of an experiment; returns what is wrong, by path.
 pub fn find(
@@ -32,6 +34,10 @@ pub fn find(
     }
     if let Suspension::Python(policy) = &mut scheduler.suspension {
         finder.find(SUSPENSION, policy.outside(), |function| Box::new(function));
+    }
+    let scrub = experiment.drive.ftl.scrub.as_mut();
+    if let Some(ScrubChoice::Python(policy)) = scrub.map(|scrub| &mut scrub.choice) {
+        finder.find(SCRUB, policy.outside(), |function| Box::new(function));
     }
     finder.unused()
 }
@@ -59,7 +65,7 @@ impl Finder<'_> {
     }
 
     fn unused(mut self) -> Vec<(String, String)> {
-        let places = [VICTIM, ROUTING, SUSPENSION].join(", ");
+        let places = [VICTIM, ROUTING, SUSPENSION, SCRUB].join(", ");
         for (path, _) in self.given {
             let fault = format!("takes no policy in Python, or has another one (places: {places})");
             self.faults.push((path, fault));
@@ -130,6 +136,12 @@ impl Function {
 impl ChooseOutside for Function {
     fn choose(&self, blocks: Blocks<'_>, random: u64) -> Result<usize, String> {
         self.decide(|py| Candidates::of(py, blocks, random))
+    }
+}
+
+impl ScrubOutside for Function {
+    fn pick(&self, written: scrub::Written<'_>) -> Result<Option<usize>, String> {
+        self.decide(|py| Written::of(py, written))
     }
 }
 
@@ -252,19 +264,86 @@ impl Candidates {
 
 impl Candidates {
     fn of(py: Python<'_>, blocks: Blocks<'_>, random: u64) -> PyResult<Self> {
-        let live = |live: &u32| if *live > blocks.units_per_block { -1 } else { *live as i32 };
-        let live: Vec<u8> = blocks.live.iter().flat_map(|n| live(n).to_ne_bytes()).collect();
-        let age = |closed: &u64| blocks.now.saturating_sub(*closed);
-        let age: Vec<u8> = blocks.closed_at.iter().flat_map(|n| age(n).to_ne_bytes()).collect();
         Ok(Self {
-            live: view(py, &live, "i")?,
-            age: view(py, &age, "Q")?,
+            live: view(py, &live_of(blocks.live, blocks.units_per_block), "i")?,
+            age: view(py, &age_of(blocks.closed_at, blocks.now), "Q")?,
             units_per_block: blocks.units_per_block,
             most_live: blocks.most_live,
             random,
             gaining: blocks.gaining().collect(),
         })
     }
+}
+
+/// The blocks of one bin, among which scrubbing chooses.
+#[pyclass(frozen, module = "flashscape._flashscape")]
+pub struct Written {
+    live: Py<PyMemoryView>,
+    age: Py<PyMemoryView>,
+    sensed: Py<PyMemoryView>,
+    erases: Py<PyMemoryView>,
+    #[pyo3(get)]
+    units_per_block: u32,
+    fitting: Vec<usize>,
+}
+
+#[pymethods]
+impl Written {
+    /// Live units of each block; -1 for one that may not be chosen.
+    #[getter]
+    fn live(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.live.clone_ref(py)
+    }
+    /// Units that hosts wrote to the drive since each block was closed.
+    #[getter]
+    fn age(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.age.clone_ref(py)
+    }
+    /// Rows sensed in each block since its last erase.
+    #[getter]
+    fn sensed(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.sensed.clone_ref(py)
+    }
+    /// Erases of each block.
+    #[getter]
+    fn erases(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.erases.clone_ref(py)
+    }
+    /// The places of the blocks that may be chosen.
+    #[getter]
+    fn fitting(&self) -> Vec<usize> {
+        self.fitting.clone()
+    }
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.live.bind(py).len()
+    }
+}
+
+impl Written {
+    fn of(py: Python<'_>, blocks: scrub::Written<'_>) -> PyResult<Self> {
+        let words = |values: &[u32]| -> Vec<u8> {
+            values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+        };
+        Ok(Self {
+            live: view(py, &live_of(blocks.live, blocks.units_per_block), "i")?,
+            age: view(py, &age_of(blocks.closed_at, blocks.now), "Q")?,
+            sensed: view(py, &words(blocks.sensed), "I")?,
+            erases: view(py, &words(blocks.erase_count), "I")?,
+            units_per_block: blocks.units_per_block,
+            fitting: blocks.fitting().collect(),
+        })
+    }
+}
+
+/// Live units, with -1 for blocks that may not be chosen.
+fn live_of(live: &[u32], most: u32) -> Vec<u8> {
+    let live = live.iter().map(|live| if *live > most { -1 } else { *live as i32 });
+    live.flat_map(i32::to_ne_bytes).collect()
+}
+
+fn age_of(closed_at: &[u64], now: u64) -> Vec<u8> {
+    let age = closed_at.iter().map(|closed| now.saturating_sub(*closed));
+    age.flat_map(u64::to_ne_bytes).collect()
 }
 
 /// Numbers that Python sees as they lie in memory.

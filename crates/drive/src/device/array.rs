@@ -317,15 +317,21 @@ impl Device {
         self.end_wait(id);
         self.occupy(id);
         let op = &self.ops[id];
-        let (kind, row, batch) = (op.kind, op.row, op.batch);
+        let (kind, row, batch, block) = (op.kind, op.row, op.batch, op.block);
         let span = match kind {
             OpKind::Read => {
                 let sense = self.timing.read(row);
+                self.ftl.note_sensed(block);
                 self.ops.charge_service(id, State::Sense, sense);
                 self.agenda.schedule(self.now + sense, Event::Sensed(id));
                 return;
             }
             OpKind::CopyBack => {
+                let from = match op.owner {
+                    Owner::CollectMove(from) => from.block,
+                    _ => unreachable!("only collection copies back"),
+                };
+                (0..self.ftl.layout.rows_per_batch).for_each(|_| self.ftl.note_sensed(from));
                 let target = batch * self.ftl.layout.rows_per_batch;
                 let rows = 0..self.ftl.layout.rows_per_batch;
                 let sense: Span = rows.clone().map(|step| self.timing.read(row + step)).sum();
@@ -375,6 +381,7 @@ impl Device {
             return self.end(id);
         }
         let span = self.timing.read(op.row);
+        self.ftl.note_sensed(op.block);
         self.ops.charge_service(id, State::Sense, span);
         self.agenda.schedule(self.now + span, Event::Sensed(id));
     }

@@ -14,7 +14,6 @@ use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
 use engine::Ticket;
 use ftl::{Batch, BinId, Stream};
-use metrics::Holder;
 
 impl Device {
     /// A batch of a victim is in the controller: goes on to program it, if the whole
@@ -40,10 +39,11 @@ impl Device {
         job.reads -= 1;
         job.writes += 1;
         let transfer = self.rows.of_batch();
+        let writer = self.writer_of(bin);
         let (planes, rows) = (self.ftl.layout.block_planes, self.ftl.layout.rows_per_batch);
         self.turn(id, class, Owner::CollectMove(from), |op| {
             op.kind = OpKind::Program;
-            op.holder = Holder::GcProgram;
+            op.holder = writer;
             op.planes = planes;
             op.transfer = transfer;
             op.rows_left = rows;
@@ -95,9 +95,10 @@ impl Device {
         let row = at.batch * self.ftl.layout.rows_per_batch;
         let rows = self.ftl.layout.rows_per_batch;
         let transfer = self.rows.of_units(live);
+        let reader = self.reader_of(bin);
         self.turn(id, class, Owner::CollectRead(live), |op| {
             op.kind = OpKind::Read;
-            op.holder = Holder::GcRead;
+            op.holder = reader;
             op.planes = planes.count_ones();
             op.transfer = transfer;
             op.block = at.block;
@@ -106,6 +107,7 @@ impl Device {
             op.rows_left = rows;
         });
         self.hold_on(id);
+        self.ftl.note_sensed(at.block);
         self.agenda.schedule(self.now + self.timing.read(row), Event::Sensed(id));
         true
     }

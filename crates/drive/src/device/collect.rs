@@ -7,7 +7,7 @@ use super::Device;
 use super::array::{Ask, BinPlace};
 use super::counters::OpKind;
 use super::event::Event;
-use super::op::{Class, OpId, Owner, PayloadId};
+use super::op::{Class, Op, OpId, Owner, PayloadId};
 use super::space::SpaceSnapshot;
 use engine::{Span, Ticket, bits};
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
@@ -37,6 +37,8 @@ pub struct Job {
     pace: u32,
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
+    /// True where the present victim, or the last one, is scrubbed.
+    pub(super) scrubs: bool,
 }
 
 impl Job {
@@ -44,6 +46,19 @@ impl Job {
     #[inline]
     pub fn under_way(&self) -> u32 {
         self.reads + self.writes
+    }
+    /// True where nothing of a collection is under way.
+    pub fn is_idle(&self) -> bool {
+        let nothing = self.reads + self.writes + self.erases == 0;
+        nothing && self.victim.is_none() && self.staged.is_empty() && self.draining.is_empty()
+    }
+    /// Begins to move a block that is scrubbed.
+    pub fn begin_scrub(&mut self, block: BlockId) {
+        self.victim = Some(block);
+        self.next = 0;
+        self.pace = 0;
+        self.by_idleness = false;
+        self.scrubs = true;
     }
 }
 
@@ -186,6 +201,7 @@ impl Device {
         let pace = self.pace_of(victim);
         let job = &mut self.jobs[bin];
         job.victim = Some(victim);
+        job.scrubs = false;
         job.pace = pace;
         job.next = 0;
         true
@@ -256,14 +272,15 @@ impl Device {
     /// Reads (or copies back) the live units of a batch.
     fn move_batch(&mut self, bin: BinId, at: Batch, live: u64) {
         self.begin_move(bin, at, live);
+        let (reader, writer) = (self.reader_of(bin), self.writer_of(bin));
         let layout = &self.ftl.layout;
         let job = &mut self.jobs[bin];
         let (kind, holder, owner) = if self.gc_config.copy_back && live == layout.whole_batch() {
             job.writes += 1;
-            (OpKind::CopyBack, Holder::GcProgram, Owner::CollectMove(at))
+            (OpKind::CopyBack, writer, Owner::CollectMove(at))
         } else {
             job.reads += 1;
-            (OpKind::Read, Holder::GcRead, Owner::CollectRead(live))
+            (OpKind::Read, reader, Owner::CollectRead(live))
         };
         self.ask(Ask {
             kind,
@@ -323,7 +340,8 @@ impl Device {
         }
         self.jobs[bin].writes += 1;
         let class = self.class_of(bin);
-        self.ask_program(bin, payload, Holder::GcProgram, class, Owner::CollectWrite(payload));
+        let writer = self.writer_of(bin);
+        self.ask_program(bin, payload, writer, class, Owner::CollectWrite(payload));
     }
 
     /// Moved units are on flash in their new place.
@@ -337,7 +355,7 @@ impl Device {
         }
         self.payloads.remove(payload);
         let bin = self.ops[op].bin;
-        self.write_ended(bin, at, count);
+        self.write_ended(op, at, count);
         self.collect(bin);
     }
 
@@ -354,7 +372,7 @@ impl Device {
         if self.ftl.end_reads(from.block, count) {
             self.erase_if_ready(from.block);
         }
-        self.write_ended(self.ops[op].bin, at, count);
+        self.write_ended(op, at, count);
     }
 
     fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) {
@@ -366,9 +384,11 @@ impl Device {
 
     /// A program of `count` moved units is over.
     #[inline]
-    fn write_ended(&mut self, bin: BinId, at: Batch, count: u32) {
+    fn write_ended(&mut self, op: OpId, at: Batch, count: u32) {
+        let Op { bin, holder, .. } = self.ops[op];
+        let source = if holder == Holder::Scrub { Source::Scrub } else { Source::Gc };
         let tally = &mut self.ftl.tally;
-        tally.units[Source::Gc as usize] += u64::from(count);
+        tally.units[source as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
         self.ftl.finish(at);
         let job = &mut self.jobs[bin];

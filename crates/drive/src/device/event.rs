@@ -32,6 +32,8 @@ pub enum Event {
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
     Idle(GroupId),
+    /// Scrubbing looks at the next bin.
+    Scrub,
 }
 
 const KIND_SHIFT: u32 = 27;
@@ -51,6 +53,7 @@ impl engine::Event for Event {
             Self::Sensed(id) => (8, id.index()),
             Self::CarriedIn(id) => (9, id.index()),
             Self::Programmed(id) => (10, id.index()),
+            Self::Scrub => (11, 0),
         };
         debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
         kind << KIND_SHIFT | index as u32
@@ -70,6 +73,7 @@ impl engine::Event for Event {
             8 => Self::Sensed(Id::from_index(index)),
             9 => Self::CarriedIn(Id::from_index(index)),
             10 => Self::Programmed(Id::from_index(index)),
+            11 => Self::Scrub,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -83,7 +87,9 @@ impl engine::Event for Event {
             Self::Dispatch(_) => Some(4),
             Self::Complete(_) => Some(5),
             Self::Answer(_) => Some(6),
-            Self::Array(_) | Self::Fetched(_) | Self::Partial(_) | Self::Idle(_) => None,
+            Self::Array(_) | Self::Fetched(_) | Self::Partial(_) | Self::Idle(_) | Self::Scrub => {
+                None
+            }
         }
     }
 }

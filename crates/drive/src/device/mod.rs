@@ -25,6 +25,7 @@ mod op;
 mod queue;
 mod read;
 mod request;
+mod scrub;
 mod shutdown;
 mod space;
 mod suspend;
@@ -75,6 +76,8 @@ pub struct Device {
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
     short_ways: bool,
+    /// Scrubbing, if there is any.
+    scrubs: Option<scrub::Turn>,
     /// Every cell of a group.
     all_cells: u64,
     rows: RowTiming,
@@ -235,6 +238,7 @@ impl Device {
             requests: Requests::default(),
             buffer: Buffer::new(buffer_units, layout.pool_count()),
             link: Link::new(&config.link),
+            scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
             short_ways: true,
             chained: 0,
             draining: false,
@@ -277,6 +281,7 @@ impl Device {
         self.place_homes();
         // Units that no operation ever touches may have something to collect too.
         self.groups.ids().for_each(|group| self.note_idle(group));
+        self.begin_scrubbing();
     }
 
     /// From now on every move of garbage collection asks for a read and a program of
@@ -347,6 +352,9 @@ impl Device {
     /// When the drive next has something to do, if it has.
     #[inline]
     pub fn next_due(&mut self) -> Option<Instant> {
+        if self.scrubs.is_some() && self.only_scrubs() {
+            return None;
+        }
         self.agenda.next_due()
     }
 
@@ -398,6 +406,7 @@ impl Device {
             Event::Complete(request) => self.complete(request),
             Event::Partial(pool) => self.partial_due(pool, ticket),
             Event::Idle(group) => self.idle_due(group, ticket),
+            Event::Scrub => self.scrub_due(),
             Event::Answer(request) => self.send(request, due),
             Event::Fetched(entry) => self.entry_ready(entry),
         }

@@ -15,6 +15,7 @@ impl Device {
         if self.outstanding > 0 {
             return Err(format!("{} commands are still under way", self.outstanding));
         }
+        self.end_scrubbing();
         while let Some(due) = self.next_due() {
             if due > LATEST {
                 return Err("the drive's own work goes on beyond 4.5 years".into());

@@ -209,7 +209,8 @@ fn check_programs(run: &Run, all_counted: bool) {
     let programs: u64 = [OpKind::Program, OpKind::CopyBack]
         .into_iter()
         .flat_map(|kind| {
-            [Holder::HostProgram, Holder::GcProgram].map(|by| counters.commands(kind, by))
+            [Holder::HostProgram, Holder::GcProgram, Holder::Scrub]
+                .map(|by| counters.commands(kind, by))
         })
         .sum();
     let under_way = programs as i64 - batches;

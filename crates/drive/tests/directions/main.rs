@@ -53,6 +53,7 @@ parts! {
     allocation: "drive.ftl.allocation";
     collection: "drive.ftl.gc";
     scheduler: "drive.scheduler";
+    scrubbing: "drive.ftl.scrub";
     buffer: "drive.buffer";
     link: "drive.link";
     firmware: "drive.firmware";

@@ -286,6 +286,16 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
         writeln!(text, "read_routing = {routing}\nsuspension = {{ policy = \"at-steps\"{most} }}")
             .unwrap();
     }
+    if dice.once_in(3) {
+        let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
+        let choice = dice.of(&["oldest", "most-read", "most-read"]);
+        let reads = if choice == "oldest" { "" } else { dice.of(&[", reads = 1", ", reads = 20"]) };
+        writeln!(
+            text,
+            "[drive.ftl.scrub]\ninterval = \"{interval}\"\nchoice = {{ policy = \"{choice}\"{reads} }}"
+        )
+        .unwrap();
+    }
     writeln!(text, "[drive.link]").unwrap();
     if dice.once_in(2) {
         writeln!(text, "duplex = \"{duplex}\"\nrate = \"{}\"", dice.of(&["7 GB/s", "300 MB/s"]))

@@ -1,0 +1,104 @@
+//! Scrubbing by arithmetic: when blocks are looked at, which is written anew, what that takes
+//! and who waits for it.
+
+mod common;
+
+use common::{Bench, Override, set};
+use drive::OpKind;
+use ftl::Source;
+use host::Kind;
+use metrics::{Holder, State};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000 * US;
+const PAGE: u64 = 4_096;
+
+/// A drive of 48 full blocks of 16 pages in one plane. A page is moved in 25 + 100 (read)
+/// and 100 + 200 us (program), a block erased in 1500 us: 8.3 ms a block.
+fn scrubbed(interval: &str, choice: &str, more: &[Override]) -> Bench {
+    let scrub =
+        [set("ftl.scrub.interval", interval), set("ftl.scrub.choice", format!("{{ {choice} }}"))];
+    Bench::filled(&[&scrub, more].concat())
+}
+
+fn erased(bench: &Bench) -> Vec<usize> {
+    let counts = bench.device.ftl().erase_counts().iter().enumerate();
+    counts.filter(|(_, count)| **count > 0).map(|(block, _)| block).collect()
+}
+
+#[test]
+fn the_oldest_block_of_the_bin_is_moved_and_erased_at_each_interval() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    bench.until(18_300 * US - 1);
+    assert_eq!(erased(&bench), [0usize; 0]);
+    bench.until(18_300 * US);
+    assert_eq!(erased(&bench), [0]);
+    bench.until(38_300 * US);
+    assert_eq!(erased(&bench), [0, 1, 2]);
+    let (tally, counters) = (bench.device.ftl().tally, *bench.device.counters());
+    assert_eq!(tally.units[Source::Scrub as usize], 3 * 16);
+    assert_eq!(tally.units[Source::Gc as usize], 0);
+    assert_eq!(counters.commands(OpKind::Program, Holder::Scrub), 3 * 16);
+    assert_eq!(counters.commands(OpKind::Read, Holder::Scrub), 3 * 16);
+    assert_eq!(bench.device.ftl().mapped_units(), 768, "no data is lost");
+}
+
+#[test]
+fn a_look_at_a_bin_that_is_busy_is_passed_over() {
+    // The second look, at 10 ms, finds block 0 under way until 13.3.
+    let mut bench = scrubbed("5 ms", "policy = \"oldest\"", &[]);
+    bench.until(15 * MS - 1);
+    assert_eq!(erased(&bench), [0]);
+    bench.until(23_300 * US);
+    assert_eq!(erased(&bench), [0, 1]);
+}
+
+#[test]
+fn bins_take_turns() {
+    // Each plane holds 24 blocks; block 64 is the first of the second.
+    let planes =
+        [set("geometry.planes_per_die", 2), set("ftl.over_provisioning.reserved", "62.5 %")];
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &planes);
+    bench.until(40 * MS - 1);
+    assert_eq!(erased(&bench), [0, 1, 64]);
+}
+
+#[test]
+fn the_most_read_block_is_taken_once_it_was_read_often_enough() {
+    let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 4", &[]);
+    // Four rows of block 5, three of block 7.
+    for (turn, page) in [80, 81, 82, 83, 112, 113, 114].into_iter().enumerate() {
+        bench.submit(turn as u64 * 125 * US, Kind::Read, page * PAGE, PAGE);
+    }
+    bench.until(40 * MS);
+    assert_eq!(erased(&bench), [5], "block 7 was read too seldom, and block 5 begins anew");
+}
+
+#[test]
+fn a_read_waits_for_a_scrubbed_page_and_is_charged_for_it() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    let read = bench.submit(10 * MS + 50 * US, Kind::Read, 400 * PAGE, PAGE);
+    bench.until(11 * MS);
+    // The page that is being read by then holds its unit until 10.125 ms.
+    assert_eq!(bench.done(read).latency(), 75 * US + 125 * US);
+    assert_eq!(bench.done(read).of(State::UnitScrub), 75 * US);
+}
+
+#[test]
+fn nothing_is_scrubbed_where_no_block_needs_it_or_the_key_is_absent() {
+    for mut bench in
+        [Bench::filled(&[]), scrubbed("10 ms", "policy = \"most-read\", reads = 1", &[])]
+    {
+        bench.until(100 * MS);
+        assert_eq!(erased(&bench), [0usize; 0]);
+    }
+}
+
+#[test]
+fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    bench.submit(0, Kind::Read, 0, PAGE);
+    bench.until(MS);
+    assert_eq!(bench.device.outstanding(), 0);
+    assert!(bench.device.next_due().is_some(), "looks go on while nothing is asked");
+}
