@@ -17,7 +17,7 @@ from flashscape.result import Result
 from flashscape.snapshot import Snapshot, claim
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
 _SLICE_SECONDS = 0.1
@@ -112,17 +112,28 @@ def run(
     return result
 
 
+def run_prepared(
+    experiment: Experiment, prepare: Callable[[Session], None], observer: Observer
+) -> Result:
+    """Run an experiment whose drive ``prepare`` makes ready, in the place of preconditioning.
+
+    It is asked once the traces are read, so what is wrong with those comes first, as ever.
+    """
+    return _run(experiment, None, None, observer, prepare)[1]
+
+
 def _run(
     experiment: Experiment,
     start: _flashscape.Snapshot | None,
     directory: Directory | None,
     observer: Observer,
+    prepare: Callable[[Session], None] | None = None,
 ) -> tuple[Session, Result]:
     whereabouts = _Whereabouts(observer)
     started = time.thread_time()
     session = _surveyed(experiment, start, observer, whereabouts)
     try:
-        complete = _simulate(session, whereabouts)
+        complete = _simulate(session, whereabouts, prepare)
     finally:
         observer.ended()
     result = None
@@ -180,10 +191,15 @@ def _observer(progress: bool | Observer) -> Observer:
     return progress or Silent()
 
 
-def _simulate(session: Session, whereabouts: _Whereabouts) -> bool:
+def _simulate(
+    session: Session, whereabouts: _Whereabouts, prepare: Callable[[Session], None] | None
+) -> bool:
     """Go to the end; False where the user ended it before."""
     try:
-        session.precondition(whereabouts.preconditioning)
+        if prepare is None:
+            session.precondition(whereabouts.preconditioning)
+        else:
+            prepare(session)
     except KeyboardInterrupt:
         raise Interrupted(None, whereabouts.now) from None
     try:

@@ -80,6 +80,22 @@ impl Session {
         })?
     }
 
+    /// Takes a drive that was filled and aged before, by a plan whose preparation is the
+    /// same, instead of doing that again.
+    fn take_over(&self, py: Python<'_>, prepared: &Snapshot) -> PyResult<()> {
+        let kept = prepared.inner.clone();
+        self.stage.with(py, |stage| {
+            let Stage::Surveyed(surveys, _) = std::mem::replace(stage, Stage::Spent) else {
+                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
+            };
+            let experiment = &self.plan.experiment;
+            let prepared = Prepared::done_before(experiment, &kept).map_err(errors::run)?;
+            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
+            *stage = Stage::Running { surveys, run: Box::new(run) };
+            Ok(())
+        })?
+    }
+
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
         self.with_run(py, |run, _| run.advance(events))?.map_err(errors::run)
