@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from flashscape.sweep.quantities import quantity
 
-_FILL = 0.05
-_AGE = 1.0
+_FILL = 0.03
+_AGE = 0.1
 _REQUEST = 0.4
 """Microseconds of CPU time for a unit filled, a unit overwritten, and a request."""
 
@@ -24,7 +24,7 @@ _SLICE_BYTES = 4096.0
 
 
 _KEEP = 0.03
-_TAKE_UP = 0.03
+_TAKE_UP = 0.005
 """Microseconds of CPU time to keep a unit of a drive, and to start from one that was kept."""
 
 
