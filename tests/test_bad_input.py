@@ -176,9 +176,28 @@ def test_numbers_of_options_are_finite(flashscape, tmp_path):
 def test_a_trace_is_no_experiment(flashscape, tmp_path):
     (tmp_path / "some.trace").write_bytes(ROWS)
     (tmp_path / "some.gz").write_bytes(gzip.compress(ROWS))
-    (tmp_path / "blanks.txt").write_bytes(b"938513000 4 264719034 16 0\n")
-    for name in ("some.trace", "some.gz", "blanks.txt"):
+    (tmp_path / "some.zst").write_bytes(b"\x28\xb5\x2f\xfd\x04")
+    for name, row in [
+        ("blanks.txt", "938513000 4 264719034 16 0"),
+        ("msr.csv", "128166372003061629,hm,1,Read,383496192,32768,58000"),
+        ("etw.csv", "BeginHeader"),
+        ("events.txt", "  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [x]"),
+        ("fio.log", "fio version 3 iolog"),
+        ("spc.csv", "0,20941264,8192,W,0.551706"),
+        ("tencent.csv", "Timestamp,Offset,Size,IOType,VolumeID"),
+        ("alibaba.csv", "0,R,126703661056,4096,1577808000000046"),
+    ]:
+        (tmp_path / name).write_text(f"{row}\n")
         refused(flashscape("run", name), 2, f"flashscape replay {name} --drive")
+    for name in ("some.trace", "some.gz", "some.zst"):
+        refused(flashscape("run", name), 2, f"flashscape replay {name} --drive")
+
+
+def test_a_setting_of_another_format_is_refused(flashscape, tmp_path):
+    (tmp_path / "trace.csv").write_bytes(ROWS)
+    for more in ((), ("--format=captured",)):
+        command = ("replay", "trace.csv", "--drive=dc-tlc", *SMALL, "--event=dispatch", *more)
+        refused(flashscape(*command), 2, "trace.event", "has no meaning for captured CSV")
 
 
 def test_stamps_that_run_backwards(flashscape, tmp_path):

@@ -81,6 +81,27 @@ def test_replay_options_reach_the_configuration(flashscape):
     assert config["precondition"]["age"]["overwrites"] == 0.5
 
 
+def test_options_of_one_format_reach_the_configuration(flashscape, tmp_path):
+    for name, text, options in [
+        ("log", "fio version 2 iolog\na wait 5 0\na write 0 4096\n", ("waits", "moments")),
+        ("log", "fio version 3 iolog\n5 a write 0 4096\n", ("time_unit", "ms")),
+        ("events", "8,0 0 1 0.5 7 D W 8 + 8 [x]\n", ("event", "dispatch")),
+        ("spc", "0,8,4096,w,0.5\n", ("block_size", "4 KiB")),
+        ("spc", "0,8,4096,w,0.5\n", ("spread", "uniform")),
+    ]:
+        (tmp_path / name).write_text(text)
+        key, value = options
+        option = f"--{key.replace('_', '-')}={value}"
+        ended = flashscape("replay", name, "--drive=dc-tlc", *SMALL, option, "--json", "--quiet")
+        assert ended.status == 0, ended.err
+        summary = json.loads(ended.out)
+        [workload] = summary["config"]["workload"]
+        assert workload["trace"][key] == value
+        [trace] = summary["traces"]
+        assert (trace["rows"], trace["passed_over"]) == (1, {})
+        assert trace["devices"] == {"log": ["a"], "events": ["8,0"], "spc": []}[name]
+
+
 def test_time_scale_stretches_a_replay(flashscape):
     command = ("replay", CAPTURED / "sqlite.csv.gz", "--drive=dc-tlc", *SMALL, "--json", "--quiet")
     spans = [

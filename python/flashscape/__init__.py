@@ -6,9 +6,11 @@
 """
 
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
-from flashscape import signals as _signals  # noqa: F401
+from flashscape import signals as _signals  # noqa: F401  # isort: skip
+from flashscape import trace
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
+from flashscape.compare import Comparison, compare
 from flashscape.drive import Drive
 from flashscape.errors import (
     ConfigError,
@@ -27,12 +29,14 @@ from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
 from flashscape.mqsim import Imported, import_mqsim
+from flashscape.requests import read_requests
 from flashscape.result import Result
 from flashscape.run import Observer, run
 from flashscape.snapshot import Snapshot
 from flashscape.sweep import Sweep, sweep, sweep_file
 
 __all__ = [
+    "Comparison",
     "Completion",
     "ConfigError",
     "Drive",
@@ -58,12 +62,15 @@ __all__ = [
     "TraceError",
     "__version__",
     "check",
+    "compare",
     "explain",
     "import_mqsim",
     "policies",
     "presets",
+    "read_requests",
     "run",
     "schema",
     "sweep",
     "sweep_file",
+    "trace",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
@@ -23,6 +24,11 @@ __all__ = [
     "snapshot_origin",
     "states",
     "toml",
+    "trace_convert",
+    "trace_description_version",
+    "trace_formats",
+    "trace_imitate",
+    "trace_info",
 ]
 
 __version__: str
@@ -44,6 +50,55 @@ def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
 
     ``file`` is what faults call it; raise ConfigError with all of them.
     """
+
+def trace_formats() -> list[tuple[str, str, bool, bool]]:
+    """Name and title of every format of traces, whether it is read and whether written."""
+
+def trace_info(
+    path: Path,
+    *,
+    format: str | None = None,
+    memory_bytes: int,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> tuple[str, str, str]:
+    """Facts of the file, statistics and what a stand-in is made from, as JSON texts."""
+
+def trace_description_version() -> int:
+    """Return the version of descriptions of traces."""
+
+def trace_convert(
+    input: Path,
+    output: Path,
+    to: str,
+    *,
+    format: str | None = None,
+    drop: Sequence[str] = ...,
+    round: bool = False,
+    sort: bool = False,
+    devices: Sequence[int] | None = None,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    time_scale: float | None = None,
+    rebase: bool = False,
+    force: bool = False,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> str:
+    """Write a trace in another format; return what became of it as JSON text."""
+
+def trace_imitate(
+    description: str,
+    output: Path,
+    to: str,
+    *,
+    file: Path,
+    requests: int | None = None,
+    span_bytes: int | None = None,
+    seed: int = 0,
+    drop: Sequence[str] = ...,
+    force: bool = False,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> str:
+    """Write a stand-in after a description; return what became of it as JSON text."""
 
 @final
 class Plan:
@@ -177,6 +232,10 @@ class Session:
         """Fill and age the drive; ``ongoing`` is told the share done and may raise."""
     def take_over(self, prepared: Snapshot) -> None:
         """Take a drive that a plan with the same preparation has filled and aged before."""
+    def log_requests(self, path: Path) -> None:
+        """Write every counted request to a Parquet file from now on; raise OSError."""
+    def end_log(self, about: list[tuple[str, str]]) -> None:
+        """End the file of requests, with keys and values about the run; raise OSError."""
     def advance(self, events: int) -> bool:
         """Go on for about so many events; True where there is more to do."""
     def progress(self) -> tuple[int, int, float | None]:

@@ -25,7 +25,11 @@ _Override = tuple[str, str, bool]
 _Policy = tuple[str, "Callable[..., Any]"]
 """A path, and the function that decides there."""
 
-_ROW = re.compile(r"\s*(time_us,op,offset,length|[0-9.]+([\s,]+[^\s,]+){3,8})\s*")
+_ROW = re.compile(
+    r"\s*(time_us,op,offset,length|BeginHeader|fio version [23] iolog|Timestamp,.*|device_id,.*"
+    r"|[0-9]+,[0-9]+\s+[0-9]+\s+[0-9]+\s.*|[0-9.]+([\s,]+[^\s,]+){3,8})\s*",
+    re.IGNORECASE,
+)
 """What a trace begins with, in any of the known formats."""
 
 
@@ -237,7 +241,7 @@ def _read(path: Path) -> _Source:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        hint = _trace_hint(path) if _is_gzip(path) else ""
+        hint = _trace_hint(path) if _is_packed(path) else ""
         raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
     if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
         raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
@@ -261,9 +265,10 @@ def _trace_hint(path: Path) -> str:
     return f"; it looks like a trace: flashscape replay {path} --drive PRESET"
 
 
-def _is_gzip(path: Path) -> bool:
+def _is_packed(path: Path) -> bool:
+    """Tell gzip and Zstandard by their magic numbers."""
     with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+        return file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
 
 
 def _pairs(overrides: Overrides) -> tuple[_Override, ...]:

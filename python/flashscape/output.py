@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
+REQUESTS = "requests.parquet"
+"""Where in a directory of results the log of requests is looked for."""
 COLUMNS = {
     "latency": {"initiator", "kind", "low_ns", "high_ns", "requests"},
     "blame": {"initiator", "kind", "state", "total_ns"},
@@ -26,7 +28,7 @@ COLUMNS = {
 """Columns without which a file is not the table that it is named for."""
 TABLES = tuple(COLUMNS)
 
-_OURS = (SUMMARY, PICTURE, *(f"{name}.parquet" for name in TABLES))
+_OURS = (SUMMARY, PICTURE, REQUESTS, *(f"{name}.parquet" for name in TABLES))
 """The summary first: a set without it is none."""
 
 _STAGING = ".unfinished-"
@@ -120,6 +122,9 @@ class Directory:
     def _staged(self) -> Iterator[Path]:
         """A directory on the same disk, gone at the end with all that is in it."""
         for left in filter(_is_left, self.path.glob(f"{_STAGING}*")):
+            # A file of this process is one that it still writes.
+            if left.is_file() and not left.name.startswith(f"{_STAGING}{os.getpid()}-"):
+                left.unlink(missing_ok=True)
             shutil.rmtree(left, ignore_errors=True)
         try:
             self._staging.mkdir()
@@ -135,9 +140,85 @@ class Directory:
         return OutputError(f"{self.path / name}: cannot be written: {error.strerror}")
 
 
+class File:
+    """A file that is there whole or not at all; as a context, what was not kept of it goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.staging = path.parent / f"{_STAGING}{os.getpid()}-{path.name}"
+        """Where it is written, on the same disk, until it is kept."""
+
+    @classmethod
+    def claim(cls, path: str | os.PathLike[str], option: str, *, force: bool) -> File:
+        """Find out whether it can be written; raise OutputError where it cannot, or is there."""
+        if not os.fspath(path):
+            raise OutputError(f"the file has no name; write {option} FILE")
+        file = cls(Path(path))
+        if file.path.is_dir():
+            raise OutputError(f"{path}: is a directory; {option} takes the name of a file")
+        if file.path.exists() and not force:
+            raise OutputError(
+                f"{path}: is there already; choose another name, or overwrite it with --force "
+                "(force=True)"
+            )
+        try:
+            file._remove_left()
+            file.staging.write_bytes(b"\n")
+        except OSError as error:
+            file.release()
+            raise file.failed(error) from error
+        return file
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Take away what was not kept."""
+        with contextlib.suppress(OSError):
+            self.staging.unlink()
+
+    def keep(self) -> None:
+        """Put what was written in its place; raise OutputError."""
+        try:
+            self.staging.replace(self.path)
+        except OSError as error:
+            raise self.failed(error) from error
+
+    def store(self, data: bytes) -> None:
+        """Write all of it; raise OutputError."""
+        try:
+            self.staging.write_bytes(data)
+        except OSError as error:
+            raise self.failed(error) from error
+        self.keep()
+
+    def failed(self, error: OSError) -> OutputError:
+        """What to say where it cannot be written."""
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return OutputError(f"{self.path}: cannot be written: {reason}")
+
+    def _remove_left(self) -> None:
+        for left in self.path.parent.glob(f"{_STAGING}*"):
+            if left.name.endswith(f"-{self.path.name}") and _is_left(left):
+                left.unlink(missing_ok=True)
+
+
+def must_differ(directory: Directory | None, files: Iterable[File]) -> None:
+    """Refuse files that would take each other's place; raise OutputError."""
+    names = [name for name in _OURS if name != REQUESTS]
+    taken = [directory.path / name for name in names] if directory is not None else []
+    for file in files:
+        if file.path.resolve() in [path.resolve() for path in taken]:
+            raise OutputError(f"{file.path}: is the name of something else that is written, too")
+        taken.append(file.path)
+
+
 def _is_left(file: Path) -> bool:
     """Whether this is what a run left behind that was killed while it wrote."""
-    number = file.name.removeprefix(_STAGING)
+    number, _, _ = file.name.removeprefix(_STAGING).partition("-")
     if not file.name.startswith(_STAGING) or not number.isdecimal():
         return False
     try:

@@ -139,7 +139,7 @@ def _title(result: Result) -> str:
     return "\n".join(lines) + partial
 
 
-def _short(name: str, length: int) -> str:
+def short(name: str, length: int) -> str:
     """A name with its middle left out: what tells names apart is at their ends."""
     if len(name) <= length:
         return name
@@ -180,9 +180,19 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
         rank = drawn.get(group.kind, 0)
         drawn[group.kind] = rank + 1
         colour = _COLOURS[group.kind][rank % 3]
-        points = _thinned(latency, shares)
+        points = thinned(latency, shares)
         lines += axes.step(*points, where="post", color=colour, linewidth=1.6)
-        labels.append(f"{_short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
+        labels.append(f"{short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
+    label_tail(axes)
+    # Lines come from the upper left, so this corner is mostly free.
+    legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
+    legend.set_in_layout(False)
+    if len({group.initiator for group in groups}) < len(result.summary["initiators"]):
+        axes.set_title("Latency tail, the worst initiators of each kind")
+
+
+def label_tail(axes: Axes) -> None:
+    """Label logarithmic axes of latency and of percentiles, for what is drawn in them."""
     log_durations(axes.xaxis)
     levels = [10.0**-exponent for exponent in range(9)]
     floor = min(axes.get_ylim()[0], 0.05)
@@ -191,14 +201,9 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
     axes.set_yticks(shown, [_level(level) for level in shown])
     axes.yaxis.minorticks_off()
     axes.grid(which="major")
-    # Lines come from the upper left, so this corner is mostly free.
-    legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
-    legend.set_in_layout(False)
-    if len({group.initiator for group in groups}) < len(result.summary["initiators"]):
-        axes.set_title("Latency tail, the worst initiators of each kind")
 
 
-def _thinned(
+def thinned(
     latency: Sequence[float], shares: Sequence[float]
 ) -> tuple[Sequence[float], Sequence[float]]:
     """Leave out steps that are too small to be seen."""
@@ -393,7 +398,7 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Result, groups: list[Gr
         own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
         shown = result.slowest.filter(own, pl.col("latency_ns") > 0).head(_BARS // len(chosen))
         _bars(axes, shown, legend, max(heights) if is_same else group.figures["latency_ns"]["max"])
-        name = f"{_short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
+        name = f"{short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
         scale = "" if is_same else "\n(each on a scale of its own)" if axes is panels[0] else "\n"
         axes.set_title(f"{len(shown)} slowest: {name}{scale}")
     panels[0].set_ylabel("latency")

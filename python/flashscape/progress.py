@@ -65,6 +65,13 @@ class Bar:
         )
         self._show("running", share, self._fitting(parts))
 
+    def passing(self, phase: str, requests: int, share: float) -> None:
+        """Show how far a trace is read or written."""
+        self._begin(phase)
+        seconds = max(time.perf_counter() - self._begun, 1e-9)
+        parts = (f"{units.count(requests)} requests", f"{units.count(requests / seconds)} a second")
+        self._show(phase, share, self._fitting(parts))
+
     def _fitting(self, parts: tuple[str, ...]) -> str:
         """As many of the parts as there is room for."""
         room = self._console.width - _LEFT

@@ -13,6 +13,7 @@ from flashscape import output
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError
 from flashscape.latency import KINDS, Latency
+from flashscape.requests import read_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,6 +56,8 @@ class Result:
         self.summary = summary
         """The contents of ``summary.json``."""
         self._tables = tables
+        self.log: Path | None = None
+        """The file of all counted requests, where one was written."""
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Result:
@@ -82,6 +85,8 @@ class Result:
         result = cls(summary, {name: folder / f"{name}.parquet" for name in output.TABLES})
         if lacking := [key for key in _KEYS if key not in summary]:
             raise result.other_version(file, ", ".join(lacking))
+        if (log := folder / output.REQUESTS).exists():
+            result.log = log
         return result
 
     def other_version(self, file: Path, lacking: str) -> OutputError:
@@ -142,6 +147,13 @@ class Result:
         All together slowest first; ``record.slowest`` says how many are kept.
         """
         return self.frame("slowest")
+
+    @property
+    def requests(self) -> pl.LazyFrame | None:
+        """Every counted request with its blame, read when it is collected; None without a log."""
+        if self.log is None:
+            return None
+        return read_requests(self.log, digest=self.digest)
 
     def of_kind(self, kind: str, initiator: str | None = None) -> Latency:
         """Latencies of a kind of request, of one initiator or of all together."""
@@ -222,7 +234,8 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Tables go along as frames: the simulator's cannot be copied, and files may be gone."""
-        return {"summary": self.summary, "_tables": {n: self.frame(n) for n in output.TABLES}}
+        tables = {name: self.frame(name) for name in output.TABLES}
+        return {"summary": self.summary, "_tables": tables, "log": self.log}
 
     def _repr_html_(self) -> str:
         from flashscape.report import html

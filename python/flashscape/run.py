@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape import _flashscape, signals, units
-from flashscape._flashscape import Session
-from flashscape.errors import Interrupted, OutputError
+from flashscape._flashscape import Session, __version__
+from flashscape.errors import FlashscapeError, Interrupted, OutputError
 from flashscape.experiment import Experiment
-from flashscape.output import Directory
+from flashscape.output import Directory, File, must_differ
 from flashscape.result import Result
-from flashscape.snapshot import Snapshot, claim
+from flashscape.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,6 +81,8 @@ def run(
     experiment: Experiment | Mapping[str, Any] | str | PathLike[str],
     *,
     out: str | PathLike[str] | None = None,
+    requests: str | PathLike[str] | None = None,
+    fio_json: str | PathLike[str] | None = None,
     force: bool = False,
     progress: bool | Observer = False,
     snapshot: Snapshot | str | PathLike[str] | None = None,
@@ -88,14 +90,16 @@ def run(
 ) -> Result:
     """Run an experiment and return what was measured.
 
-    ``out`` is a directory for the results, refused at once where it is in use
-    unless ``force`` says to overwrite them. ``progress`` shows a bar on stderr,
-    or tells an :class:`Observer`. Other Python threads go on meanwhile.
+    ``out`` is a directory for the results; ``requests`` a Parquet file for every
+    counted request with its blame, written as the run goes on; ``fio_json`` a file
+    with the fields of fio's json+; ``save_drive`` one for the drive as it is after
+    the run (not where that was interrupted), to start others from it. All are
+    refused at once where they are in use, unless ``force`` says to overwrite them.
+    ``progress`` shows a bar on stderr, or tells an :class:`Observer`. Other Python
+    threads go on meanwhile.
 
     With ``snapshot`` (one, or a file's path) the drive is started from that, in
-    the place of what the experiment says of preconditioning. With ``save_drive``
-    the drive is shut down after the run and kept in that file, which is refused
-    where it is there unless ``force`` says to overwrite it.
+    the place of what the experiment says of preconditioning.
 
     Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, and on Ctrl-C
     Interrupted, which carries (and has saved) what was measured until then.
@@ -103,13 +107,61 @@ def run(
     experiment = Experiment.of(experiment)
     observer = _observer(progress)
     start = None if snapshot is None else Snapshot.of(snapshot).inner
-    if save_drive is not None:
-        claim(save_drive, force=force)
-    with nullcontext() if out is None else Directory.claim(out, force=force) as directory:
-        session, result = _run(experiment, start, directory, observer)
-    if save_drive is not None:
-        Snapshot(session.snapshot()).save(save_drive, force=force)
-    return result
+    with ExitStack() as claimed:
+
+        def file(path: str | PathLike[str] | None, option: str) -> File | None:
+            if path is None:
+                return None
+            return claimed.enter_context(File.claim(path, option, force=force))
+
+        directory = None
+        if out is not None:
+            directory = claimed.enter_context(Directory.claim(out, force=force))
+        targets = _Targets(
+            directory,
+            file(requests, "--requests"),
+            file(fio_json, "--fio-json"),
+            file(save_drive, "--save-drive"),
+        )
+        must_differ(directory, [f for f in targets[1:] if isinstance(f, File)])
+        return _run(experiment, start, targets, observer)
+
+
+class _Targets(NamedTuple):
+    """Where results go, all of it claimed."""
+
+    directory: Directory | None
+    requests: File | None
+    fio_json: File | None
+    drive: File | None
+
+    def store(self, session: Session, result: Result) -> None:
+        """Write all but the picture."""
+        # It takes the place of an earlier one in the directory, which goes with the tables.
+        if self.directory is not None:
+            result.write_to(self.directory)
+        if self.requests is not None:
+            self._end_log(self.requests, session, result)
+        if self.fio_json is not None:
+            from flashscape import fio
+
+            self.fio_json.store(fio.text(result).encode())
+        if self.drive is not None and result.complete:
+            Snapshot(session.snapshot()).write_to(self.drive)
+
+    @staticmethod
+    def _end_log(file: File, session: Session, result: Result) -> None:
+        about = {
+            "flashscape": __version__,
+            "digest": result.digest,
+            "complete": json.dumps(result.complete),
+        }
+        try:
+            session.end_log(list(about.items()))
+        except OSError as error:
+            raise file.failed(error) from error
+        file.keep()
+        result.log = file.path
 
 
 def run_prepared(
@@ -119,34 +171,39 @@ def run_prepared(
 
     It is asked once the traces are read, so what is wrong with those comes first, as ever.
     """
-    return _run(experiment, None, None, observer, prepare)[1]
+    return _run(experiment, None, _Targets(None, None, None, None), observer, prepare)
 
 
 def _run(
     experiment: Experiment,
     start: _flashscape.Snapshot | None,
-    directory: Directory | None,
+    targets: _Targets,
     observer: Observer,
     prepare: Callable[[Session], None] | None = None,
-) -> tuple[Session, Result]:
+) -> Result:
     whereabouts = _Whereabouts(observer)
     started = time.thread_time()
     session = _surveyed(experiment, start, observer, whereabouts)
+    result = failed = None
     try:
-        complete = _simulate(session, whereabouts, prepare)
+        complete = _simulate(session, whereabouts, targets.requests, prepare)
+    except OutputError as error:
+        # The log fills the disk: what was measured until then is not lost.
+        complete, failed = False, error
+        targets = targets._replace(requests=None)
     finally:
         observer.ended()
-    result = None
     try:
         # A second Ctrl-C, out of impatience, must not cost what the first one kept.
         with signals.deferred():
             if (saving := getattr(observer, "saving", None)) is not None:
                 saving(complete)
             result = _measured(session, experiment, time.thread_time() - started, complete)
-            if directory is not None:
-                result.write_to(directory)
-        if directory is not None:
-            result.draw_to(directory)
+            targets.store(session, result)
+        if targets.directory is not None:
+            result.draw_to(targets.directory)
+        if failed is not None:
+            raise failed
     except OutputError as error:
         error.result = result
         raise
@@ -155,7 +212,7 @@ def _run(
         raise Interrupted(result, where) from None
     if not complete:
         raise Interrupted(result, whereabouts.now)
-    return session, result
+    return result
 
 
 def _surveyed(
@@ -192,9 +249,12 @@ def _observer(progress: bool | Observer) -> Observer:
 
 
 def _simulate(
-    session: Session, whereabouts: _Whereabouts, prepare: Callable[[Session], None] | None
+    session: Session,
+    whereabouts: _Whereabouts,
+    log: File | None,
+    prepare: Callable[[Session], None] | None,
 ) -> bool:
-    """Go to the end; False where the user ended it before."""
+    """Go to the end; False where the user ended it before; OutputError for the log."""
     try:
         if prepare is None:
             session.precondition(whereabouts.preconditioning)
@@ -202,14 +262,33 @@ def _simulate(
             prepare(session)
     except KeyboardInterrupt:
         raise Interrupted(None, whereabouts.now) from None
+    advance = session.advance if log is None else _logging(session, log)
     try:
         events = 1 << 14
         while True:
             begun = time.perf_counter()
-            if not session.advance(events):
+            if not advance(events):
                 return True
             whereabouts.running(*session.progress())
             took = time.perf_counter() - begun
             events = max(1 << 10, int(events * min(2.0, _SLICE_SECONDS / max(took, 1e-9))))
     except KeyboardInterrupt:
         return False
+
+
+def _logging(session: Session, log: File) -> Callable[[int], bool]:
+    """Advance with a log of requests."""
+
+    def advance(events: int) -> bool:
+        try:
+            return session.advance(events)
+        except FlashscapeError:
+            raise
+        except OSError as error:
+            raise log.failed(error) from error
+
+    try:
+        session.log_requests(log.staging)
+    except OSError as error:
+        raise log.failed(error) from error
+    return advance

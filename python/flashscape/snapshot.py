@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape, units
-from flashscape.errors import OutputError
 from flashscape.experiment import Experiment
+from flashscape.output import File
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,16 +66,17 @@ class Snapshot:
         A file that is there is only replaced with ``force``. Its size is about that of
         the drive's map: some 9 bytes for each mapping unit that was ever written.
         """
-        target = claim(path, force=force)
-        staged = target.with_name(f".{target.name}.unfinished-{os.getpid()}")
+        with File.claim(path, "the file for the snapshot", force=force) as file:
+            self.write_to(file)
+
+    def write_to(self, file: File) -> None:
+        """Write it to a file that was claimed; raise OutputError."""
         try:
-            staged.unlink(missing_ok=True)
-            self._inner.write(os.fspath(staged))
-            staged.replace(target)
+            file.staging.unlink(missing_ok=True)
+            self._inner.write(file.staging)
         except OSError as error:
-            raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from error
-        finally:
-            staged.unlink(missing_ok=True)
+            raise file.failed(error) from error
+        file.keep()
 
     @property
     def inner(self) -> _flashscape.Snapshot:
@@ -99,17 +99,3 @@ def describe(origin: Mapping[str, Any]) -> str:
     ran = f" and {units.duration(origin['ran_ns'])} of work" if origin["ran_ns"] else ""
     mapped, erases = origin["mapped_units"], origin["erases"]
     return f"{name}: {mapped} mapping units of data, {erases} erases, after preconditioning{ran}"
-
-
-def claim(path: str | PathLike[str], *, force: bool) -> Path:
-    """Refuse a file that is there, or that cannot be made, before any work is done."""
-    target = Path(path)
-    if not os.fspath(path):
-        raise OutputError("the file for the snapshot has no name")
-    if target.is_dir():
-        raise OutputError(f"{target}: is a directory, not a file for a snapshot")
-    if target.exists() and not force:
-        raise OutputError(f"{target}: is there already; choose another name, or overwrite (force)")
-    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
-        raise OutputError(f"{target}: its directory is not there or cannot be written to")
-    return target

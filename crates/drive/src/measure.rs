@@ -3,6 +3,7 @@
 
 use crate::device::{Completion, Counters, Device};
 use crate::experiment::Experiment;
+use crate::requests::RequestLog;
 use engine::{Instant, Span};
 use ftl::Tally;
 use host::{Command, Kind};
@@ -115,6 +116,8 @@ pub struct Measured {
     in_flight_ns: u128,
     /// Whether the warm-up was over before the end.
     is_warm: bool,
+    /// Counted requests, where they are asked for.
+    pub log: Option<Box<RequestLog>>,
 }
 
 /// Rows of the time series before intervals are joined.
@@ -158,6 +161,7 @@ impl Measured {
             end: None,
             in_flight_ns: 0,
             is_warm: false,
+            log: None,
         };
         measured.begin_if_warm(Instant::START, device);
         measured
@@ -258,6 +262,9 @@ impl Measured {
             arrived: completion.arrived,
             blame: blame.iter().collect(),
         });
+        if let Some(log) = &mut self.log {
+            log.record(completion, blame);
+        }
     }
 
     /// Ends measuring at the device's present moment.

@@ -202,11 +202,15 @@ fn precondition(history: &History) -> Value {
 }
 
 fn survey(survey: &Survey) -> Value {
+    let passed = survey.passed.iter().map(|passed| (passed.reason.to_owned(), json!(passed.lines)));
     json!({
         "file": survey.file.display().to_string(),
         "format": survey.format.name(),
         "rows": survey.rows,
         "span_ns": survey.span().as_ns(),
         "bytes": survey.bytes(),
+        "passed_over": passed.collect::<serde_json::Map<_, _>>(),
+        "read_as": survey.notes,
+        "devices": survey.names,
     })
 }

@@ -8,10 +8,11 @@ use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
 use crate::precondition::NoSpace;
 use crate::prepare::{History, Prepared};
+use crate::requests::RequestLog;
 use crate::snapshot::{Damaged, Snapshot};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
-use host::{HostError, Issue, Request, Source, WorkloadConfig};
+use host::{Command, HostError, Issue, Source, WorkloadConfig};
 use std::collections::VecDeque;
 
 /// Why a run ended early.
@@ -91,13 +92,23 @@ impl engine::Event for Coming {
     }
 }
 
+/// A request that was drawn.
+#[derive(Clone, Copy)]
+struct Drawn {
+    command: Command,
+    /// Its place among all that its initiator has drawn.
+    number: u64,
+}
+
 /// A host program that uses the drive.
 struct Initiator {
     source: Source,
+    /// How many requests were drawn.
+    drawn: u64,
     outstanding: u32,
     depth: u32,
     /// Open loop: arrived, and waiting for a place in the queue.
-    waiting: VecDeque<(Instant, Request)>,
+    waiting: VecDeque<(Instant, Drawn)>,
     /// Nothing more comes.
     stopped: bool,
     /// Closed loop: places that are to be filled at the beginning.
@@ -145,6 +156,7 @@ impl Initiator {
             places,
             is_bounded: check::is_bounded(workload, &experiment.run),
             source,
+            drawn: 0,
             outstanding: 0,
             waiting: VecDeque::new(),
             stopped: false,
@@ -159,7 +171,7 @@ pub struct Run {
     device: Device,
     initiators: Vec<Initiator>,
     agenda: Agenda<Coming>,
-    coming: Slab<Coming, (u32, Request)>,
+    coming: Slab<Coming, (u32, Drawn)>,
     measured: Measured,
     stop_time: Option<Instant>,
     stop_requests: u64,
@@ -335,7 +347,7 @@ impl Run {
     }
 
     #[inline]
-    fn count_issued(&mut self, request: Request) {
+    fn count_issued(&mut self, request: Drawn) {
         self.issued += 1;
         self.issued_bytes += request.command.bytes;
         if self.issued >= self.stop_requests || self.issued_bytes >= self.stop_bytes {
@@ -362,6 +374,8 @@ impl Run {
                 Issue::At(since) => since,
                 Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
             };
+        let request = Drawn { command: request.command, number: initiator.drawn };
+        initiator.drawn += 1;
         let is_open = initiator.source.is_open_loop();
         let late =
             initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
@@ -418,7 +432,7 @@ impl Run {
         index: usize,
         now: Instant,
         arrived: Instant,
-        request: Request,
+        request: Drawn,
     ) -> Result<(), RunError> {
         if !self.link.add(request.command.bytes) {
             return Err(self.fault(
@@ -431,7 +445,10 @@ impl Run {
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
         let priority = initiator.source.priority();
-        self.device.submit(now, arrived, request.command, priority, index as u32);
+        let id = self.device.submit(now, arrived, request.command, priority, index as u32);
+        if let Some(log) = &mut self.measured.log {
+            log.submitted(id, request.number);
+        }
         Ok(())
     }
 
@@ -565,6 +582,14 @@ impl Run {
         let open = |initiator: &&Initiator| initiator.source.is_open_loop();
         let told = |initiator: &'_ Initiator| initiator.backlog;
         self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
+    }
+    /// Keeps counted requests from now on; called before the run goes on for the first time.
+    pub fn log_requests(&mut self) {
+        self.measured.log = Some(Box::default());
+    }
+    /// The requests that were counted since their log was last emptied, where it is kept.
+    pub fn request_log(&mut self) -> Option<&mut RequestLog> {
+        self.measured.log.as_deref_mut()
     }
     /// Ends measuring at the present moment.
     pub fn finish(&mut self) {

@@ -601,26 +601,6 @@ fn the_link_serves_what_is_ready_first() {
     assert_eq!(found.latency(), 4_096, "it waited for an idle link: {:?}", found.blame);
 }
 
-#[test]
-fn requests_share_a_link_one_after_the_other() {
-    let overrides = |duplex: &str| {
-        vec![
-            set("buffer.durability", "capacitor"),
-            set("link.rate", "1 GB/s"),
-            set("link.duplex", duplex),
-        ]
-    };
-    for (duplex, down) in [("full", 8_192), ("half", 8_192 + 65_536)] {
-        let mut bench = Bench::new(&overrides(duplex));
-        // Reads of what was never written are answered at once.
-        let read = bench.submit(0, Kind::Read, 0, 64 * KIB);
-        let write = bench.submit(0, Kind::Write, 0, 8 * KIB);
-        bench.settle();
-        assert_eq!(bench.done(read).latency(), 65_536, "{duplex}");
-        assert_eq!(bench.done(write).latency(), down, "{duplex}");
-    }
-}
-
 // ---- reads first, within bounds ----------------------------------------------
 
 #[test]

@@ -138,25 +138,6 @@ fn a_write_through_goes_out_at_once_and_padded() {
 // ---- durability ---------------------------------------------------------------
 
 #[test]
-fn a_durability_class_says_when_writes_and_flushes_are_answered() {
-    for (class, write, flush) in [
-        ("none", PROGRAM, 2 * US),
-        ("volatile", 3 * US, PROGRAM - 10 * US),
-        ("capacitor", 3 * US, 2 * US),
-    ] {
-        let times = [set("buffer.latency", "3 us"), set("firmware.flush", "2 us")];
-        let mut bench = Bench::new(&with(vec![durability(class)], &times));
-        let tag = bench.submit(0, Kind::Write, 0, PAGE);
-        let flushing = bench.submit(10 * US, Kind::Flush, 0, 0);
-        bench.settle();
-        assert_eq!(bench.done(tag).latency(), write, "{class}");
-        assert_eq!(bench.done(flushing).latency(), flush, "{class}");
-        let nothing_left = bench.alone(Kind::Flush, 0, 0);
-        assert_eq!(nothing_left.latency(), 2 * US, "{class}");
-    }
-}
-
-#[test]
 fn a_flush_waits_for_all_that_came_before_and_nothing_later() {
     let mut bench = Bench::new(&one_by_one());
     write_pages(&mut bench, 0, &[0, 1, 2]);
@@ -436,23 +417,6 @@ fn zeroes_drop_data_that_waits() {
 }
 
 // ---- order, size, priority -----------------------------------------------------------
-
-#[test]
-fn lru_spares_what_was_written_last() {
-    // Four pages fit; when they are full, one goes to make it three.
-    let policy = "{ policy = \"watermark\", high = \"100 %\", low = \"75 %\" }";
-    for (order, flushed) in [("fifo", 0), ("lru", 1)] {
-        let mut bench = Bench::new(&[
-            durability("capacitor"),
-            set("buffer.size", "16 KiB"),
-            set("buffer.flush", policy),
-            set("buffer.order", order),
-        ]);
-        write_pages(&mut bench, 0, &[0, 1, 2, 0, 3]);
-        assert_eq!(bench.settle(), PROGRAM);
-        assert_eq!(on_flash(&bench, 4), [flushed], "{order}");
-    }
-}
 
 #[test]
 fn a_buffer_takes_what_fits_and_the_rest_as_room_comes() {

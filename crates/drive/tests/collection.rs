@@ -1,5 +1,6 @@
-//! Garbage collection in time: when it begins and ends, whom it lets go first,
-//! which block it takes, and what becomes of blocks that fail or wear out.
+//! Garbage collection in time: when it begins and ends, whom it lets go first, and
+//! what becomes of blocks that fail or wear out. (What each of its parameters does is
+//! in `directions/collection.rs`.)
 //!
 //! Times are those of the drive in [`poised`]: a write takes 100 + 200 us; a page
 //! is collected in 25 + 100 us (read) and 100 + 200 us (write), a block erased in
@@ -136,40 +137,6 @@ fn a_collection_that_does_not_yield_withholds_its_unit() {
 }
 
 #[test]
-fn paced_collection_moves_a_page_for_each_page_that_is_written() {
-    // Blocks 0 and 1 have two live pages of four: gaining one takes one move.
-    // There are 9 blocks, so that space stays between soft and urgent.
-    for (pacing, expected) in
-        [("none", [300, 600, 900, 1_200]), ("proportional", [300, 600, 1_325, 2_050])]
-    {
-        let overrides = [set("geometry.blocks_per_plane", 9), set("ftl.gc.pacing", pacing)];
-        let mut bench = filled(&with(thresholds(1, 3, 3), &overrides));
-        let start = overwrite(&mut bench, &[0, 1, 4, 5]);
-        // The first opens a block. From the second on each owes a move, which takes
-        // 425 us; the fourth owes the erase, which comes after it.
-        let found = finished_us(&mut bench, start, &[8, 9, 10, 11]);
-        assert_eq!(found, expected, "{pacing}");
-    }
-}
-
-#[test]
-fn a_window_is_how_many_moves_are_under_way() {
-    // Two live pages. With a window of one: read, write, read, write. With two:
-    // both reads, from 300 to 550 us, then both writes.
-    for (window, at_420, at_540) in [(1, [1, 0], [1, 1]), (2, [1, 0], [2, 0])] {
-        let mut bench = filled(&[set("ftl.gc.window", window)]);
-        let start = overwrite(&mut bench, &[0, 1, 4, 5]);
-        bench.submit(start, Kind::Write, page(0, 8), PAGE);
-        for (at, expected) in [(420, at_420), (540, at_540)] {
-            bench.until(start + at * US);
-            assert_eq!(begun(&bench)[..2], expected, "window {window}, {at} us");
-        }
-        let end = bench.settle();
-        assert_eq!(end - start, (300 + 2 * 425 + 1_500) * US, "window {window}");
-    }
-}
-
-#[test]
 fn copy_back_leaves_the_channel_alone() {
     let (mut bench, start) = poised(&[set("ftl.gc.copy_back", true)]);
     let busy = bench.device.channel_busy()[0];
@@ -294,23 +261,6 @@ fn idle_collection_makes_way_until_the_unit_is_idle_again() {
 }
 
 #[test]
-fn collection_goes_on_until_more_than_stop_is_free() {
-    // 12 blocks, of which 4 hold data. Writing pages 0 to 11 anew kills blocks 0 to
-    // 2 and fills 4 to 6; the next opens block 7, which leaves 4 free.
-    for stop in [4, 5, 6] {
-        let blocks = set("geometry.blocks_per_plane", 12);
-        let mut bench = filled(&with(thresholds(4, 4, stop), &[blocks]));
-        let start = overwrite(&mut bench, &(0..12).collect::<Vec<_>>());
-        assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 5));
-        let end = overwrite(&mut bench, &[12]);
-        let erases = u64::from(stop) - 3;
-        assert_eq!(begun(&bench), [0, 0, 0, erases], "stop at {stop}");
-        assert_eq!(free_blocks(&bench), stop + 1);
-        assert_eq!(end - start, (300 + erases * 1_500) * US);
-    }
-}
-
-#[test]
 fn collection_ends_where_no_block_gains_space() {
     // `check` refuses a stop threshold that cannot be passed; so the workload names
     // a small region, and the rest is written here. 16 pages fill 4 of 8 blocks.
@@ -342,52 +292,6 @@ fn thresholds_in_pages_count_pages_and_those_in_blocks_whole_blocks() {
 
 // ---- victims ------------------------------------------------------------------------
 
-/// The block that a policy takes where die 0 stands so at a host's unit 40:
-///
-/// | block | live | closed at |
-/// |---|---|---|
-/// | 0 | 3 | 8 |
-/// | 1 | 2 | 16 |
-/// | 2 | 2 | 24 |
-/// | 3 | 4 | 32 |
-/// | 4 | 1 | 36 |
-/// | 5 | 4 | 40 |
-///
-/// (To the 32nd unit both dies were filled in turn, so it may be a unit less.)
-fn victim(policy: &str, seed: u64) -> u32 {
-    let mut bench = filled(&[
-        set("geometry.blocks_per_plane", 9),
-        set("ftl.gc.victim", policy),
-        set("seed", seed),
-    ]);
-    let start = overwrite(&mut bench, &[0, 4, 5, 8, 0, 4, 5, 9]);
-    let ftl = bench.device.ftl();
-    let live: Vec<_> = (0..6).map(|block| ftl.live_units(BlockId(block))).collect();
-    assert_eq!((live, free_blocks(&bench)), (vec![3, 2, 2, 4, 1, 4], 3));
-    // Opens the block that leaves 2 free.
-    bench.submit(start, Kind::Write, page(0, 12), PAGE);
-    bench.until(start);
-    let states = bench.device.ftl().block_states();
-    let collected = states.iter().position(|state| *state == BlockState::Collecting);
-    let collected = collected.expect("a victim was chosen") as u32;
-    bench.settle();
-    assert!(bench.device.ftl().erase_counts()[collected as usize] > 0);
-    collected
-}
-
-#[test]
-fn each_policy_takes_the_block_of_its_definition() {
-    // Least live data.
-    assert_eq!(victim("{ policy = \"greedy\" }", 1), 4);
-    // Closed first.
-    assert_eq!(victim("{ policy = \"fifo\" }", 1), 0);
-    // Gained times age over twice the live: 1 * 33 / 6 = 5.5, 2 * 25 / 4 = 12.5,
-    // 2 * 17 / 4 = 8.5, none, 3 * 5 / 2 = 7.5.
-    assert_eq!(victim("{ policy = \"cost-benefit\" }", 1), 1);
-    // The best of 200: greedy's, but for one case in 10^24.
-    assert_eq!(victim("{ policy = \"d-choices\", choices = 200 }", 1), 4);
-}
-
 #[test]
 fn greedy_takes_the_lowest_of_equals() {
     let mut bench = filled(&[]);
@@ -397,52 +301,7 @@ fn greedy_takes_the_lowest_of_equals() {
     assert_eq!(bench.device.ftl().block_states()[2], BlockState::Collecting);
 }
 
-#[test]
-fn random_policies_draw_among_all_blocks_that_gain() {
-    let drawn = |policy: &str| {
-        let mut counts = [0; 6];
-        (0..100).for_each(|seed| counts[victim(policy, seed) as usize] += 1);
-        println!("{policy}: {counts:?}");
-        counts
-    };
-    for policy in ["{ policy = \"random\" }", "{ policy = \"d-choices\", choices = 1 }"] {
-        // A quarter each, within 3.5 standard deviations; never a block full of live data.
-        let counts = drawn(policy);
-        assert_eq!((counts[3], counts[5]), (0, 0));
-        assert!([0, 1, 2, 4].iter().all(|block| (10..=40).contains(&counts[*block])));
-    }
-    // Of two draws the best: block 4 in 7 of 16, block 0 in 1 of 16 cases.
-    let counts = drawn("{ policy = \"d-choices\", choices = 2 }");
-    assert!((27..=60).contains(&counts[4]) && counts[0] <= 15 && counts[3] + counts[5] == 0);
-}
-
 // ---- wear -----------------------------------------------------------------------------
-
-#[test]
-fn the_least_worn_block_first_evens_wear_out() {
-    // One page is written 480 times while data lies still in 4 of 16 blocks. Then
-    // that data is written anew, which frees unworn blocks, and the page 160 times
-    // more: 40 blocks. Taken by wear, those are the unworn ones, ten times each; in
-    // turn, they are all, three times each.
-    let spread = |order: &str| {
-        let overrides =
-            [set("geometry.blocks_per_plane", 16), set("ftl.allocation.free_block", order)];
-        // All dead blocks are erased: 4 hold data, 1 is open, 11 are free.
-        let mut bench = filled(&with(thresholds(10, 10, 10), &overrides));
-        overwrite(&mut bench, &[0; 480]);
-        overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
-        overwrite(&mut bench, &[0; 160]);
-        let ftl = bench.device.ftl();
-        println!("{order}: {:?}", &ftl.erase_counts()[..16]);
-        // Data that lies still keeps its blocks from being worn under any order.
-        let moving = (0..16).filter(|block| ftl.live_units(BlockId(*block)) == 0);
-        let counts: Vec<_> = moving.map(|block| ftl.erase_counts()[block as usize]).collect();
-        counts.iter().max().unwrap() - counts.iter().min().unwrap()
-    };
-    let (by_wear, in_turn) = (spread("least-worn"), spread("fifo"));
-    assert!(by_wear <= 2, "erase counts differ by {by_wear}");
-    assert!(in_turn >= 6, "erase counts differ by {in_turn}");
-}
 
 /// A die of 40 blocks of 4 pages, of which 16 hold data.
 fn spacious(overrides: &[Override]) -> Vec<Override> {

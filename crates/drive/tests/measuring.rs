@@ -276,3 +276,53 @@ fn small_drives_are_aged_until_steady_and_others_say_that_they_are_not() {
     let notes = notes_of(&age("1.0"), &[]);
     expect(&notes, &["before write amplification was steady", "in its last window"]);
 }
+
+// ---- the log of requests -------------------------------------------------------------
+
+#[test]
+fn a_log_has_counted_requests_in_order_of_completion_with_their_numbers() {
+    // Reads one behind the other, 125 us each; the warm-up takes the first three.
+    let text = reads("[run]\nrequests = 8\nwarm_up = { requests = 3 }\n");
+    let mut run = logged(&experiment(&text, &[]));
+    let log = run.request_log().expect("it was asked for");
+    let numbers: Vec<u64> = log.rows().iter().map(|row| row.number).collect();
+    assert_eq!(numbers, [3, 4, 5, 6, 7]);
+    let finished: Vec<u64> = log.rows().iter().map(|row| row.finished.as_ns()).collect();
+    assert_eq!(finished, [4, 5, 6, 7, 8].map(|nth| nth * READ_US * US));
+    log.clear();
+    assert!(log.rows().is_empty());
+    assert!(metrics::State::ALL.iter().all(|state| log.spent_ns(*state).is_empty()));
+}
+
+#[test]
+fn a_log_finds_requests_that_think_times_have_reordered() {
+    let text = reads("queue_depth = 16\nthink_time = { mean = \"1 ms\" }\n[run]\nrequests = 400\n");
+    let mut run = logged(&experiment(&text, &[]));
+    let log = run.request_log().expect("it was asked for");
+    let mut numbers: Vec<u64> = log.rows().iter().map(|row| row.number).collect();
+    assert!(!numbers.is_sorted(), "they come in another order than they are drawn in");
+    numbers.sort_unstable();
+    // All that were issued, once each. Those that were drawn last may never be.
+    numbers.dedup();
+    assert_eq!(numbers.len(), 400);
+    assert!(numbers.iter().all(|number| *number < 400 + 16));
+    let mut sums = vec![0; log.rows().len()];
+    for state in metrics::State::ALL {
+        for (sum, ns) in sums.iter_mut().zip(log.spent_ns(state)) {
+            *sum += ns;
+        }
+    }
+    let latency = |row: &drive::requests::Logged| (row.finished - row.arrived).as_ns();
+    assert_eq!(sums, log.rows().iter().map(latency).collect::<Vec<_>>());
+}
+
+/// Runs to the end with a log.
+fn logged(experiment: &Experiment) -> Run {
+    let mut run = Run::new(experiment, &[None], &mut |_| true)
+        .expect("there is space")
+        .expect("nothing interrupts it");
+    run.log_requests();
+    while run.advance(1 << 10).expect("it can be simulated") {}
+    run.finish();
+    run
+}

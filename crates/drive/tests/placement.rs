@@ -10,7 +10,6 @@ use engine::Streams;
 use ftl::{BinChoice, BinId, Lpn, PoolId, Pun, Untimed};
 use host::Kind;
 
-const US: u64 = 1_000;
 const PAGE: u64 = 4_096;
 
 /// The bin that a logical unit is in.
@@ -20,59 +19,7 @@ fn bin_of(device: &Device, lpn: u32) -> u32 {
     layout.bin(layout.block(pun)).0
 }
 
-// ---- the choice of a bin, by hand ---------------------------------------------
-
-/// Three dies with a channel each, in one pool; die 0 is read from for 10 x 125 us,
-/// which goes before the programs that it gets meanwhile. Writes of pages 101, 102 …
-/// come at the given moments; returns the die that each went to.
-fn beside_a_busy_die(choice: &str, at_us: &[u64]) -> Vec<u32> {
-    let mut bench = Bench::filled(&[
-        set("geometry.channels", 3),
-        set("scheduler.bypass", "drain"),
-        set("ftl.allocation.choice", choice),
-    ]);
-    for number in 0..10 {
-        // The fill went round: every third page is on die 0.
-        bench.submit(0, Kind::Read, 3 * number * PAGE, PAGE);
-    }
-    for (page, at) in (101..).zip(at_us) {
-        bench.submit(at * US, Kind::Write, page * PAGE, PAGE);
-    }
-    bench.settle();
-    (101..).zip(at_us).map(|(page, _)| bin_of(&bench.device, page)).collect()
-}
-
-#[test]
-fn round_robin_goes_round_whatever_waits() {
-    let dies = beside_a_busy_die("round-robin", &[10, 20, 30, 400, 410, 420, 430]);
-    assert_eq!(dies, [0, 1, 2, 0, 1, 2, 0]);
-}
-
-#[test]
-fn least_queued_avoids_a_die_whose_programs_wait() {
-    // Programs asked for and not ended, on dies 0, 1, 2, and whose turn it is:
-    //
-    //    10  0 0 0, turn 0: die 0, where it waits behind the reads until 1250
-    //    20  1 0 0, turn 1: die 1          30  1 1 0, turn 2: die 2
-    //   400  those of 1 and 2 ended at 320 and 330.  1 0 0, turn 0: die 1
-    //   410  1 1 0, turn 2: die 2         420  1 1 1, turn 0: all alike, die 0
-    //   430  2 1 1, turn 1: die 1         440  2 2 1, turn 2: die 2
-    //   450  2 2 2, turn 0: die 0
-    let dies = beside_a_busy_die("least-queued", &[10, 20, 30, 400, 410, 420, 430, 440, 450]);
-    assert_eq!(dies, [0, 1, 2, 1, 2, 0, 1, 2, 0]);
-}
-
-#[test]
-fn most_free_prefers_a_die_whose_programs_have_no_page_yet() {
-    // Pages are bound when programs start, so what waits for die 0 takes none yet.
-    // Pages taken so far, and whose turn it is:
-    //
-    //    10  0 0 0, turn 0: die 0          20  0 0 0, turn 1: die 1, at once
-    //    30  0 1 0, turn 2: die 2          40  0 1 1, turn 0: die 0
-    //    50  0 1 1, turn 1: die 0          60  0 1 1, turn 1: die 0
-    let dies = beside_a_busy_die("most-free", &[10, 20, 30, 40, 50, 60]);
-    assert_eq!(dies, [0, 1, 2, 0, 0, 0]);
-}
+// ---- the choice of a bin --------------------------------------------------------
 
 #[test]
 fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
@@ -428,4 +375,16 @@ fn pools_are_counted_as_their_units_are() {
             (0..layout.pool_count()).map(|pool| layout.logical_units_of(PoolId(pool))).collect();
         assert_eq!(found, counted, "{pool}s, {stripe}");
     }
+}
+
+// ---- a fill -----------------------------------------------------------------------
+
+#[test]
+fn a_random_fill_is_the_same_whatever_the_seed() {
+    let filled = |seed: u64| {
+        let bench = Bench::new(&[set("precondition.fill", "random"), set("seed", seed)]);
+        let ftl = bench.device.ftl();
+        (0..768).map(|lpn| ftl.lookup(Lpn(lpn)).expect("all is filled").0).collect::<Vec<_>>()
+    };
+    assert_eq!(filled(1), filled(2));
 }

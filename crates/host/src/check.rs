@@ -9,6 +9,7 @@ use crate::mix::shares;
 use crate::region::Region;
 use crate::sizes::{largest, round_up_to};
 use crate::synthetic::{align, size};
+use crate::trace::foreign_settings;
 use settings::{Share, Size};
 
 /// The unit of a drive's addresses; sizes and alignments are multiples of it.
@@ -198,6 +199,8 @@ fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults
     let stamps = "has no meaning with mode = \"closed\", which does not use the stamps";
     faults.when(closed && trace.time_scale.is_some(), "trace.time_scale", stamps);
     faults.when(closed && trace.disorder.is_some(), "trace.disorder", stamps);
+    faults.when(closed && trace.spread.is_some(), "trace.spread", stamps);
+    check_settings(trace, faults);
     let thinks = !closed && config.think_time.is_some();
     faults.when(thinks, "think_time", "has no meaning with mode = \"open\"; remove it");
     let scale_is_wrong = trace.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite()));
@@ -206,6 +209,15 @@ fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults
     let none = devices.is_some_and(<[u32]>::is_empty);
     faults.when(none, "trace.devices", "names no device; leave it out to replay all");
     faults.when(trace.repeat == Some(0), "trace.repeat", "must be at least 1");
+}
+
+/// Refuses keys that mean nothing for the format that is given.
+fn check_settings(trace: &TraceConfig, faults: &mut Faults) {
+    for fault in trace.format.map_or(Vec::new(), |format| foreign_settings(trace, format)) {
+        faults.when(true, &fault.key, &fault.problem);
+    }
+    let is_empty = trace.block_size.is_some_and(|size| size.bytes() == 0);
+    faults.when(is_empty, "trace.block_size", "must be more than 0 B");
 }
 
 fn check_stop(stop: Option<&StopConfig>, faults: &mut Faults) {

@@ -4,7 +4,7 @@
 //! being ignored; `check.rs` does that.
 
 use crate::either::text_or_table;
-use crate::trace::Format;
+use crate::trace::{Event, Format, Options, Spread, TimeUnit, Waits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Frequency, Share, Size, Time};
@@ -273,7 +273,7 @@ pub struct StopConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// The file, plain or gzip.
+    /// The file: plain, gzip or Zstandard.
     pub file: PathBuf,
     /// Its format. Default: detected; an ambiguous file is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,9 +287,25 @@ pub struct TraceConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<f64>,
     /// Open mode: what to do about stamps that run backwards. Default: `sort` for
-    /// captured traces (several threads log into one file), else `refuse`.
+    /// formats in which that is no sign of damage (captured, msr, etw, blkparse,
+    /// systor), else `refuse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disorder: Option<Disorder>,
+    /// Open mode: what becomes of rows with equal stamps. Default: `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+    /// blkparse: the event that is taken as the request. Default: `queue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
+    /// fio: the unit of stamps (version 3) and waits (version 2). Default: `us`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<TimeUnit>,
+    /// fio version 2: what a wait counts from. Default: `gaps`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
+    /// SPC: the blocks that addresses count. Default: `512 B`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_size: Option<Size>,
     /// The device numbers to replay. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<u32>>,
@@ -304,6 +320,19 @@ pub struct TraceConfig {
     /// mean gap after the last stamp. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u64>,
+}
+
+impl TraceConfig {
+    /// What of this concerns the reading of the file.
+    pub fn options(&self) -> Options {
+        Options {
+            event: self.event,
+            time_unit: self.time_unit,
+            waits: self.waits,
+            block_bytes: self.block_size.map(|size| size.bytes()),
+            spread: self.spread,
+        }
+    }
 }
 
 /// Whether a trace's requests come by their stamps.

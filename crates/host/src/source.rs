@@ -7,7 +7,7 @@ use crate::error::{ConfigError, HostError};
 use crate::region::Region;
 use crate::synthetic::Synthetic;
 use crate::trace::replay::{self, Replay};
-use crate::trace::{Survey, survey};
+use crate::trace::{Survey, survey_with};
 use engine::{Span, Streams};
 
 /// One initiator's stream of requests.
@@ -36,7 +36,7 @@ impl WorkloadConfig {
     /// before a replay, for [`WorkloadConfig::expand`] and [`Source::build_surveyed`].
     pub fn survey(&self) -> Result<Option<Survey>, HostError> {
         let Some(trace) = &self.trace else { return Ok(None) };
-        Ok(Some(survey(&trace.file, trace.format)?))
+        Ok(Some(survey_with(&trace.file, trace.format, &trace.options())?))
     }
 
     /// Everything that forbids the replay of the workload's trace, given what

@@ -4,7 +4,7 @@
 use engine::Streams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use host::trace::{Format, survey};
+use host::trace::{self, Format, survey};
 use host::{Command, HostError, Issue, Kind, Request, Source, WorkloadConfig};
 use std::io::Write;
 use std::path::PathBuf;
@@ -83,8 +83,13 @@ fn each_format_is_detected_plain_and_gzipped() {
         let plain = Fixture::new(&format!("plain-{name}"), text);
         let packed = Fixture::new(&format!("packed-{name}"), gzip(text));
         let (plain, packed) = (survey(&plain.0, None).unwrap(), survey(&packed.0, None).unwrap());
-        assert_eq!((plain.format, plain.compressed), (format, false), "{}", plain.reason);
-        assert_eq!((packed.format, packed.compressed), (format, true), "{}", packed.reason);
+        assert_eq!((plain.format, plain.compression), (format, None), "{}", plain.reason);
+        assert_eq!(
+            (packed.format, packed.compression),
+            (format, Some(trace::Compression::Gzip)),
+            "{}",
+            packed.reason
+        );
         assert_eq!(plain.kinds, packed.kinds);
     }
 }

@@ -4,9 +4,12 @@ use crate::snapshot::restless;
 use drive::RunError;
 use drive::snapshot::Damaged;
 use host::HostError;
+use parquet::errors::ParquetError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use settings::{Problem, Problems};
+use std::io;
 
 pyo3::import_exception!(flashscape.errors, ConfigError);
 pyo3::import_exception!(flashscape.errors, PolicyError);
@@ -89,4 +92,18 @@ pub fn unfit(file: &str, faults: Vec<(&'static str, String)>) -> PyErr {
 /// JSON text of plain data.
 pub fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| SimulatorError::new_err(error.to_string()))
+}
+
+/// A file cannot be written. `OSError` with the system's number, as Python's own.
+pub fn file(error: ParquetError) -> PyErr {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => match error.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, error.to_string())),
+                None => PyOSError::new_err(error.to_string()),
+            },
+            Err(other) => SimulatorError::new_err(other.to_string()),
+        },
+        other => SimulatorError::new_err(other.to_string()),
+    }
 }

@@ -11,9 +11,11 @@ mod errors;
 mod guard;
 mod plan;
 mod policies;
+mod requests;
 mod session;
 mod snapshot;
 mod table;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -34,6 +36,10 @@ mod _flashscape {
     use crate::snapshot::{Snapshot, snapshot_header, snapshot_origin};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::traces::{
+        trace_convert, trace_description_version, trace_formats, trace_imitate, trace_info,
+    };
 
     use pyo3::prelude::*;
 

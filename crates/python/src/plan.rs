@@ -206,7 +206,7 @@ fn glanced_at(
     // What cannot be looked at is refused with the others.
     let bytes = std::fs::metadata(&trace.file).map_or(0, |file| file.len());
     whole_below.filter(|limit| bytes > *limit)?;
-    let said = glance(&trace.file, trace.format).map_err(HostError::from);
+    let said = glance(&trace.file, trace.format, &trace.options()).map_err(HostError::from);
     Some(said.map(|text| {
         let mib = bytes >> 20;
         format!("{text}\n  not read whole ({mib} MiB): faults further down show when it is run")

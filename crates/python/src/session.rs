@@ -3,13 +3,15 @@
 use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
+use crate::requests::{self, RequestsFile};
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::results::{Outcome, summary, tables};
-use drive::{Prepared, Progress, Run};
+use drive::{Experiment, Prepared, Progress, Run};
 use host::trace::Survey;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// One run of a plan.
@@ -26,6 +28,7 @@ enum Stage {
     Running {
         surveys: Vec<Option<Survey>>,
         run: Box<Run>,
+        log: Option<Box<RequestsFile>>,
     },
     /// Preconditioning failed or was interrupted.
     Spent,
@@ -60,45 +63,52 @@ impl Session {
     /// raises (and Ctrl-C) ends the session.
     #[pyo3(signature = (ongoing=None))]
     fn precondition(&self, py: Python<'_>, ongoing: Option<Py<PyAny>>) -> PyResult<()> {
-        self.stage.with(py, |stage| {
-            let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
-                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
-            };
+        self.begin(py, |experiment, snapshot| {
             let mut raised = None;
             let mut tell = |share| {
                 raised = Python::attach(|py| report(py, ongoing.as_ref(), share)).err();
                 raised.is_none()
             };
-            let experiment = &self.plan.experiment;
-            let made = Prepared::new(experiment, snapshot.as_deref(), &mut tell);
-            let prepared = made
-                .map_err(errors::run)?
-                .ok_or_else(|| raised.expect("nothing else ends preconditioning"))?;
-            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
-            *stage = Stage::Running { surveys, run: Box::new(run) };
-            Ok(())
-        })?
+            let made = Prepared::new(experiment, snapshot, &mut tell).map_err(errors::run)?;
+            made.ok_or_else(|| raised.expect("nothing else ends preconditioning"))
+        })
     }
 
     /// Takes a drive that was filled and aged before, by a plan whose preparation is the
     /// same, instead of doing that again.
     fn take_over(&self, py: Python<'_>, prepared: &Snapshot) -> PyResult<()> {
         let kept = prepared.inner.clone();
-        self.stage.with(py, |stage| {
-            let Stage::Surveyed(surveys, _) = std::mem::replace(stage, Stage::Spent) else {
-                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
-            };
-            let experiment = &self.plan.experiment;
-            let prepared = Prepared::done_before(experiment, &kept).map_err(errors::run)?;
-            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
-            *stage = Stage::Running { surveys, run: Box::new(run) };
+        self.begin(py, |experiment, _| {
+            Prepared::done_before(experiment, &kept).map_err(errors::run)
+        })
+    }
+
+    /// Writes every counted request to a Parquet file from now on, as the run goes on.
+    fn log_requests(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.with_stage(py, |run, _, log| {
+            let names = run.measured().initiators().iter().map(|one| one.name.clone()).collect();
+            *log = Some(Box::new(RequestsFile::create(&path, names)?));
+            run.log_requests();
             Ok(())
         })?
+        .map_err(errors::file)
+    }
+
+    /// Ends the file of requests, with keys and values about the run.
+    fn end_log(&self, py: Python<'_>, about: Vec<(String, String)>) -> PyResult<()> {
+        let ended = self.with_stage(py, |run, _, log| match (log.take(), run.request_log()) {
+            (Some(file), Some(requests)) => file.end(requests, about),
+            _ => Ok(()),
+        })?;
+        ended.map_err(errors::file)
     }
 
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        self.with_run(py, |run, _| run.advance(events))?.map_err(errors::run)
+        self.with_stage(py, |run, _, log| match log {
+            None => run.advance(events).map_err(errors::run),
+            Some(file) => advance_and_write(run, file, events),
+        })?
     }
 
     /// Simulated nanoseconds, requests issued, and the share done where an end is known.
@@ -139,17 +149,60 @@ impl Session {
 }
 
 impl Session {
+    /// Makes the drive ready as `prepare` does it, and begins the run.
+    fn begin(
+        &self,
+        py: Python<'_>,
+        prepare: impl FnOnce(&Experiment, Option<&drive::Snapshot>) -> PyResult<Prepared> + Send,
+    ) -> PyResult<()> {
+        self.stage.with(py, |stage| {
+            let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
+                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
+            };
+            let experiment = &self.plan.experiment;
+            let prepared = prepare(experiment, snapshot.as_deref())?;
+            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
+            *stage = Stage::Running { surveys, run: Box::new(run), log: None };
+            Ok(())
+        })?
+    }
+
     fn with_run<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Run, &[Option<Survey>]) -> R + Send,
     ) -> PyResult<R> {
+        self.with_stage(py, |run, surveys, _| work(run, surveys))
+    }
+
+    fn with_stage<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Run, &[Option<Survey>], &mut Option<Box<RequestsFile>>) -> R + Send,
+    ) -> PyResult<R> {
         let worked = self.stage.with(py, |stage| match stage {
-            Stage::Running { surveys, run } => Some(work(run, surveys)),
+            Stage::Running { surveys, run, log } => Some(work(run, surveys, log)),
             _ => None,
         })?;
         worked.ok_or_else(|| PyRuntimeError::new_err("a session is preconditioned before it runs"))
     }
+}
+
+/// Goes on in steps that are small enough for the log never to grow large.
+fn advance_and_write(run: &mut Run, file: &mut RequestsFile, events: u64) -> PyResult<bool> {
+    let mut left = events;
+    while left > 0 {
+        let step = left.min(requests::STEP);
+        let goes_on = run.advance(step).map_err(errors::run)?;
+        if let Some(log) = run.request_log() {
+            file.write_if_full(log).map_err(errors::file)?;
+        }
+        if !goes_on {
+            return Ok(false);
+        }
+        left -= step;
+    }
+    Ok(true)
 }
 
 pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {

@@ -64,11 +64,23 @@ def snapshots(command: Command) -> Command:
 
 
 def results(command: Command) -> Command:
-    """``--out``, ``--force``, ``--json`` and ``--quiet``."""
+    """``--out``, ``--requests``, ``--fio-json``, ``--force``, ``--json`` and ``--quiet``."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
         click.option("--json", "as_json", is_flag=True, help="Print summary.json, nothing else."),
-        click.option("--force", is_flag=True, help="Overwrite results that are in --out."),
+        click.option("--force", is_flag=True, help="Overwrite earlier results."),
+        click.option(
+            "--fio-json",
+            type=Named(path_type=Path),
+            metavar="FILE",
+            help="Write the results as fio's json+ has them.",
+        ),
+        click.option(
+            "--requests",
+            type=Named(path_type=Path),
+            metavar="FILE",
+            help="Write every counted request with its blame, as Parquet.",
+        ),
         click.option(
             "--out",
             type=Named(path_type=Path),

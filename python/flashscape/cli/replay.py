@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from flashscape.cli import options
-from flashscape.cli.show import run_and_show
+from flashscape.cli.show import Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
 
 _KEYS = (
     (r'\bmode = "closed"', "--closed"),
-    (r'\b(format|combine|disorder|out_of_range) = "([a-z]+)"', r"--\1 \2"),
+    (r'\b(format|combine|disorder|out_of_range|spread) = "([a-z0-9-]+)"', r"--\1 \2"),
+    (r"\bevent = \.\.\.", "--event ..."),
     (r"\bdevices = \[\.\.\.\]", "--devices 0,1,..."),
     (r"--out_of_range", "--out-of-range"),
 )
@@ -45,15 +46,42 @@ def number(text: str) -> float:
 @click.command("replay")
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--drive", required=True, metavar="PRESET", help="See `flashscape presets`.")
-@click.option("--format", "format_", metavar="FORMAT", help="mqsim, disksim or captured; detected.")
+@click.option(
+    "--format",
+    "format_",
+    metavar="FORMAT",
+    help="mqsim, disksim, captured, msr, etw, blkparse, fio-v2, fio-v3, spc, systor, alibaba or"
+    " tencent; default: detected.",
+)
 @click.option("--closed", is_flag=True, help="As fast as the queue allows, not by the stamps.")
 @click.option("--queue-depth", type=int, metavar="N", help="Requests under way at most.")
 @click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
 @click.option(
     "--disorder",
     type=click.Choice(["refuse", "sort"]),
-    help="What to do about stamps that run backwards; captured traces are sorted.",
+    help="What to do about stamps that run backwards; the default depends on the format.",
 )
+@click.option(
+    "--spread",
+    type=click.Choice(["none", "uniform"]),
+    help="Whether requests of equal stamps are spread over the stamps' unit.",
+)
+@click.option(
+    "--event",
+    type=click.Choice(["queue", "dispatch", "complete"]),
+    help="blkparse: the event that is the request; default: queue.",
+)
+@click.option(
+    "--time-unit",
+    type=click.Choice(["us", "ms"]),
+    help="fio: the unit of stamps and waits; default: us.",
+)
+@click.option(
+    "--waits",
+    type=click.Choice(["gaps", "moments"]),
+    help="fio, version 2: what a wait counts from; default: gaps.",
+)
+@click.option("--block-size", metavar="SIZE", help="SPC: what addresses count; default: '512 B'.")
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
@@ -85,6 +113,8 @@ def command(
     trace: Path,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    requests: Path | None,
+    fio_json: Path | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -93,18 +123,11 @@ def command(
     **choices: Any,
 ) -> None:
     """Replay TRACE on a preset drive."""
+    targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
     config = configuration(trace, **choices)
     try:
         experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
-        run_and_show(
-            experiment,
-            out=out,
-            force=force,
-            as_json=as_json,
-            quiet=quiet,
-            snapshot=snapshot,
-            save_drive=save_drive,
-        )
+        run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error)), *error.args[1:])
         raise
@@ -125,6 +148,11 @@ def configuration(
     queue_depth: int | None,
     time_scale: float | None,
     disorder: str | None,
+    spread: str | None,
+    event: str | None,
+    time_unit: str | None,
+    waits: str | None,
+    block_size: str | None,
     devices: list[int] | None,
     combine: str | None,
     out_of_range: str,
@@ -139,6 +167,11 @@ def configuration(
         "mode": "closed" if closed else "open",
         "time_scale": time_scale,
         "disorder": disorder,
+        "spread": spread,
+        "event": event,
+        "time_unit": time_unit,
+        "waits": waits,
+        "block_size": block_size,
         "devices": devices,
         "combine": combine,
         "out_of_range": out_of_range,

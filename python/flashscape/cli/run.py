@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flashscape.cli import options
-from flashscape.cli.show import run_and_show
+from flashscape.cli.show import Targets, run_and_show
 from flashscape.experiment import Experiment
 
 
@@ -20,6 +20,8 @@ def command(
     file: Path,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    requests: Path | None,
+    fio_json: Path | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -28,12 +30,5 @@ def command(
 ) -> None:
     """Run the experiment that FILE describes."""
     experiment = Experiment.from_file(file, overrides)
-    run_and_show(
-        experiment,
-        out=out,
-        force=force,
-        as_json=as_json,
-        quiet=quiet,
-        snapshot=snapshot,
-        save_drive=save_drive,
-    )
+    targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
+    run_and_show(experiment, targets, as_json=as_json, quiet=quiet)

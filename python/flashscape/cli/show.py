@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -19,26 +19,21 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 
-def run_and_show(
-    experiment: Experiment,
-    *,
-    out: Path | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    snapshot: Path | None,
-    save_drive: Path | None,
-) -> None:
+class Targets(NamedTuple):
+    """Where results go besides the terminal."""
+
+    out: Path | None
+    requests: Path | None
+    fio_json: Path | None
+    force: bool
+    snapshot: Path | None
+    save_drive: Path | None
+
+
+def run_and_show(experiment: Experiment, targets: Targets, *, as_json: bool, quiet: bool) -> None:
     """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises."""
     try:
-        result = run(
-            experiment,
-            out=out,
-            force=force,
-            progress=not quiet,
-            snapshot=snapshot,
-            save_drive=save_drive,
-        )
+        result = run(experiment, **targets._asdict(), progress=not quiet)
     except Interrupted as interrupted:
         # A terminal that has gone takes no summary; the results are written.
         with contextlib.suppress(OSError):
@@ -49,7 +44,7 @@ def run_and_show(
         raise
     _print(result, as_json=as_json, quiet=quiet)
     if not (as_json or quiet):
-        _say_where(out)
+        _say_where(targets)
 
 
 def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
@@ -63,9 +58,15 @@ def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
         text.console().print(text.summary(result))
 
 
-def _say_where(out: Path | None) -> None:
+def _say_where(targets: Targets) -> None:
     from flashscape import picture
 
+    out = targets.out
+    for what, file in (("Requests", targets.requests), ("fio's fields", targets.fio_json)):
+        if file is not None:
+            click.echo(f"\n{what} are in {file}.")
+    if out is None and (targets.requests or targets.fio_json):
+        return
     if out is None:
         click.echo("\nNothing was kept. With --out DIR: tables, a picture, and `explain`.")
         return

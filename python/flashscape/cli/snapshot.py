@@ -30,18 +30,19 @@ def take(
     experiment: Path, file: Path, overrides: tuple[tuple[str, str], ...], force: bool, quiet: bool
 ) -> None:
     """Fill and age the drive of EXPERIMENT, and keep it in FILE."""
+    from flashscape.output import File
     from flashscape.progress import Bar
     from flashscape.run import Silent
-    from flashscape.snapshot import Snapshot, claim, describe
+    from flashscape.snapshot import Snapshot, describe
 
     planned = Experiment.from_file(experiment, overrides)
-    claim(file, force=force)
     observer = Silent() if quiet else Bar()
-    try:
-        snapshot = Snapshot.take(planned, ongoing=observer.preconditioning)
-    finally:
-        observer.ended()
-    snapshot.save(file, force=force)
+    with File.claim(file, "the snapshot", force=force) as claimed:
+        try:
+            snapshot = Snapshot.take(planned, ongoing=observer.preconditioning)
+        finally:
+            observer.ended()
+        snapshot.write_to(claimed)
     if not quiet:
         mib = file.stat().st_size / 2**20
         click.echo(f"{file} ({mib:.1f} MiB): {describe(snapshot.origin)}")

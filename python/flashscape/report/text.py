@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
+from flashscape.report import trace as about_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
 
     from flashscape.catalogue import Preset
+    from flashscape.compare import Comparison
     from flashscape.explain import Explanation
     from flashscape.result import Result
+    from flashscape.trace import TraceInfo
 
 _PAGE = 110
 """Columns of prose where the output goes to a file or pipe, whatever the terminal beside it has."""
@@ -55,6 +58,15 @@ def summary(result: Result) -> RenderableType:
     )
 
 
+def trace(info: TraceInfo) -> RenderableType:
+    """What a trace is like."""
+    return Group(
+        _Prose(about_trace.headline(info), "bold"),
+        *_notes(info.notes),
+        *(Group("", Sheet(content)) for content in about_trace.everything(info)),
+    )
+
+
 def explanation(explained: Explanation, result: Result) -> RenderableType:
     """Where the tail comes from: for each kind sentences and a table, then what holds for all."""
     notes = result.summary["notes"]
@@ -65,6 +77,22 @@ def explanation(explained: Explanation, result: Result) -> RenderableType:
         parts += ["", Sheet(rows.shares(group))]
     rest = [s for s in (*explained.others, *explained.remarks) if s not in notes]
     return Group(*parts, "", *(_Prose(f"• {sentence}") for sentence in rest))
+
+
+def comparison(compared: Comparison) -> RenderableType:
+    """Sides, and for each contrast verdict, arrivals, table and sentences; then the method."""
+    parts: list[RenderableType] = []
+    for side in compared.sides:
+        many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"
+        parts.append(_Prose(f"{side.label}: {side.name}{many}"))
+    for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
+        parts += ["", _Prose(verdict, "bold")]
+        is_doubtful = contrast.arrivals.likeness in ("different", "unproven")
+        told = f"Arrivals: {contrast.arrivals.sentence}"
+        parts.append(_Prose(told, "yellow" if is_doubtful else ""))
+        parts += ["", Sheet(rows.differences(contrast)), ""]
+        parts += [_Prose(f"• {sentence}") for sentence in contrast.sentences]
+    return Group(*parts, "", _Prose(compared.method))
 
 
 def presets(known: dict[str, Preset]) -> RenderableType:

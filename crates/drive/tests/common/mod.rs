@@ -82,10 +82,10 @@ pub fn set(path: &'static str, value: impl ToString) -> Override {
     (path, value.to_string())
 }
 
-/// An experiment on [`DRIVE`]: `text` has the workloads and the run, paths
-/// without a table of their own are those of the drive. The audit is on unless
-/// an override says otherwise.
-pub fn try_experiment(text: &str, overrides: &[Override]) -> Result<Experiment, String> {
+/// The text of an experiment on [`DRIVE`], and what is laid over it: `text` has the
+/// workloads and the run, paths without a table of their own are those of the drive.
+/// The audit is on unless an override says otherwise.
+pub fn configuration(text: &str, overrides: &[Override]) -> (String, Vec<(String, String)>) {
     let mut all: Vec<(String, String)> = Vec::new();
     let has = |key: &str| overrides.iter().any(|(path, _)| path.contains(key));
     if !has("over_provisioning") {
@@ -94,14 +94,19 @@ pub fn try_experiment(text: &str, overrides: &[Override]) -> Result<Experiment, 
     if !has("run.audit") {
         all.push(("run.audit".into(), "true".into()));
     }
-    let outer = ["run", "precondition", "seed", "record", "workload", "drive"];
+    let outer = ["title", "run", "precondition", "seed", "record", "workload", "drive"];
     for (path, value) in overrides {
         let first = path.split(['.', '[']).next().unwrap_or_default();
         let path =
             if outer.contains(&first) { (*path).to_owned() } else { format!("drive.{path}") };
         all.push((path, value.clone()));
     }
-    let text = format!("{DRIVE}\n{text}");
+    (format!("{DRIVE}\n{text}"), all)
+}
+
+/// The experiment of a [`configuration`].
+pub fn try_experiment(text: &str, overrides: &[Override]) -> Result<Experiment, String> {
+    let (text, all) = configuration(text, overrides);
     load::load(&text, "test.toml", &all)
         .map(|(experiment, _)| experiment)
         .map_err(|problems| problems.to_string())
@@ -340,7 +345,11 @@ impl Bench {
 
     /// A drive as the overrides describe it, audited.
     pub fn new(overrides: &[Override]) -> Self {
-        let experiment = experiment(BY_HAND, overrides);
+        Self::of(&experiment(BY_HAND, overrides))
+    }
+
+    /// The drive of an experiment, audited.
+    pub fn of(experiment: &Experiment) -> Self {
         let mut device = Device::new(&experiment.drive, experiment.seed);
         let choice = experiment.drive.ftl.allocation.choice;
         let streams = Streams::new(experiment.seed);

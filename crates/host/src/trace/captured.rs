@@ -4,18 +4,22 @@
 //!
 //! Several threads log into one file, so stamps run back by up to milliseconds.
 
-use super::columns::{Columns, Fault, Separator, What};
-use super::row::{Description, Row, ranged};
+use super::columns::{Columns, Fault, What};
+use super::parse::each_line_is_a_row;
+use super::row::{Description, Header, Row, ranged};
 use crate::command::{Command, Kind};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "captured",
     title: "captured CSV",
-    header: Some("time_us,op,offset,length"),
+    header: Header::Required("time_us,op,offset,length"),
     sorts_by_default: true,
-    separator: Separator::Comma,
+    stamp_unit_ns: NS_PER_US,
     columns: &["time in us", "operation, one of R W F T Z", "offset in bytes", "length in bytes"],
+    ..Description::PLAIN
 };
+
+each_line_is_a_row!(parse);
 
 const NS_PER_US: u64 = 1_000;
 

@@ -6,12 +6,16 @@
 //! if that does not leave exactly one, the user must say which it is.
 
 use super::Format;
-use super::rows::Rows;
+use super::options::Options;
+use super::rows::{Passed, Rows};
 use crate::error::TraceError;
 use std::path::Path;
 
 /// Rows that are looked at.
 const SAMPLE_ROWS: u64 = 1_000;
+
+/// Lines that are looked at, where most of them are no rows.
+const SAMPLE_LINES: u64 = 100_000;
 
 /// A mean gap beyond which a reading is taken to be in the wrong unit. Traces of
 /// drives have gaps of microseconds to milliseconds.
@@ -30,22 +34,24 @@ struct Attempt {
     /// True where the file begins with the format's header.
     has_header: bool,
     rows: u64,
+    /// Lines that could be read, rows among them.
+    lines: u64,
+    passed: Vec<Passed>,
     first_ns: u64,
     last_ns: u64,
     fault: Option<TraceError>,
 }
 
 /// Finds the format of a file.
-pub(crate) fn detect(path: &Path) -> Result<Detection, TraceError> {
-    let attempts = Format::ALL.iter().map(|format| Attempt::make(path, *format));
+pub(crate) fn detect(path: &Path, options: &Options) -> Result<Detection, TraceError> {
+    let attempts = Format::ALL.iter().map(|format| Attempt::make(path, *format, options));
     let attempts: Vec<Attempt> = attempts.collect::<Result<_, _>>()?;
-    if attempts.iter().any(|attempt| attempt.rows == 0 && attempt.fault.is_none()) {
-        return Err(empty(path));
-    }
-    let fits = |attempt: &&Attempt| attempt.fault.is_none() && attempt.rows > 0;
+    let fits = |attempt: &&Attempt| attempt.fault.is_none() && attempt.lines > 0;
     let fitting: Vec<&Attempt> = attempts.iter().filter(fits).collect();
     match fitting[..] {
+        [] if attempts.iter().any(|attempt| attempt.fault.is_none()) => Err(empty(path, &[])),
         [] => Err(nothing_fits(path, attempts)),
+        [only] if only.rows == 0 => Err(empty(path, &only.passed)),
         [only] => Ok(Detection {
             format: only.format,
             reason: format!("by its first {} rows, which are of no other format", only.rows),
@@ -54,25 +60,38 @@ pub(crate) fn detect(path: &Path) -> Result<Detection, TraceError> {
     }
 }
 
-/// The error of a file without a row.
-pub(crate) fn empty(path: &Path) -> TraceError {
-    let problem = "the trace has no rows".to_owned();
+/// The error of a file without a row, where `passed` was passed over.
+pub(crate) fn empty(path: &Path, passed: &[Passed]) -> TraceError {
+    let mut problem = "the trace has no rows".to_owned();
+    let reasons = passed.iter().map(|p| format!("{} lines: {}", p.lines, p.reason));
+    let reasons = reasons.collect::<Vec<_>>().join("; ");
+    if !reasons.is_empty() {
+        problem += &format!(" to replay; passed over: {reasons}");
+    }
     TraceError { file: path.to_owned(), line: None, problem }
 }
 
 impl Attempt {
     /// Reads the sample in a format. A file that cannot be opened is an error; a
     /// row that cannot be read is a result.
-    fn make(path: &Path, format: Format) -> Result<Self, TraceError> {
-        let mut attempt =
-            Self { format, has_header: false, rows: 0, first_ns: 0, last_ns: 0, fault: None };
-        let mut rows = match Rows::open(path, format) {
+    fn make(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
+        let mut attempt = Self {
+            format,
+            has_header: false,
+            rows: 0,
+            lines: 0,
+            passed: Vec::new(),
+            first_ns: 0,
+            last_ns: 0,
+            fault: None,
+        };
+        let mut rows = match Rows::open_with(path, format, options) {
             Ok(rows) => rows,
             Err(fault) if fault.line.is_none() => return Err(fault),
             Err(fault) => return Ok(Self { fault: Some(fault), ..attempt }),
         };
-        attempt.has_header = format.description().header.is_some();
-        while attempt.rows < SAMPLE_ROWS {
+        attempt.has_header = rows.has_header();
+        while attempt.rows < SAMPLE_ROWS && rows.line() < SAMPLE_LINES {
             match rows.next() {
                 Ok(Some(row)) => {
                     if attempt.rows == 0 {
@@ -88,6 +107,9 @@ impl Attempt {
                 }
             }
         }
+        attempt.passed = rows.passed();
+        attempt.lines =
+            attempt.rows + attempt.passed.iter().map(|passed| passed.lines).sum::<u64>();
         Ok(attempt)
     }
 

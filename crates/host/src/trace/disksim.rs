@@ -5,16 +5,14 @@
 //! **Bit 0 of the flags set is a read.** The other bits (time-critical and the
 //! like) are hints to a disk scheduler and have no meaning for an SSD.
 
-use super::columns::{Columns, Fault, Separator, What, digits};
+use super::columns::{Columns, Fault, Separator, What, hex};
+use super::parse::each_line_is_a_row;
 use super::row::{Description, Row, SECTOR_BYTES, ranged};
 use crate::command::Kind;
-use memchr::memchr;
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "disksim",
     title: "DiskSim ASCII",
-    header: None,
-    sorts_by_default: false,
     separator: Separator::Blanks,
     columns: &[
         "arrival in ms",
@@ -23,69 +21,33 @@ pub(crate) const DESCRIPTION: Description = Description {
         "length in blocks of 512 B",
         "flags in hex, bit 0 set = read",
     ],
+    ..Description::PLAIN
 };
+
+each_line_is_a_row!(parse);
 
 const NS_PER_MS: u64 = 1_000_000;
 
 #[inline]
 pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
     let mut columns = Columns::new(line, DESCRIPTION.separator);
-    let arrival = columns.text()?;
-    let stamp_ns = ms_as_ns(arrival).map_err(|what| columns.fault(what))?;
+    let stamp_ns = columns.decimal(NS_PER_MS)?;
     let device = columns.whole_u32()?;
     let offset = columns.whole_times(SECTOR_BYTES)?;
     let bytes = columns.whole_times(SECTOR_BYTES)?;
     let flags = columns.text()?;
     let flags = hex(flags).map_err(|what| columns.fault(what))?;
+    let flags = u32::try_from(flags).map_err(|_| columns.fault(What::TooLarge))?;
     columns.end()?;
     let kind = if flags & 1 == 1 { Kind::Read } else { Kind::Write };
     Ok(Row { stamp_ns, device, command: ranged(kind, offset, bytes, 3)? })
-}
-
-/// Decimal milliseconds as nanoseconds, digit by digit: a float would turn
-/// 0.1 ms into 100000.00000000001 ns. Digits behind the sixth are below a
-/// nanosecond and are cut off.
-#[inline]
-fn ms_as_ns(text: &[u8]) -> Result<u64, What> {
-    let (ms, fraction) = match memchr(b'.', text) {
-        Some(point) => (&text[..point], &text[point + 1..]),
-        None => (text, &[][..]),
-    };
-    if ms.is_empty() && fraction.is_empty() {
-        return Err(What::NoDecimalNumber);
-    }
-    let decimal = |what| if what == What::TooLarge { what } else { What::NoDecimalNumber };
-    let ms = if ms.is_empty() { 0 } else { digits(ms).map_err(decimal)? };
-    let mut ns = 0;
-    let mut unit = NS_PER_MS;
-    for byte in fraction {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return Err(What::NoDecimalNumber);
-        }
-        unit /= 10;
-        ns += u64::from(digit) * unit;
-    }
-    ms.checked_mul(NS_PER_MS).and_then(|ms| ms.checked_add(ns)).ok_or(What::TooLarge)
-}
-
-/// The number that hexadecimal digits write, with or without `0x`.
-#[inline]
-fn hex(text: &[u8]) -> Result<u32, What> {
-    let text = text.strip_prefix(b"0x").or(text.strip_prefix(b"0X")).unwrap_or(text);
-    if text.is_empty() {
-        return Err(What::NoHexNumber);
-    }
-    text.iter().try_fold(0u32, |number, byte| {
-        let digit = (*byte as char).to_digit(16).ok_or(What::NoHexNumber)?;
-        number.checked_mul(16).map(|number| number | digit).ok_or(What::TooLarge)
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command::Command;
+    use crate::trace::columns::decimal_ns;
 
     #[test]
     fn bit_0_of_the_flags_is_a_read() {
@@ -127,12 +89,16 @@ mod tests {
             ("7.", 7_000_000),
             ("9007199254.740993", 9_007_199_254_740_993),
         ] {
-            assert_eq!(ms_as_ns(text.as_bytes()), Ok(ns), "{text}");
+            assert_eq!(decimal_ns(text.as_bytes(), NS_PER_MS), Ok(ns), "{text}");
         }
         for text in ["", ".", "-1", "1e3", "1.2.3", "1,5", "0x1"] {
-            assert_eq!(ms_as_ns(text.as_bytes()), Err(What::NoDecimalNumber), "{text}");
+            assert_eq!(
+                decimal_ns(text.as_bytes(), NS_PER_MS),
+                Err(What::NoDecimalNumber),
+                "{text}"
+            );
         }
-        assert_eq!(ms_as_ns(b"18446744073710"), Err(What::TooLarge));
+        assert_eq!(decimal_ns(b"18446744073710", NS_PER_MS), Err(What::TooLarge));
     }
 
     #[test]

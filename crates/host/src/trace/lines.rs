@@ -1,6 +1,8 @@
-//! The lines of a text file, plain or gzip, in a fixed amount of memory.
+//! The lines of a text file, plain or packed, in a fixed amount of memory.
 
-use super::gzip::{Gzip, TRAILING};
+use super::foreign::{LOOKED_AT, foreign};
+use super::gzip::{self, Gzip};
+use super::zst::{self, Zst};
 use crate::error::TraceError;
 use memchr::{memchr, memchr_iter};
 use std::fs::{self, File};
@@ -17,30 +19,69 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Lines {
     file: PathBuf,
     input: Input,
+    /// The same open file: it tells how far the reading of it has come.
+    place: File,
+    length: u64,
     buffer: Vec<u8>,
     /// What of the buffer is read and not yet handed out.
     begin: usize,
     end: usize,
     /// The number of the line handed out last, counted from 1.
     number: u64,
+    /// Where in the buffer that line begins.
+    last: usize,
     ended: bool,
 }
 
 enum Input {
     Plain(File),
     Gzip(Box<Gzip>),
+    Zstd(Box<Zst>),
+}
+
+/// How a file is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Compression {
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "Zstandard",
+        }
+    }
 }
 
 impl Lines {
-    /// Opens a file; what it begins with, not its name, says whether it is gzip.
+    /// Opens a file; what it begins with, not its name, says whether it is packed.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let input = Input::open(path).map_err(|error| TraceError {
-            file: path.to_owned(),
-            line: None,
-            problem: opening_problem(path, &error),
-        })?;
+        let (file, line) = (path.to_owned(), None);
+        let (input, place) = match Input::open(path) {
+            Ok(opened) => opened,
+            Err(error) => {
+                return Err(TraceError { file, line, problem: opening_problem(path, &error) });
+            }
+        };
+        let length = place.metadata().map_or(0, |file| file.len());
         let buffer = vec![0; BUFFER_BYTES];
-        Ok(Self { file: path.to_owned(), input, buffer, begin: 0, end: 0, number: 0, ended: false })
+        let (begin, end, number, last, ended) = (0, 0, 0, 0, false);
+        let mut lines =
+            Self { file, input, place, length, buffer, begin, end, number, last, ended };
+        while lines.end < LOOKED_AT && !lines.ended {
+            lines.refill()?;
+        }
+        match foreign(&lines.buffer[..lines.end]) {
+            Some(problem) => {
+                Err(TraceError { file: lines.file, line, problem: problem.to_owned() })
+            }
+            None => Ok(lines),
+        }
     }
 
     /// The next line without its end, or nothing behind the last. A last line
@@ -51,18 +92,28 @@ impl Lines {
             let begin = self.begin;
             if let Some(length) = memchr(b'\n', &self.buffer[begin..self.end]) {
                 self.begin += length + 1;
+                self.last = begin;
                 self.number += 1;
                 let line = &self.buffer[begin..begin + length];
                 return Ok(Some(if self.number == 1 { without_mark(line) } else { line }));
             }
             if self.ended {
                 self.begin = self.end;
+                self.last = begin;
                 self.number += u64::from(begin < self.end);
                 let line = &self.buffer[begin..self.end];
                 let line = if self.number == 1 { without_mark(line) } else { line };
                 return Ok((begin < self.end).then_some(line));
             }
             self.refill()?;
+        }
+    }
+
+    /// Makes the line handed out last the next one.
+    pub fn step_back(&mut self) {
+        if self.last < self.begin {
+            self.begin = self.last;
+            self.number -= 1;
         }
     }
 
@@ -76,16 +127,26 @@ impl Lines {
         &self.file
     }
 
-    /// True for a gzip file.
-    pub fn is_compressed(&self) -> bool {
-        matches!(self.input, Input::Gzip(_))
+    /// How the file is packed, if it is.
+    pub fn compression(&self) -> Option<Compression> {
+        match self.input {
+            Input::Plain(_) => None,
+            Input::Gzip(_) => Some(Compression::Gzip),
+            Input::Zstd(_) => Some(Compression::Zstd),
+        }
+    }
+
+    /// The share of the file that was read, in bytes as they lie on the disk.
+    pub fn share(&self) -> f64 {
+        let read = (&self.place).stream_position().unwrap_or(0);
+        if self.length == 0 { 1.0 } else { (read as f64 / self.length as f64).min(1.0) }
     }
 
     /// Reads on to the end of a compressed file, where its checksum is: rows of a
     /// damaged one are often the first sign of that.
     pub fn verify(path: &Path) -> Result<(), TraceError> {
         let mut lines = Self::open(path)?;
-        if !lines.is_compressed() {
+        if lines.compression().is_none() {
             return Ok(());
         }
         while !lines.ended {
@@ -101,7 +162,7 @@ impl Lines {
     fn refill(&mut self) -> Result<(), TraceError> {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
-        self.begin = 0;
+        (self.begin, self.last) = (0, 0);
         if self.end == self.buffer.len() {
             let kib = BUFFER_BYTES >> 10;
             return Err(self.error(format!("a line of more than {kib} KiB; this is no text trace")));
@@ -116,18 +177,20 @@ impl Lines {
     }
 
     fn reading_problem(&self, error: &io::Error) -> String {
-        match (self.is_compressed(), error.kind()) {
-            (true, io::ErrorKind::UnexpectedEof) => {
-                "the gzip data end too early: the file was cut; fetch it again".to_owned()
-            }
-            (true, _) if error.to_string() == TRAILING => {
-                "the gzip data end as they should, but more bytes follow that are no gzip data; \
-                 unpack the file, and pack it again"
-                    .to_owned()
-            }
-            (true, _) => format!("the gzip data are corrupt ({error}); fetch the file again"),
-            (false, _) => format!("cannot be read: {error}"),
+        let Some(compression) = self.compression() else {
+            return format!("cannot be read: {error}");
+        };
+        let name = compression.name();
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return format!("the {name} data end too early: the file was cut; fetch it again");
         }
+        if [gzip::TRAILING, zst::TRAILING].contains(&error.to_string().as_str()) {
+            return format!(
+                "the {name} data end as they should, but more bytes follow that are no {name} \
+                 data; unpack the file, and pack it again"
+            );
+        }
+        format!("the {name} data are corrupt ({error}); fetch the file again")
     }
 
     /// A fault of the line that would come next.
@@ -160,7 +223,7 @@ fn opening_problem(path: &Path, error: &io::Error) -> String {
 }
 
 impl Input {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<(Self, File)> {
         // Asked before it is opened: to open a pipe waits for whoever writes to it.
         let kind = fs::metadata(path)?.file_type();
         if kind.is_dir() {
@@ -170,19 +233,24 @@ impl Input {
             return Err(io::ErrorKind::NotSeekable.into());
         }
         let mut file = File::open(path)?;
-        let mut begin = Vec::with_capacity(Gzip::MAGIC.len());
-        file.by_ref().take(Gzip::MAGIC.len() as u64).read_to_end(&mut begin)?;
+        let mut begin = Vec::with_capacity(4);
+        file.by_ref().take(4).read_to_end(&mut begin)?;
         file.rewind()?;
-        if begin == Gzip::MAGIC {
-            return Ok(Self::Gzip(Box::new(Gzip::new(file))));
+        let place = file.try_clone()?;
+        if begin.starts_with(&Gzip::MAGIC) {
+            return Ok((Self::Gzip(Box::new(Gzip::new(file))), place));
         }
-        Ok(Self::Plain(file))
+        if begin.first_chunk().is_some_and(|magic| Zst::is_begun_by(*magic)) {
+            return Ok((Self::Zstd(Box::new(Zst::new(file))), place));
+        }
+        Ok((Self::Plain(file), place))
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.read(into),
             Self::Gzip(decoder) => decoder.read(into),
+            Self::Zstd(decoder) => decoder.read(into),
         }
     }
 }

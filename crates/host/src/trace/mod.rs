@@ -1,28 +1,53 @@
 //! Traces: requests that real programs made, read from a file.
 //!
 //! A format is a file of its own beside this one, with a `DESCRIPTION` and a
-//! `parse` of one row, and a line in the registry below; detection, survey and
+//! `Parser` of its lines, and a line in the registry below; detection, survey and
 //! replay then know it. A file is streamed, never held in memory: `lines` cuts it
 //! up, `rows` parses, `detect` finds the format, `survey` reads it once to know
 //! what is in it, `placement` maps its addresses onto a drive, `order` puts the
-//! stamps in order, and `replay` plays it.
+//! stamps in order, `spread` takes equal ones apart, and `replay` plays it.
 
+mod alibaba;
+mod blkparse;
 mod captured;
 mod columns;
 mod detect;
 mod disksim;
+mod etw;
+mod fio;
+mod fio_v2;
+mod fio_v3;
+mod foreign;
 mod gzip;
+pub mod imitate;
 mod lines;
 mod mqsim;
+mod msr;
+mod names;
+mod options;
 mod order;
+mod parse;
 mod placement;
+mod preview;
 pub(crate) mod replay;
 mod row;
 mod rows;
+mod spc;
+mod spread;
+pub mod statistics;
 mod survey;
+mod systor;
+mod tencent;
+pub mod write;
+mod zst;
 
-pub(crate) use placement::chosen;
-pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey};
+use columns::Fault;
+pub use lines::Compression;
+pub use options::{Event, Options, Spread, TimeUnit, Waits};
+use parse::{Outcome, Parse};
+pub(crate) use placement::{chosen, foreign_settings};
+pub use rows::Passed;
+pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey, survey_with};
 
 /// Declares the formats: the enum, its names and the way to each parser.
 macro_rules! registry {
@@ -45,10 +70,38 @@ macro_rules! registry {
                 }
             }
 
+        }
+
+        /// The parser of any format: matched, not called through a table.
+        #[allow(clippy::large_enum_variant, reason = "there is one for a file")]
+        pub(crate) enum AnyParser {
+            $($format($module::Parser),)+
+        }
+
+        impl AnyParser {
+            /// A parser of `format` at the beginning of a file.
+            pub(crate) fn new(format: Format, options: &Options) -> Self {
+                match format {
+                    $(Format::$format => Self::$format($module::Parser::new(options)),)+
+                }
+            }
+
             #[inline]
-            pub(crate) fn parse(self, line: &[u8]) -> Result<row::Row, columns::Fault> {
+            pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
                 match self {
-                    $(Self::$format => $module::parse(line),)+
+                    $(Self::$format(parser) => parser.parse(line),)+
+                }
+            }
+
+            pub(crate) fn notes(&self) -> Vec<String> {
+                match self {
+                    $(Self::$format(parser) => parser.notes(),)+
+                }
+            }
+
+            pub(crate) fn names(&self) -> &[String] {
+                match self {
+                    $(Self::$format(parser) => parser.names(),)+
                 }
             }
         }
@@ -64,6 +117,26 @@ registry! {
     Disksim => disksim,
     /// The CSV that flashscape's block device captures: `time_us,op,offset,length`.
     Captured => captured,
+    /// MSR Cambridge CSV: stamp (filetime, 100 ns), host, disk, `Read` or `Write`,
+    /// offset, bytes, response time.
+    Msr => msr,
+    /// Windows ETW as text (xperf): a header between BeginHeader and EndHeader, then
+    /// a row for each event, of which those of disks are read.
+    Etw => etw,
+    /// The text of blkparse in its default format, of Linux block devices.
+    Blkparse => blkparse,
+    /// fio's I/O log, version 2: file, action, offset, bytes; times by `wait` alone.
+    FioV2 => fio_v2,
+    /// fio's I/O log, version 3: stamp, file, action, offset, bytes.
+    FioV3 => fio_v3,
+    /// SPC (UMass): unit, address in blocks, bytes, R or W, seconds.
+    Spc => spc,
+    /// SYSTOR '17 CSV: seconds, response time, R or W, LUN, offset, bytes.
+    Systor => systor,
+    /// Alibaba block traces of 2020: device, R or W, offset, bytes, stamp (us).
+    Alibaba => alibaba,
+    /// Tencent CBS of 2018: stamp (s), sector, sectors, 0 = read or 1 = write, volume.
+    Tencent => tencent,
 }
 
 impl Format {

@@ -4,14 +4,13 @@
 //! opposite of what most formats with numbered operations do.
 
 use super::columns::{Columns, Fault, Separator, What};
+use super::parse::each_line_is_a_row;
 use super::row::{Description, Row, SECTOR_BYTES, ranged};
 use crate::command::Kind;
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "mqsim",
     title: "MQSim ASCII",
-    header: None,
-    sorts_by_default: false,
     separator: Separator::Blanks,
     columns: &[
         "arrival in ns",
@@ -20,7 +19,10 @@ pub(crate) const DESCRIPTION: Description = Description {
         "length in sectors of 512 B",
         "type, 0 = write, 1 = read",
     ],
+    ..Description::PLAIN
 };
+
+each_line_is_a_row!(parse);
 
 #[inline]
 pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {

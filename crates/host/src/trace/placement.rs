@@ -2,6 +2,7 @@
 
 use super::row::Row;
 use super::survey::{DeviceSurvey, Survey};
+use super::{Format, Options};
 use crate::command::Command;
 use crate::config::{Combine, OutOfRange, TraceConfig};
 use crate::error::{Fault, HostError, TraceError};
@@ -113,15 +114,18 @@ impl Placement {
 
 /// What is wrong with the choice of devices, given what the file contains.
 pub(crate) fn faults(config: &TraceConfig, survey: &Survey) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    // Where the format was given, the configuration has been checked for it.
+    let mut faults = match config.format {
+        None => foreign_settings(config, survey.format),
+        Some(_) => Vec::new(),
+    };
     let exists = |device: &u32| survey.devices.iter().any(|known| known.device == *device);
     let listed = config.devices.iter().flatten();
     let missing: Vec<String> =
         listed.filter(|device| !exists(device)).map(u32::to_string).collect();
     if !missing.is_empty() {
-        let known: Vec<String> = survey.devices.iter().map(|d| d.device.to_string()).collect();
-        let (missing, known) = (missing.join(", "), known.join(", "));
-        let problem = format!("the trace has no device {missing} (it has {known})");
+        let problem =
+            format!("the trace has no device {} (it has {})", missing.join(", "), known(survey));
         faults.push(Fault::new("trace.devices", problem));
     }
     let count = chosen(config, survey).len();
@@ -140,6 +144,28 @@ pub(crate) fn faults(config: &TraceConfig, survey: &Survey) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// The devices of a trace, as far as a message can list them.
+fn known(survey: &Survey) -> String {
+    let shown = 16;
+    let labels = survey.devices.iter().take(shown).map(|d| survey.device_label(d.device));
+    let mut list = labels.map(|label| label.trim_end().to_owned()).collect::<Vec<_>>().join(", ");
+    if survey.devices.len() > shown {
+        list += &format!(" and {} more", survey.devices.len() - shown);
+    }
+    list
+}
+
+/// The keys of `config` that mean nothing for `format`.
+pub(crate) fn foreign_settings(config: &TraceConfig, format: Format) -> Vec<Fault> {
+    let fault = |key: &str| {
+        let (title, others) = (format.title(), Options::formats_with(key));
+        let problem =
+            format!("has no meaning for {title}, only for the formats {others}; remove it");
+        Fault::new(format!("trace.{key}"), problem)
+    };
+    config.options().foreign_to(format).into_iter().map(fault).collect()
 }
 
 /// The devices that `config` chooses, ascending.

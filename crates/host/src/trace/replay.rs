@@ -1,11 +1,13 @@
 //! A trace played: its rows as requests, by their stamps or one behind the other.
 
-use super::Format;
+use super::options::Spread;
 use super::order::InOrder;
 use super::placement::{self, Placement};
 use super::row::Row;
 use super::rows::Rows;
+use super::spread::Spreading;
 use super::survey::Survey;
+use super::{Format, Options};
 use crate::arrivals::Arrivals;
 use crate::command::{Command, Issue, Request};
 use crate::config::{Disorder, TraceConfig, TraceMode, WorkloadConfig};
@@ -18,8 +20,11 @@ use std::path::PathBuf;
 pub(crate) struct Replay {
     file: PathBuf,
     format: Format,
-    rows: InOrder,
+    options: Options,
+    rows: Spreading,
     slack_ns: u64,
+    /// The unit that rows of equal stamps are spread over.
+    spread_ns: Option<u64>,
     placement: Placement,
     pace: Pace,
     passes_left: u64,
@@ -57,12 +62,15 @@ impl Replay {
         check_devices(config, trace, survey)?;
         let placement = Placement::plan(trace, survey, region)?;
         let slack_ns = slack_ns(trace, survey)?;
-        let rows = Rows::open(&survey.file, survey.format)?;
+        let spread_ns = spread_ns(trace, survey);
+        let rows = Rows::open_with(&survey.file, survey.format, &survey.options)?;
         Ok(Self {
             file: survey.file.clone(),
             format: survey.format,
-            rows: InOrder::new(rows, slack_ns),
+            options: survey.options,
+            rows: Spreading::new(InOrder::new(rows, slack_ns), spread_ns),
             slack_ns,
+            spread_ns,
             placement,
             pace: Pace::new(config, trace, survey, streams),
             passes_left: trace.repeat.unwrap_or(1) - 1,
@@ -104,10 +112,10 @@ impl Replay {
             return Ok(false);
         }
         self.passes_left -= 1;
-        let rows = Rows::open(&self.file, self.format)?;
-        self.rows = InOrder::new(rows, self.slack_ns);
+        let rows = Rows::open_with(&self.file, self.format, &self.options)?;
+        self.rows = Spreading::new(InOrder::new(rows, self.slack_ns), self.spread_ns);
         if let Pace::Stamps(stamps) = &mut self.pace {
-            stamps.passed += stamps.period;
+            stamps.passed = stamps.passed.saturating_add(stamps.period);
         }
         Ok(true)
     }
@@ -161,7 +169,7 @@ impl Pace {
             first: survey.first_stamp.as_ns(),
             scale: trace.time_scale.unwrap_or(1.0),
             start,
-            period: (survey.span() + survey.mean_gap()).as_ns(),
+            period: period_ns(trace, survey),
             passed: 0,
             latest: start,
         })
@@ -173,7 +181,7 @@ impl Stamps {
     /// before the request issued last.
     #[inline]
     fn at(&mut self, stamp_ns: u64) -> Option<Span> {
-        let since_first = stamp_ns.checked_sub(self.first)? + self.passed;
+        let since_first = stamp_ns.checked_sub(self.first)?.saturating_add(self.passed);
         // Exact where stamps are taken as they are, whatever their size.
         let scaled = if self.scale == 1.0 {
             since_first
@@ -187,6 +195,19 @@ impl Stamps {
         self.latest = at;
         Some(Span::from_ns(at))
     }
+}
+
+/// The unit that rows of equal stamps are spread over, where they are.
+fn spread_ns(trace: &TraceConfig, survey: &Survey) -> Option<u64> {
+    let spreads = trace.mode == TraceMode::Open && survey.options.spread == Some(Spread::Uniform);
+    spreads.then(|| survey.stamps.unit.as_ns())
+}
+
+/// By how much a repetition follows the pass before it: a mean gap behind the last
+/// stamp, or the unit that the rows of the last stamp are spread over.
+fn period_ns(trace: &TraceConfig, survey: &Survey) -> u64 {
+    let behind = survey.mean_gap().as_ns().max(spread_ns(trace, survey).unwrap_or(0));
+    survey.span().as_ns().saturating_add(behind)
 }
 
 /// How far the order of the stamps may depart from that of the file, in

@@ -3,14 +3,22 @@
 
 use super::Format;
 use super::detect::{detect, empty};
-use super::lines::Lines;
+use super::lines::{Compression, Lines};
+use super::options::{Options, Spread};
 use super::row::Row;
-use super::rows::Rows;
+use super::rows::{Passed, Rows};
 use crate::command::Kind;
 use crate::error::TraceError;
 use engine::Span;
+use hashbrown::HashTable;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// Stamps in a unit from this on are coarse: a drive serves many requests in it.
+const COARSE_NS: u64 = 1_000_000;
+
+/// The coarsest unit of stamps that is looked for.
+const UNIT_MAX_NS: u64 = 1_000_000_000;
 
 /// What a trace file contains.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,8 +29,10 @@ pub struct Survey {
     pub format: Format,
     /// Why it is taken to have that format.
     pub reason: String,
-    /// True for a gzip file.
-    pub compressed: bool,
+    /// How the file is to be understood where its format leaves that open.
+    pub options: Options,
+    /// How the file is packed, if it is.
+    pub compression: Option<Compression>,
     /// Requests.
     pub rows: u64,
     /// The earliest stamp, from wherever the trace counts.
@@ -37,6 +47,26 @@ pub struct Survey {
     pub largest_bytes: u64,
     /// Where stamps run backwards, if they do.
     pub backwards: Option<Backwards>,
+    /// How finely stamps tell requests apart.
+    pub stamps: Stamps,
+    /// Lines that are no requests to replay, by reason.
+    pub passed: Vec<Passed>,
+    /// What was chosen or understood in a way that could be another.
+    pub notes: Vec<String>,
+    /// The names of devices 0, 1, …; none where the trace numbers them itself.
+    pub names: Vec<String>,
+}
+
+/// How finely stamps tell requests apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamps {
+    /// The unit that they count in: the format's, or the largest power of ten up to
+    /// 1 s of which all are multiples, where that is larger.
+    pub unit: Span,
+    /// Requests that have the stamp of the one before them.
+    pub repeated: u64,
+    /// The most requests with one stamp, one behind the other.
+    pub most_at_once: u64,
 }
 
 /// A number of requests and what they ask for together.
@@ -85,42 +115,59 @@ pub struct Backwards {
 
 /// Reads a trace from beginning to end; the format is detected where none is given.
 pub fn survey(path: &Path, format: Option<Format>) -> Result<Survey, TraceError> {
-    read(path, format).map_err(|error| {
+    survey_with(path, format, &Options::default())
+}
+
+/// As [`survey`], of a file that is to be understood as `options` say.
+pub fn survey_with(
+    path: &Path,
+    format: Option<Format>,
+    options: &Options,
+) -> Result<Survey, TraceError> {
+    read(path, format, options).map_err(|error| {
         // What damage makes of a compressed file is no fault of its rows.
         let has_rows = error.line.is_some();
         if has_rows { Lines::verify(path).err().unwrap_or(error) } else { error }
     })
 }
 
-/// As much as [`survey`] does with the first rows only: whether the file can be
+/// As much as [`survey_with`] does with the first rows only: whether the file can be
 /// opened, and its format, in a line.
-pub fn glance(path: &Path, format: Option<Format>) -> Result<String, TraceError> {
+pub fn glance(
+    path: &Path,
+    format: Option<Format>,
+    options: &Options,
+) -> Result<String, TraceError> {
     let (format, reason) = match format {
         Some(format) => {
-            let mut rows = Rows::open(path, format)?;
-            rows.next()?.ok_or_else(|| empty(path))?;
+            let mut rows = Rows::open_with(path, format, options)?;
+            rows.next()?.ok_or_else(|| empty(path, &rows.passed()))?;
             (format, "as told".to_owned())
         }
         None => {
-            let found = detect(path)?;
+            let found = detect(path, options)?;
             (found.format, found.reason)
         }
     };
+    if let [key, ..] = options.foreign_to(format)[..] {
+        let problem = format!("{key} has no meaning for {}; remove it", format.title());
+        return Err(TraceError { file: path.to_owned(), line: None, problem });
+    }
     Ok(format!("{}: {} ({reason})", path.display(), format.title()))
 }
 
-fn read(path: &Path, format: Option<Format>) -> Result<Survey, TraceError> {
+fn read(path: &Path, format: Option<Format>, options: &Options) -> Result<Survey, TraceError> {
     let (format, reason) = match format {
         Some(format) => (format, "as told".to_owned()),
         None => {
-            let found = detect(path)?;
+            let found = detect(path, options)?;
             (found.format, found.reason)
         }
     };
-    let mut tally = Survey::nothing_yet(path, format, reason);
+    let mut tally = Survey::nothing_yet(path, format, reason, *options);
     tally.read().map_err(|error| tally.with_hint(error))?;
     if tally.rows == 0 {
-        return Err(empty(path));
+        return Err(tally.with_hint(empty(path, &tally.passed)));
     }
     Ok(tally)
 }
@@ -142,12 +189,31 @@ impl Survey {
         Span::from_ns((self.span().as_ns() / gaps).max(1))
     }
 
-    fn nothing_yet(path: &Path, format: Format, reason: String) -> Self {
+    /// The name of a device, where the trace has names.
+    pub fn device_name(&self, device: u32) -> Option<&str> {
+        self.names.get(device as usize).map(String::as_str)
+    }
+
+    /// How messages call a device: its number, and its name where it has one.
+    pub(crate) fn device_label(&self, device: u32) -> String {
+        match self.device_name(device) {
+            Some(name) => format!("{device} = {}  ", name.escape_debug()),
+            None => device.to_string(),
+        }
+    }
+
+    /// True where many requests have one stamp because stamps are coarse.
+    pub fn is_coarse(&self) -> bool {
+        self.stamps.unit.as_ns() >= COARSE_NS && self.stamps.repeated > 0
+    }
+
+    fn nothing_yet(path: &Path, format: Format, reason: String, options: Options) -> Self {
         Self {
             file: path.to_owned(),
             format,
             reason,
-            compressed: false,
+            options,
+            compression: None,
             rows: 0,
             first_stamp: Span::from_ns(u64::MAX),
             last_stamp: Span::ZERO,
@@ -155,15 +221,21 @@ impl Survey {
             devices: Vec::new(),
             largest_bytes: 0,
             backwards: None,
+            stamps: Stamps { unit: Span::ZERO, repeated: 0, most_at_once: 0 },
+            passed: Vec::new(),
+            notes: Vec::new(),
+            names: Vec::new(),
         }
     }
 
     fn read(&mut self) -> Result<(), TraceError> {
-        let mut rows = Rows::open(&self.file, self.format)?;
-        self.compressed = rows.is_compressed();
-        let mut last_device = 0;
+        let mut rows = Rows::open_with(&self.file, self.format, &self.options)?;
+        self.compression = rows.compression();
+        let mut devices = Devices::default();
+        let mut stamps = Repeats::new();
         while let Some(row) = rows.next()? {
             let line = rows.line();
+            stamps.add(row.stamp_ns);
             self.add_stamp(Span::from_ns(row.stamp_ns), line);
             let tally = &mut self.kinds[row.command.kind.index()];
             tally.requests += 1;
@@ -172,13 +244,18 @@ impl Survey {
                 .checked_add(row.command.bytes)
                 .ok_or_else(|| rows.error("the trace asks for more than 2^64 bytes".to_owned()))?;
             self.largest_bytes = self.largest_bytes.max(row.command.bytes);
-            last_device = self.device_index(row.device, last_device);
-            self.devices[last_device].add(&row, line);
+            devices.of(row.device).add(&row, line);
             self.rows += 1;
         }
+        self.devices = devices.ascending();
+        self.stamps = stamps.found(self.format.description().stamp_unit_ns);
+        self.passed = rows.passed();
+        self.notes = rows.notes();
+        self.names = rows.names().to_owned();
         Ok(())
     }
 
+    #[inline]
     fn add_stamp(&mut self, stamp: Span, line: u64) {
         if stamp < self.last_stamp {
             let step = self.last_stamp - stamp;
@@ -194,28 +271,93 @@ impl Survey {
         self.last_stamp = self.last_stamp.max(stamp);
     }
 
-    /// Where a device stands in the list; it is put there if it is new. Traces
-    /// stay on one device for a while, so the last place is looked at first.
-    fn device_index(&mut self, device: u32, last: usize) -> usize {
-        if self.devices.get(last).is_some_and(|known| known.device == device) {
-            return last;
-        }
-        self.devices.binary_search_by_key(&device, |known| known.device).unwrap_or_else(|place| {
-            let new = DeviceSurvey { device, rows: 0, begin: u64::MAX, farthest: None };
-            self.devices.insert(place, new);
-            place
-        })
-    }
-
     /// Says which format the file looks like, where another one was forced.
     fn with_hint(&self, mut error: TraceError) -> TraceError {
-        if let Ok(found) = detect(&self.file)
+        if let Ok(found) = detect(&self.file, &self.options)
             && found.format != self.format
         {
             let name = found.format.name();
             error.problem += &format!("; the file looks like format = {name:?}");
         }
         error
+    }
+}
+
+/// The devices that occurred so far, in the order of their first appearance.
+#[derive(Default)]
+struct Devices {
+    devices: Vec<DeviceSurvey>,
+    /// Where a device stands in that; only looked things up in.
+    places: HashTable<u32>,
+    /// Where the device of the row before stands: traces stay on one for a while.
+    last: usize,
+}
+
+impl Devices {
+    #[inline]
+    fn of(&mut self, device: u32) -> &mut DeviceSurvey {
+        if self.devices.get(self.last).is_none_or(|known| known.device != device) {
+            self.last = self.find_or_add(device);
+        }
+        &mut self.devices[self.last]
+    }
+
+    fn find_or_add(&mut self, device: u32) -> usize {
+        let hash = |device: u32| u64::from(device).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let devices = &mut self.devices;
+        let is_same = |place: &u32| devices[*place as usize].device == device;
+        if let Some(place) = self.places.find(hash(device), is_same) {
+            return *place as usize;
+        }
+        let place = devices.len();
+        devices.push(DeviceSurvey { device, rows: 0, begin: u64::MAX, farthest: None });
+        let rehash = |place: &u32| hash(devices[*place as usize].device);
+        self.places.insert_unique(hash(device), place as u32, rehash);
+        place
+    }
+
+    fn ascending(mut self) -> Vec<DeviceSurvey> {
+        self.devices.sort_by_key(|known| known.device);
+        self.devices
+    }
+}
+
+/// Counts rows with equal stamps, and finds the unit that stamps count in.
+struct Repeats {
+    unit_ns: u64,
+    last_ns: Option<u64>,
+    repeated: u64,
+    at_once: u64,
+    most_at_once: u64,
+}
+
+impl Repeats {
+    fn new() -> Self {
+        Self { unit_ns: UNIT_MAX_NS, last_ns: None, repeated: 0, at_once: 0, most_at_once: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, stamp_ns: u64) {
+        if self.last_ns == Some(stamp_ns) {
+            self.repeated += 1;
+            self.at_once += 1;
+        } else {
+            self.at_once = 1;
+            self.last_ns = Some(stamp_ns);
+            while self.unit_ns > 1 && !stamp_ns.is_multiple_of(self.unit_ns) {
+                self.unit_ns /= 10;
+            }
+        }
+        self.most_at_once = self.most_at_once.max(self.at_once);
+    }
+
+    /// What was found, in a format whose stamps count in `unit_ns` or coarser.
+    fn found(&self, unit_ns: u64) -> Stamps {
+        Stamps {
+            unit: Span::from_ns(self.unit_ns.max(unit_ns)),
+            repeated: self.repeated,
+            most_at_once: self.most_at_once,
+        }
     }
 }
 
@@ -241,7 +383,7 @@ impl DeviceSurvey {
 /// The announcement before a replay: several lines, the last without a line end.
 impl fmt::Display for Survey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let packed = if self.compressed { ", gzip" } else { "" };
+        let packed = self.compression.map_or(String::new(), |how| format!(", {}", how.name()));
         writeln!(
             out,
             "{}: {}{packed} ({})",
@@ -250,31 +392,63 @@ impl fmt::Display for Survey {
             self.reason
         )?;
         writeln!(out, "  columns   {}", self.format.columns().join("; "))?;
+        for note in &self.notes {
+            writeln!(out, "  read as   {note}")?;
+        }
+        for Passed { reason, lines, first_line } in &self.passed {
+            writeln!(out, "  passed    {lines} lines, the first {first_line}: {reason}")?;
+        }
         let (rows, seconds) = (self.rows, self.span().as_secs_f64());
         write!(out, "  rows      {rows} over {seconds:.6} s")?;
         if seconds > 0.0 {
             write!(out, ", {:.1} a second", rows as f64 / seconds)?;
         }
         writeln!(out, "\n  stamps    {} to {}", self.first_stamp, self.last_stamp)?;
-        if let Some(Backwards { first_line, rows, largest_step }) = self.backwards {
-            let first = format!("first in line {first_line}, by {largest_step} at most");
-            writeln!(out, "            {rows} run backwards, {first}")?;
-        }
+        self.write_stamps(out)?;
         for (kind, tally) in Kind::ALL.iter().zip(self.kinds).filter(|(_, t)| t.requests > 0) {
             let share = tally.requests as f64 / rows as f64 * 100.0;
             let mean = tally.bytes as f64 / tally.requests as f64;
             let (name, count) = (kind.name(), tally.requests);
             writeln!(out, "  {name:<12}{count} ({share:.1} %), {mean:.0} B in the mean")?;
         }
+        self.write_devices(out)?;
+        write!(out, "  largest   {} B", self.largest_bytes)
+    }
+}
+
+impl Survey {
+    /// What is odd about the stamps, a line for each.
+    fn write_stamps(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Backwards { first_line, rows, largest_step }) = self.backwards {
+            let first = format!("first in line {first_line}, by {largest_step} at most");
+            writeln!(out, "            {rows} run backwards, {first}")?;
+        }
+        let Stamps { unit, repeated, most_at_once } = self.stamps;
+        if self.options.spread == Some(Spread::Uniform) {
+            let told = format!("{repeated} rows repeat the stamp before them");
+            writeln!(out, "            {told}; equal ones are spread evenly over {unit}")?;
+        } else if self.rows > 1 && self.span().is_zero() {
+            let remedy = "replay with mode = \"closed\", or they come at once";
+            writeln!(out, "  warning   all rows have one stamp: {remedy}")?;
+        } else if self.is_coarse() {
+            let bursts = format!("up to {most_at_once} requests come at once");
+            let remedy = "spread = \"uniform\" takes them apart";
+            writeln!(out, "  warning   stamps are whole multiples of {unit}: {bursts}; {remedy}")?;
+        }
+        Ok(())
+    }
+
+    fn write_devices(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = 16;
         for device in self.devices.iter().take(shown) {
             let begin = device.begin.min(device.end());
-            let (number, rows, end) = (device.device, device.rows, device.end());
-            writeln!(out, "  device {number:<5}{rows} rows, bytes {begin} to {end}")?;
+            let (rows, end) = (device.rows, device.end());
+            let label = self.device_label(device.device);
+            writeln!(out, "  device {label:<5}{rows} rows, bytes {begin} to {end}")?;
         }
         if self.devices.len() > shown {
             writeln!(out, "  and {} more devices", self.devices.len() - shown)?;
         }
-        write!(out, "  largest   {} B", self.largest_bytes)
+        Ok(())
     }
 }

@@ -1,0 +1,78 @@
+//! How long a run is, what of it counts, what is checked, and what is recorded. Reads
+//! of 125 us, one behind the other.
+
+use crate::case::{Case, Scene, case};
+use crate::requests::{PAGE, US};
+use drive::check::check;
+use host::Kind;
+
+fn reads(parameter: &'static str, run: &str) -> Case {
+    case(parameter).filled().text(format!(
+        "[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\n{run}\n"
+    ))
+}
+
+/// Requests, those that were counted, and when counting began, in us.
+fn counted(scene: &Scene) -> [u64; 3] {
+    let run = scene.run();
+    let counted = crate::requests::count(&run, Kind::Read);
+    [run.issued(), counted, run.measured().begun_at().as_ns() / US]
+}
+
+pub fn cases() -> Vec<Case> {
+    let what = "reads, those that count, and when counting begins in us";
+    let units = 1_024 * 8 + 768 * 16;
+    vec![
+        // The nth comes at 125 (n - 1) us.
+        reads("run.time", "requests = 100")
+            .see(what, counted)
+            .left_out([100, 100, 0])
+            .under([("500 us", [4, 4, 0]), ("501 us", [5, 5, 0]), ("1 ms", [8, 8, 0])]),
+        reads("run.requests", "time = \"1 ms\"")
+            .see(what, counted)
+            .left_out([8, 8, 0])
+            .under([("3", [3, 3, 0]), ("5", [5, 5, 0]), ("100", [8, 8, 0])]),
+        reads("run.bytes", "requests = 100")
+            .see(what, counted)
+            .left_out([100, 100, 0])
+            .under([("8 KiB", [2, 2, 0]), ("9 KiB", [3, 3, 0]), ("40 KiB", [10, 10, 0])]),
+        // What comes later counts; what is under way then does not.
+        reads("run.warm_up.time", "requests = 8")
+            .see(what, counted)
+            .left_out([8, 8, 0])
+            .under([("500 us", [8, 4, 500]), ("700 us", [8, 2, 700])]),
+        reads("run.warm_up.requests", "requests = 8")
+            .see(what, counted)
+            .left_out([8, 8, 0])
+            .under([("3", [8, 5, 375]), ("5", [8, 3, 625])]),
+        // A second account: what it takes (MODEL, section 18), and that it is kept.
+        reads("run.audit", "requests = 1")
+            .see("bytes of the account, and accounts that are kept", move |scene| {
+                let experiment = scene.experiment();
+                let memory = check(&experiment).expect("it is sound").memory;
+                let run = scene.run();
+                [memory.audit_bytes, u64::from(run.device().is_audited())]
+            })
+            .under([("false", [0, 0]), ("true", [units, 1])]),
+        // 150 reads take 18.75 ms.
+        reads("record.interval", "requests = 150")
+            .see("rows of the time series, and reads in the first", |scene| {
+                let run = scene.run();
+                let series = run.measured().series();
+                let Some(metrics::Values::U64(reads)) = series.column("reads") else {
+                    panic!("reads are whole numbers")
+                };
+                [series.len() as u64, reads[0]]
+            })
+            .left_out([2, 79])
+            .under([("10 ms", [2, 79]), ("5 ms", [4, 39]), ("1 ms", [19, 7])]),
+        reads("record.slowest", "requests = 150")
+            .see("the slowest requests that are kept", |scene| {
+                let run = scene.run();
+                assert!(run.measured().slowest().iter().all(|(_, one)| one.command.bytes == PAGE));
+                run.measured().slowest().len() as u64
+            })
+            .left_out(100)
+            .under([("0", 0), ("7", 7), ("1000", 150)]),
+    ]
+}

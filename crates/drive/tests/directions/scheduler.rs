@@ -1,0 +1,155 @@
+//! Which operation of a unit goes first.
+
+use crate::case::{Case, Scene, case};
+use crate::common::{Bench, Override, set};
+use crate::poised::{page, shape};
+use crate::requests::{PAGE, US};
+use crate::scratch::file;
+use drive::Experiment;
+use drive::policies::routing::{Meeting, ReadRouting, RouteOutside};
+use drive::policies::suspension::{SafePoint, Suspension, YieldOutside};
+use host::Kind;
+use settings::Outside;
+use std::fs;
+
+/// Reads come to a die at 0, 30 and 130 us, and a write at 20. The first read ends at
+/// 125. In order, the write is next. In batches, the read that was there with the
+/// write goes before it. Drained, all reads do.
+pub fn cases() -> Vec<Case> {
+    let bypass = case("drive.scheduler.bypass")
+        .filled()
+        .see("a write beside reads, us", |scene| {
+            let mut bench = scene.bench();
+            bench.submit(0, Kind::Read, 0, PAGE);
+            let write = bench.submit(20 * US, Kind::Write, 20 * PAGE, PAGE);
+            bench.submit(30 * US, Kind::Read, PAGE, PAGE);
+            bench.submit(130 * US, Kind::Read, 2 * PAGE, PAGE);
+            bench.settle();
+            bench.done(write).finished / US
+        })
+        .under([
+            ("none", 125 + 300),
+            ("batch", 2 * 125 + 300),
+            ("drain", 3 * 125 + 300),
+        ]);
+    let mut cases = suspension_cases();
+    cases.push(bypass);
+    cases
+}
+
+// ---- erases that make way -----------------------------------------------------------
+
+/// A policy in Python, which is found from Python; here a number in a file of ours.
+struct AtLeast(u32);
+
+impl RouteOutside for AtLeast {
+    fn asks(&self, meeting: &Meeting) -> Result<bool, String> {
+        Ok(meeting.suspensions >= self.0)
+    }
+}
+
+impl YieldOutside for AtLeast {
+    fn yields(&self, at: &SafePoint) -> Result<bool, String> {
+        Ok(at.steps_done >= self.0)
+    }
+}
+
+fn found<P: ?Sized>(outside: &mut Outside<P>, policy: impl FnOnce(AtLeast) -> Box<P>) {
+    let text = fs::read_to_string(&outside.file).expect("it was just written");
+    let mut functions = text.lines().filter_map(|line| line.split_once(' '));
+    let number = functions.find(|(name, _)| *name == outside.function).expect("it is there").1;
+    outside.find(policy(AtLeast(number.parse().expect("a number"))));
+}
+
+fn find_outside(experiment: &mut Experiment) {
+    let scheduler = &mut experiment.drive.scheduler;
+    if let ReadRouting::Python(python) = &mut scheduler.read_routing {
+        found(python.outside(), |policy| Box::new(policy));
+    }
+    if let Suspension::Python(python) = &mut scheduler.suspension {
+        found(python.outside(), |policy| Box::new(policy));
+    }
+}
+
+/// When reads that come 1000 and 1300 us after a write are answered, in us after it. The
+/// write has a block erased in three steps of 500 us from 725 on; a read takes 125 us.
+fn reads_beside_an_erase(scene: &Scene) -> [u64; 2] {
+    let mut experiment = scene.experiment();
+    find_outside(&mut experiment);
+    let mut bench = Bench::of(&experiment);
+    for number in [0, 1, 2, 4] {
+        bench.alone(Kind::Write, page(0, number), PAGE);
+    }
+    let start = bench.settle();
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    let reads = [(1_000, 1), (1_300, 2)]
+        .map(|(at, number)| bench.submit(start + at * US, Kind::Read, page(0, number), PAGE));
+    bench.settle();
+    reads.map(|read| (bench.done(read).finished - start) / US)
+}
+
+const ROUTING: &str = "drive.scheduler.read_routing.policy";
+const SUSPENSION: &str = "drive.scheduler.suspension.policy";
+
+fn beside_an_erase(parameter: &'static str, more: &[Override]) -> Case {
+    let steps = "{ steps = 3, ramp = \"0 us\", execute = \"500 us\", recover = \"0 us\", verify = \"0 us\" }";
+    let given = [&[set("nand.erase", steps)], more].concat();
+    case(parameter)
+        .filled()
+        .given(&shape(&given))
+        .see("two reads beside an erase, us", reads_beside_an_erase)
+}
+
+/// Steps end at 1225, 1725 and 2225. If the erase makes way at the first of these it goes on
+/// at 1350, and the end of its second step is at 1850.
+fn suspension_cases() -> Vec<Case> {
+    let waits = [2_350, 2_475];
+    let once = [1_350, 2_475];
+    let twice = [1_350, 1_975];
+    let functions = file("schedulers", "always 0\nlater 2\n");
+    let others = file("other-schedulers", "always 2\n");
+    let python = |function: &str| -> &str {
+        format!("{{ policy = 'python', function = '{function}', file = '{functions}' }}").leak()
+    };
+    let scheduler = |routing: &str, suspension: &str| -> &str {
+        format!("{{ bypass = 'batch', read_routing = {routing}, suspension = {suspension} }}").leak()
+    };
+    let never = scheduler("'wait'", "'never'");
+    let suspend = set("scheduler.read_routing", "suspend");
+    let at_steps = set("scheduler.suspension", "at-steps");
+    vec![
+        beside_an_erase(ROUTING, &[]).at("drive.scheduler").beside(&[SUSPENSION]).under([
+            (never, waits),
+            (scheduler("'suspend'", "'at-steps'"), twice),
+            // At 1000 the erase has 1225 us to go; the second read meets it at 1350, with
+            // 1000 to go.
+            (scheduler("{ policy = 'deadline', within = '1100 us' }", "'at-steps'"), once),
+            (scheduler(python("later"), "'at-steps'"), waits),
+        ]),
+        beside_an_erase("drive.scheduler.read_routing(deadline).within", std::slice::from_ref(&at_steps))
+            .given(&[set("scheduler.read_routing", "{ policy = 'deadline', within = '1 s' }")])
+            .under([("999 us", twice), ("1100 us", once), ("1225 us", waits)]),
+        beside_an_erase("drive.scheduler.read_routing(python).function", std::slice::from_ref(&at_steps))
+            .given(&[set("scheduler.read_routing", python("always"))])
+            .under([("always", twice), ("later", waits)]),
+        beside_an_erase("drive.scheduler.read_routing(python).file", &[at_steps])
+            .given(&[set("scheduler.read_routing", python("always"))])
+            .under([(functions, twice), (others, waits)]),
+        beside_an_erase(SUSPENSION, &[]).at("drive.scheduler").beside(&[ROUTING]).under([
+            (never, waits),
+            (scheduler("'suspend'", "'at-steps'"), twice),
+            // Both wait at 1725.
+            (scheduler("'suspend'", python("later")), [1_850, 1_975]),
+        ]),
+        beside_an_erase("drive.scheduler.suspension(at-steps).most", std::slice::from_ref(&suspend))
+            .given(&[set("scheduler.suspension", "at-steps")])
+            .under([("1", once), ("2", twice)])
+            .left_out(twice),
+        beside_an_erase("drive.scheduler.suspension(python).function", std::slice::from_ref(&suspend))
+            .given(&[set("scheduler.suspension", python("always"))])
+            .under([("always", twice), ("later", [1_850, 1_975])]),
+        beside_an_erase("drive.scheduler.suspension(python).file", &[suspend])
+            .given(&[set("scheduler.suspension", python("always"))])
+            .under([(functions, twice), (others, [1_850, 1_975])]),
+    ]
+}

@@ -1,0 +1,192 @@
+//! Reads a trace for its statistics: once, if its stamps are in order.
+
+use super::watch::Watch;
+use super::{Disorder, Statistics};
+use crate::error::TraceError;
+use crate::trace::Format;
+use crate::trace::detect::{detect, empty};
+use crate::trace::options::Options;
+use crate::trace::order::InOrder;
+use crate::trace::preview::Preview;
+use crate::trace::rows::Rows;
+use crate::trace::survey::survey;
+use engine::Span;
+use std::path::Path;
+
+/// Rows that the unit of time is guessed from.
+const SAMPLE_ROWS: usize = 4_096;
+
+/// Rows between two reports.
+const REPORT_ROWS: u64 = 1 << 16;
+
+/// Stamps that run back farther are not put in order: that could take any amount of memory.
+const SORTED_NS: u64 = 10_000_000_000;
+
+/// What a trace file is, and what is in it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured {
+    /// Its format.
+    pub format: Format,
+    /// Why it is taken to have that format.
+    pub reason: String,
+    /// True for a compressed file.
+    pub compressed: bool,
+    /// The earliest stamp, from wherever the trace counts.
+    pub first_stamp: Span,
+    /// What its requests are like.
+    pub statistics: Statistics,
+}
+
+/// How far reading has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// Requests read.
+    pub requests: u64,
+    /// The share of the file that is read.
+    pub share: f64,
+}
+
+/// Why a pass ended before the end of the file.
+enum End {
+    Fault(TraceError),
+    /// A stamp runs backwards.
+    Disorder,
+    /// Stamps are multiples of this only.
+    Tick(u64),
+    /// Whoever is told asked for it.
+    Stopped,
+}
+
+impl From<TraceError> for End {
+    fn from(error: TraceError) -> Self {
+        Self::Fault(error)
+    }
+}
+
+/// Measures a trace, with about `memory_bytes` of memory for its places; the format is
+/// detected where none is given. `tell` hears how far it has come and may end it by
+/// returning false: then there is no result.
+pub fn measure(
+    path: &Path,
+    format: Option<Format>,
+    memory_bytes: u64,
+    tell: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Measured>, TraceError> {
+    let (format, reason) = match format {
+        Some(format) => (format, "as told".to_owned()),
+        None => {
+            let found = detect(path, &Options::default())?;
+            (found.format, found.reason)
+        }
+    };
+    match Pass::new(path, format, memory_bytes).go(tell) {
+        Ok((compressed, first_stamp, statistics)) => {
+            Ok(Some(Measured { format, reason, compressed, first_stamp, statistics }))
+        }
+        Err(End::Stopped) => Ok(None),
+        // A survey knows more of what may be wrong with a file.
+        Err(End::Fault(error)) => Err(survey(path, Some(format)).err().unwrap_or(error)),
+        Err(End::Disorder | End::Tick(_)) => unreachable!("these begin another pass"),
+    }
+}
+
+/// What is known before a pass.
+struct Pass<'a> {
+    path: &'a Path,
+    format: Format,
+    memory_bytes: u64,
+    tick_ns: u64,
+    /// Known where stamps run backwards.
+    preview: Option<Preview>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(path: &'a Path, format: Format, memory_bytes: u64) -> Self {
+        Self { path, format, memory_bytes, tick_ns: 1, preview: None }
+    }
+
+    /// Passes over the file, again with what the last pass taught if need be.
+    fn go(
+        mut self,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(bool, Span, Statistics), End> {
+        self.tick_ns = self.sampled_tick()?;
+        loop {
+            match self.pass(tell) {
+                Err(End::Disorder) => {
+                    let found = Preview::of(self.path, self.format, tell)?;
+                    self.preview = Some(found.ok_or(End::Stopped)?);
+                }
+                Err(End::Tick(tick_ns)) => self.tick_ns = tick_ns,
+                ended => return ended,
+            }
+        }
+    }
+
+    /// The unit of time of the first rows.
+    fn sampled_tick(&self) -> Result<u64, TraceError> {
+        let mut rows = Rows::open(self.path, self.format)?;
+        let (mut first, mut divisor) = (None, 0);
+        for _ in 0..SAMPLE_ROWS {
+            let Some(row) = rows.next()? else { break };
+            let first = *first.get_or_insert(row.stamp_ns);
+            divisor = super::arrivals::greatest_divisor(divisor, row.stamp_ns.abs_diff(first));
+        }
+        first.ok_or_else(|| empty(self.path, &rows.passed()))?;
+        Ok(divisor.max(1))
+    }
+
+    fn pass(
+        &self,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(bool, Span, Statistics), End> {
+        let rows = Rows::open(self.path, self.format)?;
+        let compressed = rows.compression().is_some();
+        let disorder = self.disorder();
+        let slack = disorder.filter(|disorder| disorder.sorted).map_or(0, |d| d.largest_step_ns);
+        let mut rows = InOrder::new(rows, slack);
+        let Some(first) = rows.next()? else { return Err(empty(self.path, &[]).into()) };
+        let first_ns = self.preview.as_ref().map_or(first.stamp_ns, |found| found.first_ns);
+        let mut watch = Watch::new(first_ns, self.tick_ns, self.memory_bytes);
+        let (mut row, mut latest, mut requests) = (first, first_ns, 0u64);
+        loop {
+            if row.stamp_ns < latest {
+                if self.preview.is_none() {
+                    return Err(End::Disorder);
+                }
+                row.stamp_ns = latest;
+            }
+            latest = row.stamp_ns;
+            watch
+                .add(&row)
+                .ok_or_else(|| rows.error("the trace asks for more than 2^64 bytes".to_owned()))?;
+            requests += 1;
+            if requests.is_multiple_of(REPORT_ROWS) {
+                self.check_tick(&watch)?;
+                if !tell(Progress { requests, share: rows.share() }) {
+                    return Err(End::Stopped);
+                }
+            }
+            match rows.next()? {
+                Some(next) => row = next,
+                None => break,
+            }
+        }
+        self.check_tick(&watch)?;
+        Ok((compressed, Span::from_ns(first_ns), watch.finish(disorder)))
+    }
+
+    fn check_tick(&self, watch: &Watch) -> Result<(), End> {
+        let divisor = watch.divisor_ns();
+        if divisor == 0 || divisor.is_multiple_of(self.tick_ns) {
+            return Ok(());
+        }
+        Err(End::Tick(super::arrivals::greatest_divisor(divisor, self.tick_ns)))
+    }
+
+    fn disorder(&self) -> Option<Disorder> {
+        let Preview { backwards, largest_step_ns, .. } = *self.preview.as_ref()?;
+        let sorted = largest_step_ns <= SORTED_NS;
+        Some(Disorder { requests: backwards, largest_step_ns, sorted })
+    }
+}

@@ -1,0 +1,286 @@
+//! From one file to another: what cannot be expressed is refused with numbers and
+//! lines, unless it was said what to do about it.
+
+use super::sink::Sink;
+use super::{Lack, Target};
+use crate::command::Kind;
+use crate::error::TraceError;
+use crate::trace::Format;
+use crate::trace::detect::detect;
+use crate::trace::options::Options;
+use crate::trace::order::InOrder;
+use crate::trace::preview::Preview;
+use crate::trace::row::Row;
+use crate::trace::rows::Rows;
+use crate::trace::statistics::Progress;
+use crate::trace::survey::survey;
+use engine::Span;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Rows between two reports.
+const REPORT_ROWS: u64 = 1 << 16;
+
+/// Which requests to convert, and what to do about those that do not fit.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Choices {
+    /// The format of the input; detected where none is given.
+    pub format: Option<Format>,
+    /// Kinds to leave out.
+    pub drop: Vec<Kind>,
+    /// Whether to make ranges larger and stamps earlier, as the format has them.
+    pub round: bool,
+    /// Whether to put requests in the order of their stamps.
+    pub sort: bool,
+    /// Device numbers to keep; all where none is given.
+    pub devices: Option<Vec<u32>>,
+    /// Keep requests from this time after the first stamp on.
+    pub start: Option<Span>,
+    /// Keep requests before this time after the first stamp.
+    pub end: Option<Span>,
+    /// Stretch the time after the first stamp: 2 is half as fast.
+    pub time_scale: Option<f64>,
+    /// Whether stamps count from the first request that is kept.
+    pub rebase: bool,
+    /// Whether to replace an output that is there.
+    pub force: bool,
+}
+
+/// What became of the rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Converted {
+    /// Requests in the input.
+    pub read: u64,
+    /// Requests in the output.
+    pub written: u64,
+    /// Requests of each kind that were left out as told, by [`Kind::index`].
+    pub dropped: [u64; Kind::ALL.len()],
+    /// Requests on other devices or at other times than those asked for.
+    pub passed_over: u64,
+    /// Requests whose range or stamp was rounded.
+    pub rounded: u64,
+    /// What else the output does not say.
+    pub notes: Vec<String>,
+}
+
+/// Converts a trace; nothing where `tell` has ended it by returning false, and then
+/// there is no output.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    target: Target,
+    choices: &Choices,
+    tell: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Converted>, TraceError> {
+    let format = match choices.format {
+        Some(format) => format,
+        None => detect(input, &Options::default())?.format,
+    };
+    let source = Source { path: input, format };
+    // A survey knows more of what may be wrong with a file.
+    let explained = |error: TraceError| {
+        let of_input = error.file == input && error.line.is_some();
+        let found = if of_input { survey(input, Some(format)).err() } else { None };
+        found.unwrap_or(error)
+    };
+    source.convert(output, target, choices, tell).map_err(explained)
+}
+
+/// A trace that is converted.
+struct Source<'a> {
+    path: &'a Path,
+    format: Format,
+}
+
+impl Source<'_> {
+    fn convert(
+        &self,
+        output: &Path,
+        target: Target,
+        choices: &Choices,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<Converted>, TraceError> {
+        let Some(preview) = Preview::of(self.path, self.format, tell)? else { return Ok(None) };
+        self.check(&preview, choices)?;
+        let sink = Sink::create(output, target, choices.force)?;
+        let slack_ns = if choices.sort { preview.largest_step_ns } else { 0 };
+        let run = Run {
+            input: self.path,
+            target,
+            choices,
+            first_ns: preview.first_ns,
+            rows: InOrder::new(Rows::open(self.path, self.format)?, slack_ns),
+            sorted: slack_ns > 0,
+            sink,
+            lacks: BTreeMap::new(),
+            latest_ns: 0,
+            origin_ns: None,
+            device: None,
+            done: Converted {
+                read: 0,
+                written: 0,
+                dropped: [0; Kind::ALL.len()],
+                passed_over: 0,
+                rounded: 0,
+                notes: Vec::new(),
+            },
+        };
+        run.go(tell)
+    }
+
+    /// What was asked for must be there.
+    fn check(&self, preview: &Preview, choices: &Choices) -> Result<(), TraceError> {
+        let fault =
+            |problem: String| TraceError { file: self.path.to_owned(), line: None, problem };
+        let known = &preview.devices;
+        let absent = |device: &&u32| !known.contains(device);
+        if let Some(device) = choices.devices.iter().flatten().find(absent) {
+            let shown: Vec<String> = known.iter().take(16).map(ToString::to_string).collect();
+            let more = if known.len() > shown.len() { ", …" } else { "" };
+            let problem = format!("has no device {device} (it has {}{more})", shown.join(", "));
+            return Err(fault(problem));
+        }
+        if let (Some(start), Some(end)) = (choices.start, choices.end)
+            && start >= end
+        {
+            return Err(fault(format!("nothing lies between --start {start} and --end {end}")));
+        }
+        if choices.time_scale.is_some_and(|scale| !(scale > 0.0 && scale.is_finite())) {
+            return Err(fault("--time-scale must be more than 0".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+struct Run<'a> {
+    input: &'a Path,
+    target: Target,
+    choices: &'a Choices,
+    first_ns: u64,
+    rows: InOrder,
+    /// True where rows do not come in the order of the file.
+    sorted: bool,
+    sink: Sink,
+    /// What is lacking: requests, and the first of them.
+    lacks: BTreeMap<Lack, (u64, u64)>,
+    latest_ns: u64,
+    /// The stamp of the first request that is kept, as the input has it.
+    origin_ns: Option<u64>,
+    device: Option<u32>,
+    done: Converted,
+}
+
+impl Run<'_> {
+    fn go(
+        mut self,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<Converted>, TraceError> {
+        while let Some(row) = self.rows.next()? {
+            self.done.read += 1;
+            self.take(row)?;
+            if self.done.read.is_multiple_of(REPORT_ROWS)
+                && !tell(Progress { requests: self.done.read, share: self.rows.share() })
+            {
+                return Ok(None);
+            }
+        }
+        if !self.lacks.is_empty() {
+            return Err(self.refusal());
+        }
+        if self.done.written == 0 {
+            let problem = "no request is left of what was asked for".to_owned();
+            return Err(TraceError { file: self.input.to_owned(), line: None, problem });
+        }
+        self.note_devices();
+        self.sink.finish()?;
+        Ok(Some(self.done))
+    }
+
+    /// Writes a row, or notes why it cannot be written.
+    fn take(&mut self, row: Row) -> Result<(), TraceError> {
+        let kind = row.command.kind;
+        if !self.is_asked_for(&row) {
+            self.done.passed_over += 1;
+            return Ok(());
+        }
+        if self.choices.drop.contains(&kind) {
+            self.done.dropped[kind.index()] += 1;
+            return Ok(());
+        }
+        let moved = Row { stamp_ns: self.moved(row.stamp_ns)?, ..row };
+        if self.choices.rebase && row.stamp_ns < self.origin_ns.unwrap_or(0) {
+            self.lacks(Lack::Order);
+            return Ok(());
+        }
+        let fitting = if self.choices.round { self.target.rounded(moved) } else { moved };
+        let lack = self.target.lacks(&fitting).or_else(|| self.lacks_beside_others(&fitting));
+        if let Some(lack) = lack {
+            self.lacks(lack);
+            return Ok(());
+        }
+        self.latest_ns = fitting.stamp_ns;
+        self.done.rounded += u64::from(fitting != moved);
+        self.done.written += 1;
+        // Once something is lacking there will be no output.
+        if self.lacks.is_empty() { self.sink.put(&fitting) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn lacks(&mut self, lack: Lack) {
+        let place = if self.sorted { self.done.read } else { self.rows.line() };
+        self.lacks.entry(lack).or_insert((0, place)).0 += 1;
+    }
+
+    fn is_asked_for(&self, row: &Row) -> bool {
+        let since_first = Span::from_ns(row.stamp_ns - self.first_ns);
+        let devices = self.choices.devices.as_ref();
+        devices.is_none_or(|devices| devices.contains(&row.device))
+            && self.choices.start.is_none_or(|start| since_first >= start)
+            && self.choices.end.is_none_or(|end| since_first < end)
+    }
+
+    /// The stamp of the output, which must not be before the one it counts from.
+    fn moved(&mut self, stamp_ns: u64) -> Result<u64, TraceError> {
+        let origin = *self.origin_ns.get_or_insert(stamp_ns);
+        let from = if self.choices.rebase { origin } else { self.first_ns };
+        let base = if self.choices.rebase { 0 } else { self.first_ns };
+        let since = stamp_ns.saturating_sub(from);
+        let Some(scale) = self.choices.time_scale else { return Ok(base + since) };
+        let stretched = (since as f64 * scale + 0.5) as u64;
+        let stamp = base.checked_add(stretched).filter(|stamp| *stamp < u64::MAX);
+        let too_late = || self.rows.error("--time-scale puts the stamp behind 2^64 ns".to_owned());
+        stamp.ok_or_else(too_late)
+    }
+
+    /// What the format cannot say of this row after those before it.
+    fn lacks_beside_others(&mut self, row: &Row) -> Option<Lack> {
+        let writer = self.target.writer();
+        if writer.in_order && row.stamp_ns < self.latest_ns {
+            return Some(Lack::Order);
+        }
+        let device = *self.device.get_or_insert(row.device);
+        (!writer.has_devices && device != row.device).then_some(Lack::Device)
+    }
+
+    fn refusal(&self) -> TraceError {
+        let what = if self.sorted { "by stamp is number" } else { "in line" };
+        let fault = |(lack, (count, first)): (&Lack, &(u64, u64))| {
+            let (number, plural) = (*count, if *count == 1 { "" } else { "s" });
+            let explained = self.target.explained(*lack);
+            format!("\n  {number} request{plural}, the first {what} {first}: {explained}")
+        };
+        let faults: String = self.lacks.iter().map(fault).collect();
+        let name = self.target.title();
+        let problem = format!("cannot be written as {name} without loss:{faults}");
+        TraceError { file: self.input.to_owned(), line: None, problem }
+    }
+
+    fn note_devices(&mut self) {
+        if let Some(device) = self.device.filter(|device| *device != 0)
+            && !self.target.writer().has_devices
+        {
+            let title = self.target.title();
+            self.done.notes.push(format!("{title} has no devices: device {device} has become 0"));
+        }
+    }
+}

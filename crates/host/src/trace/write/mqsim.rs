@@ -1,0 +1,27 @@
+//! MQSim ASCII: reads (1) and writes (0) in sectors of 512 B, stamps in ns. MQSim
+//! schedules each row when it reads it, so stamps must not run backwards.
+
+use super::{DATA, SECTORS, Writer, numbers};
+use crate::command::Kind;
+use crate::trace::row::{Row, SECTOR_BYTES};
+
+pub(super) const WRITER: Writer = Writer {
+    name: "mqsim",
+    title: "MQSim ASCII",
+    header: "",
+    kinds: DATA,
+    grain: SECTORS,
+    tick_ns: 1,
+    has_devices: true,
+    in_order: true,
+    end_bytes: u64::MAX,
+    request_bytes: u64::MAX,
+};
+
+pub(super) fn write(row: &Row, out: &mut Vec<u8>) {
+    let command = row.command;
+    let (start, length) = (command.offset / SECTOR_BYTES, command.bytes / SECTOR_BYTES);
+    let kind = u64::from(command.kind == Kind::Read);
+    numbers(out, b' ', &[row.stamp_ns, u64::from(row.device), start, length, kind]);
+    out.push(b'\n');
+}

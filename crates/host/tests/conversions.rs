@@ -1,0 +1,273 @@
+//! Traces that are written: read back, they have the same requests, and what a format
+//! cannot say is refused. Where this crate has no reader for a format, the test reads
+//! it after the format's definition.
+
+use engine::{Span, Streams};
+use flate2::read::GzDecoder;
+use host::Kind;
+use host::trace::write::{Choices, Target, convert};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Stamp (ns), device, kind, offset, bytes.
+type Request = (u64, u32, Kind, u64, u64);
+
+/// A folder that is removed when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("flashscape-convert-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn converted(input: &Path, output: &Path, target: Target, choices: &Choices) -> Result<(), String> {
+    let done = convert(input, output, target, choices, &mut |_| true);
+    done.map(|done| drop(done.expect("nobody ends it"))).map_err(|error| error.to_string())
+}
+
+/// Reads a file after the definition of its format.
+fn read(path: &Path, target: Target) -> Vec<Request> {
+    let bytes = std::fs::read(path).unwrap();
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let text = match ending {
+        Some("gz") => {
+            let mut text = String::new();
+            GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+            text
+        }
+        Some("zst") => String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap(),
+        _ => String::from_utf8(bytes).unwrap(),
+    };
+    text.lines().filter_map(|line| request(line, target)).collect()
+}
+
+fn request(line: &str, target: Target) -> Option<Request> {
+    let number = |text: &str| text.parse::<u64>().unwrap();
+    // Decimals, digit by digit.
+    let decimal = |text: &str, digits: usize| {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        number(whole) * 10u64.pow(digits as u32) + number(&format!("{fraction:0<digits$}"))
+    };
+    let commas: Vec<&str> = line.split(',').collect();
+    let blanks: Vec<&str> = line.split(' ').collect();
+    let data = |is_read: bool| if is_read { Kind::Read } else { Kind::Write };
+    Some(match target {
+        Target::Captured => {
+            let kind = match *commas.get(1)? {
+                "R" => Kind::Read,
+                "W" => Kind::Write,
+                "T" => Kind::Trim,
+                "F" => Kind::Flush,
+                "Z" => Kind::WriteZeroes,
+                _ => return None,
+            };
+            (number(commas[0]) * 1_000, 0, kind, number(commas[2]), number(commas[3]))
+        }
+        Target::Mqsim => {
+            let [stamp, device, start, length, kind] = [0, 1, 2, 3, 4].map(|at| number(blanks[at]));
+            (stamp, device as u32, data(kind == 1), start * 512, length * 512)
+        }
+        Target::Disksim => {
+            let [device, start, length, flags] = [1, 2, 3, 4].map(|at| number(blanks[at]));
+            let stamp = decimal(blanks[0], 6);
+            (stamp, device as u32, data(flags & 1 == 1), start * 512, length * 512)
+        }
+        Target::Msr => {
+            assert_eq!(commas.len(), 7);
+            let [stamp, device, offset, bytes] = [0, 2, 4, 5].map(|at| number(commas[at]));
+            (stamp * 100, device as u32, data(commas[3] == "Read"), offset, bytes)
+        }
+        Target::Spc => {
+            assert_eq!(commas.len(), 5);
+            let [device, start, bytes] = [0, 1, 2].map(|at| number(commas[at]));
+            (decimal(commas[4], 9), device as u32, data(commas[3] == "R"), start * 512, bytes)
+        }
+        Target::Fio => {
+            let kind = match *blanks.get(2)? {
+                "read" => Kind::Read,
+                "write" => Kind::Write,
+                "trim" => Kind::Trim,
+                "sync" => Kind::Flush,
+                _ => return None,
+            };
+            let device = blanks[1].strip_prefix("device").unwrap();
+            let (offset, bytes) = (number(blanks[3]), number(blanks[4]));
+            (number(blanks[0]) * 1_000, device.parse().unwrap(), kind, offset, bytes)
+        }
+    })
+}
+
+/// Reads and writes in MQSim's format, in sectors and nanoseconds, and the same as requests.
+fn random(seed: u64, devices: u64) -> (String, Vec<Request>) {
+    let mut stream = Streams::new(seed).stream("conversions");
+    let mut stamp = stream.below(1 << 40) * 1_000;
+    let mut text = String::new();
+    let mut requests = Vec::new();
+    for _ in 0..1 + stream.below(300) {
+        // Whole microseconds, which all formats have.
+        stamp += stream.below(10_000) * 1_000;
+        let (device, is_read) = (stream.below(devices), stream.chance(0.5));
+        let (start, length) = (stream.below(1 << 30), 1 + stream.below(2_000));
+        text += &format!("{stamp} {device} {start} {length} {}\n", u64::from(is_read));
+        let kind = if is_read { Kind::Read } else { Kind::Write };
+        requests.push((stamp, device as u32, kind, start * 512, length * 512));
+    }
+    (text, requests)
+}
+
+fn forced(format: host::trace::Format) -> Choices {
+    Choices { format: Some(format), force: true, ..Choices::default() }
+}
+
+#[test]
+fn every_format_says_the_same_as_its_source() {
+    let folder = Folder::new("same");
+    for seed in 0..30 {
+        for target in Target::ALL {
+            let devices = if *target == Target::Captured { 1 } else { 5 };
+            let (text, requests) = random(seed, devices);
+            let input = folder.file("in", &text);
+            for ending in ["", ".gz", ".zst"] {
+                let output = folder.0.join(format!("out{ending}"));
+                let choices = forced(host::trace::Format::Mqsim);
+                converted(&input, &output, *target, &choices).unwrap();
+                assert_eq!(read(&output, *target), requests, "{target}{ending}, seed {seed}");
+            }
+        }
+    }
+    assert_eq!(folder.names(), ["in", "out", "out.gz", "out.zst"], "nothing else is left");
+}
+
+#[test]
+fn there_and_back_again_is_the_same_file() {
+    let folder = Folder::new("back");
+    for seed in 100..120 {
+        let (text, _) = random(seed, 4);
+        let input = folder.file("in", &text);
+        let (there, back) = (folder.0.join("there"), folder.0.join("back"));
+        converted(&input, &there, Target::Disksim, &forced(host::trace::Format::Mqsim)).unwrap();
+        converted(&there, &back, Target::Mqsim, &forced(host::trace::Format::Disksim)).unwrap();
+        assert_eq!(std::fs::read_to_string(back).unwrap(), text, "seed {seed}");
+    }
+}
+
+const MIXED: &str = "time_us,op,offset,length\n\
+    10,R,0,4096\n20,W,4096,512\n30,F,0,0\n15,W,8192,1000\n40,T,0,4096\n50,Z,0,8192\n60,T,4096,512\n";
+
+#[test]
+fn all_that_cannot_be_said_is_refused_at_once() {
+    let folder = Folder::new("refused");
+    let (input, output) = (folder.file("in.csv", MIXED), folder.0.join("out"));
+    let refusal = converted(&input, &output, Target::Mqsim, &Choices::default()).unwrap_err();
+    for part in [
+        "cannot be written as MQSim ASCII without loss:",
+        "2 requests, the first in line 6: MQSim ASCII has no trim; leave them out with --drop trim",
+        "1 request, the first in line 4: MQSim ASCII has no flush",
+        "1 request, the first in line 7: MQSim ASCII has no write-zeroes",
+        "1 request, the first in line 5: MQSim ASCII has addresses and lengths in multiples of 512 B",
+    ] {
+        assert!(refusal.contains(part), "{part:?} is not in {refusal}");
+    }
+    assert_eq!(folder.names(), ["in.csv"], "a refusal leaves no file");
+    let drop = vec![Kind::Trim, Kind::Flush, Kind::WriteZeroes];
+    let rounding = Choices { drop: drop.clone(), round: true, ..Choices::default() };
+    let refusal = converted(&input, &output, Target::Mqsim, &rounding).unwrap_err();
+    assert!(refusal.contains("put them in order with --sort"), "{refusal}");
+    let sorting = Choices { sort: true, ..rounding };
+    converted(&input, &output, Target::Mqsim, &sorting).unwrap();
+    let text = std::fs::read_to_string(&output).unwrap();
+    assert_eq!(text, "10000 0 0 8 1\n15000 0 16 2 0\n20000 0 8 1 0\n");
+}
+
+#[test]
+fn disorder_and_devices_are_refused_where_a_format_has_neither() {
+    let folder = Folder::new("disorder");
+    let (output, backwards) =
+        (folder.0.join("out"), "time_us,op,offset,length\n20,R,0,512\n10,R,0,512\n");
+    let input = folder.file("back.csv", backwards);
+    let refusal = converted(&input, &output, Target::Fio, &Choices::default()).unwrap_err();
+    assert!(
+        refusal.contains("1 request, the first in line 3: fio iolog 3 needs stamps"),
+        "{refusal}"
+    );
+    let rebased = Choices { rebase: true, ..Choices::default() };
+    let refusal = converted(&input, &output, Target::Captured, &rebased).unwrap_err();
+    assert!(refusal.contains("--sort"), "{refusal}");
+    let several = folder.file("several", "5000 1 0 8 1\n6000 2 8 8 0\n7000 1 8 8 0\n");
+    let mqsim = forced(host::trace::Format::Mqsim);
+    let refusal = converted(&several, &output, Target::Captured, &mqsim).unwrap_err();
+    assert!(
+        refusal.contains("1 request, the first in line 2: captured CSV cannot tell"),
+        "{refusal}"
+    );
+    let one = Choices { devices: Some(vec![1]), ..mqsim.clone() };
+    let done = convert(&several, &output, Target::Captured, &one, &mut |_| true).unwrap().unwrap();
+    assert_eq!((done.read, done.written, done.passed_over), (3, 2, 1));
+    assert_eq!(done.notes, ["captured CSV has no devices: device 1 has become 0"]);
+    let absent = Choices { devices: Some(vec![3]), ..mqsim };
+    let refusal = converted(&several, &output, Target::Captured, &absent).unwrap_err();
+    assert!(refusal.contains("has no device 3 (it has 1, 2)"), "{refusal}");
+}
+
+#[test]
+fn stamps_are_cut_to_a_window_stretched_and_counted_anew() {
+    let folder = Folder::new("window");
+    let input = folder.file("in", "1000 0 0 8 1\n2000 0 8 8 1\n4000 0 16 8 1\n9000 0 24 8 1\n");
+    let output = folder.0.join("out");
+    let window = Choices {
+        start: Some(Span::from_ns(1_000)),
+        end: Some(Span::from_ns(8_000)),
+        ..forced(host::trace::Format::Mqsim)
+    };
+    let stamps = |choices: &Choices| {
+        converted(&input, &output, Target::Mqsim, choices).unwrap();
+        read(&output, Target::Mqsim).iter().map(|request| request.0).collect::<Vec<_>>()
+    };
+    assert_eq!(stamps(&window), [2_000, 4_000]);
+    let rebased = Choices { rebase: true, ..window.clone() };
+    assert_eq!(stamps(&rebased), [0, 2_000]);
+    let stretched = Choices { time_scale: Some(1.5), ..rebased };
+    assert_eq!(stamps(&stretched), [0, 3_000]);
+    let stretched = Choices { time_scale: Some(2.0), ..window };
+    assert_eq!(stamps(&stretched), [3_000, 7_000]);
+}
+
+#[test]
+fn a_file_is_whole_or_not_there_and_none_is_overwritten() {
+    let folder = Folder::new("whole");
+    let text = "0 0 0 8 1\n".repeat(200_000);
+    let (input, output) = (folder.file("in", &text), folder.file("out", "precious"));
+    let mqsim = Choices { format: Some(host::trace::Format::Mqsim), ..Choices::default() };
+    let refusal = converted(&input, &output, Target::Msr, &mqsim).unwrap_err();
+    assert!(refusal.ends_with("there is such a file; choose another name, or --force"));
+    let force = Choices { force: true, ..mqsim };
+    // Whoever is told may end it: then all is as it was.
+    let ended = convert(&input, &output, Target::Msr, &force, &mut |at| at.share > 1.0);
+    assert_eq!(ended.unwrap(), None);
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "precious");
+    assert_eq!(folder.names(), ["in", "out"]);
+}

@@ -1,0 +1,171 @@
+//! Stand-ins against the traces that they stand for: described, imitated, described
+//! again. docs/traces.md promises the bounds that are asserted here.
+
+use host::trace::Format;
+use host::trace::imitate::Wishes;
+use host::trace::statistics::{Statistics, measure};
+use host::trace::write::{Destination, Target, imitate};
+use std::path::{Path, PathBuf};
+
+const MEMORY: u64 = 512 << 20;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+fn statistics(path: &Path, format: Option<Format>) -> Statistics {
+    let measured = measure(path, format, MEMORY, &mut |_| true);
+    measured.unwrap_or_else(|error| panic!("{error}")).expect("nobody ends it").statistics
+}
+
+/// A trace and its stand-in.
+fn pair(path: &Path, seed: u64) -> (Statistics, Statistics) {
+    let original = statistics(path, None);
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let output = std::env::temp_dir().join(format!("flashscape-{}-{name}", std::process::id()));
+    let wishes = Wishes { seed, ..original.model.wishes() };
+    assert_eq!(original.model.faults(&wishes), []);
+    let to = Destination { output: &output, target: Target::Captured, drop: &[], force: true };
+    imitate(&original.model, wishes, to, &mut |_| true).unwrap().expect("nobody ends it");
+    let copy = statistics(&output, Some(Format::Captured));
+    std::fs::remove_file(&output).unwrap();
+    (original, copy)
+}
+
+/// What a stand-in keeps of a trace of a thousand requests or more, as docs/traces.md says.
+fn check(name: &str, original: &Statistics, copy: &Statistics) {
+    let mut faults = Vec::new();
+    let mut near = |what: &str, of: f64, is: f64, low: f64, high: f64| {
+        println!("{name}: {what}: {of:.4} becomes {is:.4}");
+        if !(is >= low && is <= high) {
+            faults.push(format!("{what}: {of} becomes {is}, not {low} to {high}"));
+        }
+    };
+    let mut share = |what: &str, of: f64, is: f64, low: f64, high: f64| {
+        near(what, of, is, of * low, of * high);
+    };
+    share("requests", original.requests as f64, copy.requests as f64, 1.0, 1.0);
+    share("bytes", original.bytes as f64, copy.bytes as f64, 1.0, 1.0);
+    share("span", original.span_ns as f64, copy.span_ns as f64, 0.98, 1.0);
+    let cov = |s: &Statistics| s.arrivals.gap_ns.unwrap().cov;
+    share("gap CoV", cov(original), cov(copy), 0.75, 1.25);
+    for (of, is) in original.arrivals.windows.iter().zip(&copy.arrivals.windows) {
+        if let (Some(of_all), Some(is_now)) = (of.dispersion, is.dispersion) {
+            let what = format!("dispersion over {} ms", of.window_ns as f64 / 1e6);
+            share(&what, of_all, is_now, 0.65, 1.5);
+        }
+    }
+    let (of, is) = (&original.footprint, &copy.footprint);
+    share("footprint", of.touched_bytes as f64, is.touched_bytes as f64, 0.75, 1.02);
+    if let (Some(of), Some(is)) = (of.overwrite_ratio, is.overwrite_ratio) {
+        share("overwrite ratio", of, is, 0.95, 1.4);
+    }
+    let hot = |s: &Statistics| s.hotness.as_ref().unwrap().hottest_20;
+    near("hottest 20 %", hot(original), hot(copy), hot(original) - 0.13, hot(original) + 0.13);
+    for (of, is) in original.kinds.iter().zip(&copy.kinds) {
+        let kind = of.kind;
+        assert_eq!((kind, of.requests), (is.kind, is.requests), "{name}");
+        assert_eq!(of.common_sizes, is.common_sizes, "{name}: sizes of {kind}");
+        if let (Some(of), Some(is)) = (&of.alignment, &is.alignment) {
+            let (of, is) = (of.begins_4_kib_share, is.begins_4_kib_share);
+            near(&format!("{kind} aligned"), of, is, of - 0.03, of + 0.03);
+        }
+        if let (Some(of), Some(is)) = (&of.sequence, &is.sequence) {
+            let (a, b) = (of.sequential_share, is.sequential_share);
+            near(&format!("{kind} sequential"), a, b, a - 0.04, a + 0.04);
+            let (a, b) = (of.in_place_share, is.in_place_share);
+            near(&format!("{kind} in place"), a, b, a - 0.03, a + 0.03);
+        }
+    }
+    assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn stand_ins_keep_what_is_promised() {
+    for name in [
+        "traces/captured/sqlite.csv.gz",
+        "traces/captured/pginit.csv.gz",
+        "traces/captured/pgbench.csv.gz",
+        "../shared/traces/tpcc-small.trace",
+        "../shared/traces/wsrch-small.trace",
+        "../shared/traces/iozone-100k.trace",
+        "../shared/traces/postmark.trace",
+    ] {
+        let path = folder(name);
+        if !path.exists() {
+            println!("skipped: {} is absent", path.display());
+            continue;
+        }
+        let (original, copy) = pair(&path, 1);
+        check(name, &original, &copy);
+    }
+}
+
+/// The stand-in for a trace of the repository.
+fn text(wishes: impl Fn(Wishes) -> Wishes, name: &str) -> String {
+    let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
+    let wishes = wishes(model.wishes());
+    assert_eq!(model.faults(&wishes), []);
+    let output = std::env::temp_dir().join(format!("flashscape-{}-{name}", std::process::id()));
+    let to = Destination { output: &output, target: Target::Captured, drop: &[], force: true };
+    imitate(&model, wishes, to, &mut |_| true).unwrap().unwrap();
+    let text = std::fs::read_to_string(&output).unwrap();
+    std::fs::remove_file(&output).unwrap();
+    text
+}
+
+#[test]
+fn a_seed_gives_one_stand_in_and_another_seed_another() {
+    let of_seed = |seed| text(|wishes| Wishes { seed, ..wishes }, &format!("seed-{seed}"));
+    assert_eq!(of_seed(7), of_seed(7));
+    assert_ne!(of_seed(7), of_seed(8));
+}
+
+#[test]
+fn a_stand_in_may_be_longer_shorter_and_smaller() {
+    // Columns of the rows behind the header: stamp in us, end of the range.
+    let rows = |text: &str| -> Vec<(u64, u64)> {
+        let number = |text: &str| text.parse::<u64>().unwrap();
+        let row = |line: &str| {
+            let columns: Vec<&str> = line.split(',').collect();
+            (number(columns[0]), number(columns[2]) + number(columns[3]))
+        };
+        text.lines().skip(1).map(row).collect()
+    };
+    let whole = rows(&text(|wishes| wishes, "whole"));
+    let half = rows(&text(|wishes| Wishes { requests: 12_779, ..wishes }, "half"));
+    let double = rows(&text(|wishes| Wishes { requests: 51_116, ..wishes }, "double"));
+    assert_eq!((whole.len(), half.len(), double.len()), (25_558, 12_779, 51_116));
+    let lasts = |rows: &[(u64, u64)]| rows.last().unwrap().0 as f64;
+    assert!((lasts(&half) / lasts(&whole) - 0.5).abs() < 0.05, "the rate stays");
+    assert!((lasts(&double) / lasts(&whole) - 2.0).abs() < 0.1, "the rate stays");
+    let small = rows(&text(|wishes| Wishes { span_bytes: 100 << 20, ..wishes }, "small"));
+    assert!(small.iter().all(|(_, end)| *end <= 100 << 20));
+    assert!(small.iter().any(|(_, end)| *end > 50 << 20));
+    // Less than the 66 MiB that are in use: fewer places, accessed more often.
+    let tiny = rows(&text(|wishes| Wishes { span_bytes: 16 << 20, ..wishes }, "tiny"));
+    assert!(tiny.iter().all(|(_, end)| *end <= 16 << 20));
+}
+
+#[test]
+fn descriptions_that_contradict_themselves_are_refused() {
+    let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
+    let keys = |change: &dyn Fn(&mut host::trace::imitate::Model)| {
+        let mut changed = model.clone();
+        change(&mut changed);
+        let faults = changed.faults(&changed.wishes());
+        faults.into_iter().map(|fault| fault.key).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&|_| {}), [""; 0]);
+    assert_eq!(keys(&|m| m.kinds[0].kind = "reed".into()), ["model.kinds[0]"]);
+    assert_eq!(keys(&|m| m.kinds[1].starting[0].1 += 1), ["model.kinds[1]"]);
+    assert_eq!(keys(&|m| m.arrivals.tick_ns = 0), ["model.arrivals.tick_ns"]);
+    assert_eq!(keys(&|m| m.arrivals.profile[0] += 1), ["model.arrivals.profile"]);
+    assert_eq!(keys(&|m| m.layout.stretches[0].units = 0), ["model.layout.stretches"]);
+    assert_eq!(keys(&|m| m.layout.span_units = 1), ["span"]);
+    let all = keys(&|m| {
+        m.requests += 1;
+        m.layout.read_growth.part_units = 0;
+    });
+    assert_eq!(all, ["model.requests", "model.arrivals.profile", "model.layout.read_growth"]);
+}

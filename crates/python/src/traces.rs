@@ -1,0 +1,229 @@
+//! Statistics of traces, conversions and stand-ins.
+
+use crate::{errors, guard};
+use host::trace::Format;
+use host::trace::imitate::{DESCRIPTION_VERSION, Model};
+use host::trace::statistics::{Measured, Progress, measure};
+use host::trace::write::{self, Choices, Destination, Target};
+use host::{Fault, Kind, TraceError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Formats of traces: name, title, columns, whether they are read, whether written.
+#[pyfunction]
+pub fn trace_formats() -> Vec<(&'static str, &'static str, bool, bool)> {
+    let read = Format::ALL.iter();
+    let mut all: Vec<_> = read
+        .map(|format| (format.name(), format.title(), true, Target::of(format.name()).is_some()))
+        .collect();
+    let new = Target::ALL.iter().filter(|target| format_of(target.name()).is_none());
+    all.extend(new.map(|target| (target.name(), target.title(), false, true)));
+    all
+}
+
+/// What a trace is like: facts of the file, its statistics and what a stand-in is made
+/// from, each as JSON text. `ongoing` is told requests and the share of the file.
+#[pyfunction]
+#[pyo3(signature = (path, *, format=None, memory_bytes, ongoing=None))]
+pub fn trace_info(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<&str>,
+    memory_bytes: u64,
+    ongoing: Option<Py<PyAny>>,
+) -> PyResult<(String, String, String)> {
+    let format = format.map(known_format).transpose()?;
+    let mut report = Report::new(ongoing);
+    let measured =
+        guard::detached(py, || measure(&path, format, memory_bytes, &mut |at| report.tell(at)))?;
+    let measured = report.outcome(measured.map_err(|error| errors::host(error.into()))?)?;
+    let facts = facts(&path, &measured);
+    let statistics = measured.statistics;
+    Ok((facts.to_string(), errors::json(&statistics)?, errors::json(&statistics.model)?))
+}
+
+fn facts(path: &std::path::Path, measured: &Measured) -> Value {
+    json!({
+        "file": path.display().to_string(),
+        "format": measured.format.name(),
+        "title": measured.format.title(),
+        "reason": measured.reason,
+        "compressed": measured.compressed,
+        "first_stamp_ns": measured.first_stamp.as_ns(),
+    })
+}
+
+/// The version of descriptions.
+#[pyfunction]
+pub fn trace_description_version() -> u32 {
+    DESCRIPTION_VERSION
+}
+
+/// Writes a trace in another format; what became of it as JSON text.
+#[pyfunction]
+#[pyo3(signature = (
+    input, output, to, *, format=None, drop=Vec::new(), round=false, sort=false, devices=None,
+    start_ns=None, end_ns=None, time_scale=None, rebase=false, force=false, ongoing=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub fn trace_convert(
+    py: Python<'_>,
+    input: PathBuf,
+    output: PathBuf,
+    to: &str,
+    format: Option<&str>,
+    drop: Vec<String>,
+    round: bool,
+    sort: bool,
+    devices: Option<Vec<u32>>,
+    start_ns: Option<u64>,
+    end_ns: Option<u64>,
+    time_scale: Option<f64>,
+    rebase: bool,
+    force: bool,
+    ongoing: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let target = known_target(to)?;
+    let choices = Choices {
+        format: format.map(known_format).transpose()?,
+        drop: drop.iter().map(|name| known_kind(name)).collect::<PyResult<_>>()?,
+        round,
+        sort,
+        devices,
+        start: start_ns.map(engine::Span::from_ns),
+        end: end_ns.map(engine::Span::from_ns),
+        time_scale,
+        rebase,
+        force,
+    };
+    let mut report = Report::new(ongoing);
+    let converted = guard::detached(py, || {
+        write::convert(&input, &output, target, &choices, &mut |at| report.tell(at))
+    })?;
+    let done = report.outcome(converted.map_err(|error| errors::host(error.into()))?)?;
+    let figures = json!({
+        "title": target.title(),
+        "read": done.read,
+        "written": done.written,
+        "dropped": by_kind(done.dropped),
+        "passed_over": done.passed_over,
+        "rounded": done.rounded,
+        "notes": done.notes,
+    });
+    Ok(figures.to_string())
+}
+
+/// Writes a stand-in after a description; what became of it as JSON text. `file` is what
+/// faults call the description.
+#[pyfunction]
+#[pyo3(signature = (
+    description, output, to, *, file, requests=None, span_bytes=None, seed=0, drop=Vec::new(),
+    force=false, ongoing=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub fn trace_imitate(
+    py: Python<'_>,
+    description: &str,
+    output: PathBuf,
+    to: &str,
+    file: PathBuf,
+    requests: Option<u64>,
+    span_bytes: Option<u64>,
+    seed: u64,
+    drop: Vec<String>,
+    force: bool,
+    ongoing: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let target = known_target(to)?;
+    let drop = drop.iter().map(|name| known_kind(name)).collect::<PyResult<Vec<_>>>()?;
+    let mut report = Report::new(ongoing);
+    let imitated = guard::detached(py, || {
+        let model = Model::parse(description, &file)?;
+        let mut wishes = model.wishes();
+        wishes.requests = requests.unwrap_or(wishes.requests);
+        wishes.span_bytes = span_bytes.unwrap_or(wishes.span_bytes);
+        wishes.seed = seed;
+        let faults = model.faults(&wishes);
+        if !faults.is_empty() {
+            return Err(refused(&file, &faults));
+        }
+        let to = Destination { output: &output, target, drop: &drop, force };
+        write::imitate(&model, wishes, to, &mut |at| report.tell(at))
+    })?;
+    let done = report.outcome(imitated.map_err(|error| errors::host(error.into()))?)?;
+    let figures = json!({
+        "title": target.title(),
+        "written": done.written,
+        "dropped": by_kind(done.dropped),
+        "rounded": done.rounded,
+    });
+    Ok(figures.to_string())
+}
+
+/// All faults of a description at once.
+fn refused(file: &std::path::Path, faults: &[Fault]) -> TraceError {
+    let listed = faults.iter().map(|fault| format!("\n  {}: {}", fault.key, fault.problem));
+    let problem = format!("no stand-in can be made:{}", listed.collect::<String>());
+    TraceError { file: file.to_owned(), line: None, problem }
+}
+
+fn by_kind(counts: [u64; Kind::ALL.len()]) -> Value {
+    let counted = Kind::ALL.iter().zip(counts).filter(|(_, count)| *count > 0);
+    counted.map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect()
+}
+
+fn format_of(name: &str) -> Option<Format> {
+    Format::ALL.iter().copied().find(|format| format.name() == name)
+}
+
+fn known_format(name: &str) -> PyResult<Format> {
+    let names = Format::ALL.iter().map(|format| format.name());
+    format_of(name).ok_or_else(|| unknown("format", name, names))
+}
+
+fn known_target(name: &str) -> PyResult<Target> {
+    let names = Target::ALL.iter().map(|target| target.name());
+    Target::of(name).ok_or_else(|| unknown("format", name, names))
+}
+
+fn known_kind(name: &str) -> PyResult<Kind> {
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    kind.ok_or_else(|| unknown("kind of request", name, Kind::ALL.iter().map(|kind| kind.name())))
+}
+
+fn unknown(what: &str, name: &str, names: impl Iterator<Item = &'static str>) -> PyErr {
+    let names: Vec<&str> = names.collect();
+    PyValueError::new_err(format!("no {what} {name:?} (there are {})", names.join(", ")))
+}
+
+/// Tells Python how far something has come, and keeps what that raises.
+struct Report {
+    ongoing: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Report {
+    fn new(ongoing: Option<Py<PyAny>>) -> Self {
+        Self { ongoing, raised: None }
+    }
+
+    /// False where Python has raised something, such as Ctrl-C.
+    fn tell(&mut self, at: Progress) -> bool {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(ongoing) = &self.ongoing {
+                ongoing.call1(py, (at.requests, at.share))?;
+            }
+            Ok(())
+        });
+        self.raised = told.err();
+        self.raised.is_none()
+    }
+
+    /// What was made, or what was raised meanwhile.
+    fn outcome<T>(self, made: Option<T>) -> PyResult<T> {
+        made.ok_or_else(|| self.raised.expect("nothing else ends it"))
+    }
+}

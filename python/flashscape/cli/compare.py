@@ -1,0 +1,151 @@
+"""``flashscape compare``: two or more experiments or results, side by side."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashscape import output
+from flashscape.cli import options
+from flashscape.compare import compare
+from flashscape.errors import ConfigError
+from flashscape.experiment import Experiment
+from flashscape.result import Result
+
+if TYPE_CHECKING:
+    from flashscape.compare import Comparison
+
+
+@click.command("compare")
+@click.argument("sides", metavar="A [B]...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--vary",
+    "varied",
+    type=options.override,
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Compare A with itself under this change. Repeatable: all of them make up B.",
+)
+@options.overrides
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Run each experiment with N seeds, from its own on, and pair runs by them.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance, over all figures, of calling any difference significant by mistake.",
+)
+@click.option(
+    "--out",
+    type=options.Named(path_type=Path),
+    metavar="DIR",
+    help="Keep all results and logs, the comparison, and its picture.",
+)
+@click.option(
+    "--json",
+    "document",
+    type=options.Named(path_type=Path),
+    metavar="FILE",
+    help="Write the comparison as JSON.",
+)
+@click.option("--force", is_flag=True, help="Overwrite earlier results.")
+@click.option("--quiet", is_flag=True, help="No progress, no announcements, no table.")
+def command(
+    sides: tuple[str, ...],
+    varied: tuple[tuple[str, str], ...],
+    overrides: tuple[tuple[str, str], ...],
+    seeds: int,
+    alpha: float,
+    out: Path | None,
+    document: Path | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    r"""Set runs side by side under the same arrivals.
+
+    Each of A, B, … is an experiment file, which is run, or a directory of results. The
+    first is the baseline; a winner is named only where the difference is significant.
+
+    \b
+    flashscape compare exp.toml --vary drive.ftl.gc.victim=fifo --seeds 5
+    flashscape compare results/greedy results/fifo
+    """
+    named = _sides(sides, overrides, varied)
+    with ExitStack() as claimed:
+        file = None
+        if document is not None:
+            file = claimed.enter_context(output.File.claim(document, "--json", force=force))
+        comparison = compare(
+            *named.values(),
+            names=list(named),
+            seeds=seeds,
+            alpha=alpha,
+            out=out,
+            force=force,
+            progress=not quiet,
+            announce=None if quiet else lambda told: click.echo(told, err=True),
+        )
+        if file is not None:
+            file.store(comparison.to_json().encode())
+    if not quiet:
+        _show(comparison, out)
+
+
+def _sides(
+    paths: tuple[str, ...],
+    overrides: tuple[tuple[str, str], ...],
+    varied: tuple[tuple[str, str], ...],
+) -> dict[str, Experiment | Result]:
+    """What is compared, by name; raise ConfigError for what does not fit together."""
+    if varied and len(paths) > 1:
+        raise ConfigError("--vary changes one experiment, and two are named; --set changes all")
+    if not varied and len(paths) == 1:
+        raise ConfigError(
+            f"{paths[0]}: is compared with nothing; name another, or say what changes "
+            "with --vary PATH=VALUE"
+        )
+    if double := [path for path in paths if paths.count(path) > 1]:
+        raise ConfigError(f"{double[0]}: is named twice; --vary compares it with a variation")
+    named: dict[str, Experiment | Result] = {}
+    for path in paths:
+        named[path] = _side(Path(path), overrides, can_change=not (varied or overrides))
+    if varied:
+        changes = ", ".join(f"{key}={value}" for key, value in varied)
+        named[changes] = Experiment.from_file(paths[0], (*overrides, *varied))
+    return named
+
+
+def _side(
+    path: Path, overrides: tuple[tuple[str, str], ...], *, can_change: bool
+) -> Experiment | Result:
+    if not (path.is_dir() or path.name == output.SUMMARY):
+        return Experiment.from_file(path, overrides)
+    if not can_change:
+        raise ConfigError(
+            f"{path}: has results of an earlier run, which --set and --vary cannot change; "
+            "name the experiment file"
+        )
+    return Result.load(path)
+
+
+def _show(comparison: Comparison, out: Path | None) -> None:
+    from flashscape import picture
+    from flashscape.report import text
+
+    text.console().print(text.comparison(comparison))
+    if out is None:
+        return
+    click.echo()
+    if not picture.is_available():
+        click.echo('no picture: matplotlib is not installed (pip install "flashscape[plot]")')
+    click.echo(f"Results and comparison are in {out}.")

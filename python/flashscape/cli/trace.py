@@ -1,0 +1,293 @@
+"""``flashscape trace``: what traces are like, conversions, stand-ins."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from flashscape import trace, units
+from flashscape.cli.replay import number, numbers
+from flashscape.errors import FlashscapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flashscape.trace import TraceInfo
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+_KINDS = ("read", "write", "trim", "flush", "write-zeroes")
+
+
+def _size(text: str) -> str:
+    """Take a size such as ``512 MiB``; the blank may be missing."""
+    spaced = text.strip()
+    digits = len(spaced) - len(spaced.lstrip("0123456789."))
+    spaced = f"{spaced[:digits]} {spaced[digits:].strip()}"
+    try:
+        if units.size_of(spaced) <= 0:
+            raise ValueError
+    except (ValueError, KeyError, OverflowError):
+        raise click.BadParameter(f"{text!r} is not a size such as 512 MiB") from None
+    return spaced
+
+
+def _duration(text: str) -> int:
+    """Take a time such as ``1.5 s``; the blank may be missing."""
+    spaced = text.strip()
+    digits = len(spaced) - len(spaced.lstrip("0123456789."))
+    try:
+        ns = units.nanoseconds(f"{spaced[:digits]} {spaced[digits:].strip()}")
+        return round(ns)
+    except (ValueError, KeyError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is not a time such as 1.5 s (ns, us, ms, s, min, h)"
+        ) from None
+
+
+def _kinds(text: str) -> list[str]:
+    """Take ``trim,flush`` apart."""
+    kinds = [kind.strip() for kind in text.split(",")]
+    for kind in kinds:
+        if kind not in _KINDS:
+            raise click.BadParameter(f"no kind {kind!r} (there are {', '.join(_KINDS)})")
+    return [kind.replace("-", "_") for kind in kinds]
+
+
+class _Formats(click.ParamType):  # type: ignore[type-arg]
+    """The name of a format; which there are is known only when it is asked for."""
+
+    name = "FORMAT"
+
+    def __init__(self, which: str) -> None:
+        self._which = which
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        known = [f.name for f in trace.formats().values() if getattr(f, self._which)]
+        if value not in known:
+            self.fail(f"no format {value!r} (there are {', '.join(known)})", param, ctx)
+        return value
+
+
+_format = click.option(
+    "--format", "format_", type=_Formats("is_read"), help="The format of FILE; default: detected."
+)
+_memory = click.option(
+    "--memory",
+    type=_size,
+    default=trace.MEMORY,
+    show_default=True,
+    metavar="SIZE",
+    help="For the footprint; what does not fit is sampled.",
+)
+_drop = click.option(
+    "--drop", type=_kinds, metavar="KINDS", help="Leave out trim,flush or the like."
+)
+_force = click.option("--force", is_flag=True, help="Overwrite the output.")
+_quiet = click.option("--quiet", is_flag=True, help="No progress, no report.")
+_out = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group("trace")
+def command() -> None:
+    """Say what a trace is like, convert it, or make a stand-in for it."""
+
+
+@command.command("info", short_help="Say what traces are like.")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@_format
+@_memory
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE|-",
+    help="Write the figures of all files as JSON; - is standard output.",
+)
+@_force
+@_quiet
+def info(
+    files: tuple[Path, ...],
+    format_: str | None,
+    memory: str,
+    json_file: Path | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Say what the traces in FILE... are like: mix, sizes, bursts, footprint, hotness, runs."""
+    to_stdout = json_file == Path("-")
+    if json_file is not None and not to_stdout:
+        trace.refuse_if_there(json_file, force=force)
+    measured: list[TraceInfo] = []
+    faults: list[FlashscapeError] = []
+    for file in files:
+        try:
+            with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
+                found = trace.info(file, format=format_, memory=memory, ongoing=ongoing)
+        except FlashscapeError as error:
+            faults.append(error)
+            continue
+        measured.append(found)
+        if not (quiet or to_stdout):
+            _print(found, is_first=len(measured) == 1)
+    if json_file is not None and measured:
+        figures = [found.to_dict() for found in measured]
+        text = json.dumps(figures[0] if len(files) == 1 else figures, indent=2, ensure_ascii=False)
+        if to_stdout:
+            click.echo(text)
+        else:
+            trace.write(json_file, text + "\n", force=force)
+    if faults:
+        # Every file is looked at; the first fault stands for all.
+        faults[0].args = ("\n".join(str(fault) for fault in faults), *faults[0].args[1:])
+        raise faults[0]
+
+
+def _print(found: TraceInfo, *, is_first: bool) -> None:
+    from flashscape.report import text
+
+    if not is_first:
+        click.echo()
+    text.console().print(text.trace(found))
+
+
+@command.command("convert", short_help="Write a trace in another format.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("out", type=_out)
+@click.option("--to", required=True, type=_Formats("is_written"), help="The format of OUT.")
+@_format
+@_drop
+@click.option("--round", "round_", is_flag=True, help="Ranges outwards, stamps down, to fit OUT.")
+@click.option("--sort", is_flag=True, help="Put requests in the order of their stamps.")
+@click.option("--devices", type=numbers, metavar="0,1", help="Keep these devices only.")
+@click.option("--start", type=_duration, metavar="TIME", help="Keep from here, since the first.")
+@click.option("--end", type=_duration, metavar="TIME", help="Keep what comes before this.")
+@click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
+@click.option("--rebase", is_flag=True, help="Let stamps count from the first request kept.")
+@_force
+@_quiet
+def convert(
+    file: Path,
+    out: Path,
+    to: str,
+    format_: str | None,
+    drop: list[str] | None,
+    round_: bool,
+    quiet: bool,
+    start: int | None,
+    end: int | None,
+    **choices: Any,
+) -> None:
+    """Write the trace in FILE to OUT in another format.
+
+    OUT is compressed if its name ends in .gz or .zst. What the format cannot express is
+    refused, unless --drop or --round says what to do about it.
+    """
+    with _progress(f"converting {file.name}", quiet=quiet) as ongoing:
+        done = trace.convert(
+            file,
+            out,
+            to,
+            format=format_,
+            drop=drop or (),
+            round=round_,
+            start_ns=start,
+            end_ns=end,
+            ongoing=ongoing,
+            **choices,
+        )
+    if quiet:
+        return
+    click.echo(f"{out}: {done['title']}, {done['written']:,} of {done['read']:,} requests")
+    _say_losses(done)
+
+
+@command.command("describe", short_help="Write the statistics of a trace.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes, as JSON.")
+@_format
+@_memory
+@_force
+@_quiet
+def describe(
+    file: Path, out: Path, format_: str | None, memory: str, force: bool, quiet: bool
+) -> None:
+    """Write statistics of the trace in FILE, from which a stand-in can be made.
+
+    No address and no time of a single request is in them. What is, docs/traces.md says.
+    """
+    with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
+        found = trace.describe(
+            file, out, format=format_, memory=memory, force=force, ongoing=ongoing
+        )
+    if quiet:
+        return
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{out}: the statistics of {found.requests:,} requests")
+    click.echo(f"A stand-in: flashscape trace imitate {out} --out FILE")
+
+
+@command.command("imitate", short_help="Make a stand-in from statistics.")
+@click.argument("description", metavar="STATS", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes.")
+@click.option(
+    "--to", type=_Formats("is_written"), default="captured", show_default=True, help="Its format."
+)
+@click.option("--rows", type=click.IntRange(min=1), metavar="N", help="Requests.")
+@click.option("--span", type=_size, metavar="SIZE", help="Size of the address space.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
+@_drop
+@_force
+@_quiet
+def imitate(
+    description: Path, out: Path, drop: list[str] | None, quiet: bool, **choices: Any
+) -> None:
+    """Make a stand-in for the trace that STATS describes.
+
+    It has the statistics of the trace within the bounds that docs/traces.md gives, and
+    none of its requests. The same seed gives the same file.
+    """
+    with _progress(f"writing {out.name}", quiet=quiet) as ongoing:
+        done = trace.imitate(description, out, drop=drop or (), ongoing=ongoing, **choices)
+    if quiet:
+        return
+    click.echo(f"{out}: {done['title']}, {done['written']:,} requests")
+    click.echo(
+        f"note: this is a stand-in made from {description}, no trace of a real program; "
+        "docs/traces.md says what it has in common with one",
+        err=True,
+    )
+    _say_losses(done)
+
+
+def _say_losses(done: dict[str, Any]) -> None:
+    for kind, count in done["dropped"].items():
+        click.echo(f"left out as told: {count:,} {kind.replace('_', '-')}", err=True)
+    if passed_over := done.get("passed_over"):
+        click.echo(f"not asked for (other devices or times): {passed_over:,}", err=True)
+    if rounded := done["rounded"]:
+        click.echo(f"rounded to what the format has: {rounded:,}", err=True)
+    for note in done.get("notes", ()):
+        click.echo(f"note: {note}", err=True)
+
+
+@contextlib.contextmanager
+def _progress(phase: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
+    """A bar on the terminal while a trace is read or written."""
+    if quiet:
+        yield None
+        return
+    from flashscape.progress import Bar
+
+    bar = Bar()
+    try:
+        yield lambda requests, share: bar.passing(phase, requests, share)
+    finally:
+        bar.ended()

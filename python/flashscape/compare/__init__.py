@@ -1,0 +1,208 @@
+"""Sets runs side by side: differences with confidence, and a winner only where significant."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import output
+from flashscape.compare import arrivals, differences
+from flashscape.compare.comparison import Comparison, Contrast, Side, tails
+from flashscape.errors import ConfigError, Interrupted, OutputError
+from flashscape.experiment import Experiment
+from flashscape.result import Result
+from flashscape.run import Observer, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+    Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
+
+__all__ = ["Comparison", "Contrast", "Side", "compare"]
+
+_LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def compare(
+    a: Given,
+    b: Given,
+    *others: Given,
+    names: Sequence[str] | None = None,
+    seeds: int = 1,
+    alpha: float = 0.05,
+    out: str | PathLike[str] | None = None,
+    force: bool = False,
+    progress: bool | Observer = False,
+    announce: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare ``b``, and each of the others, with ``a``, under the same arrivals.
+
+    Each is an experiment, which is run, or the results of an earlier run: a
+    :class:`Result` or its directory. With ``seeds`` every experiment is run so
+    often, from its own seed on, and runs are paired by their seeds. ``alpha`` is the
+    chance, over all figures together, of calling any difference significant by
+    mistake. ``out`` keeps all results, the comparison and its picture. ``announce``
+    is told before each run which one it is.
+
+    Raises what :func:`flashscape.run` raises, ConfigError for sides that cannot be
+    compared, and on Ctrl-C Interrupted, without results.
+    """
+    # Takes 20 ms, which whoever compares nothing need not wait for.
+    import tempfile
+
+    given = [_side(each) for each in (a, b, *others)]
+    _check(given, seeds, alpha)
+    named = list(names or [_name(each) for each in given])
+    with ExitStack() as kept:
+        directory = None
+        if out is not None:
+            directory = kept.enter_context(output.Directory.claim(out, force=force))
+        # Without a directory for results, logs are needed until they are compared.
+        scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
+        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set())
+        sides = [
+            tasks.side(_LABELS[at], named[at], each, len(given)) for at, each in enumerate(given)
+        ]
+        comparison = Comparison(sides, _contrasts(sides, alpha), alpha)
+        if directory is not None:
+            comparison.write_to(directory)
+        else:
+            for side in sides:
+                for result in side.results:
+                    _let_go(result, scratch)
+    return comparison
+
+
+def _side(given: Given) -> Experiment | Result:
+    if isinstance(given, (Experiment, Result)):
+        return given
+    if isinstance(given, str) or hasattr(given, "__fspath__"):
+        path = Path(given)
+        if path.is_dir() or path.name == output.SUMMARY:
+            return Result.load(path)
+    return Experiment.of(given)
+
+
+def _name(side: Experiment | Result) -> str:
+    return side.title if isinstance(side, Experiment) else str(side.summary["title"])
+
+
+def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
+    if len(given) > len(_LABELS):
+        raise ConfigError(f"{len(given)} sides: at most {len(_LABELS)} can be compared")
+    if seeds < 1:
+        raise ConfigError(f"seeds: {seeds} is none; give 1 or more")
+    if not 0 < alpha < 1:
+        raise ConfigError(f"alpha: {alpha} is not between 0 and 1")
+    if seeds > 1 and any(isinstance(each, Result) for each in given):
+        raise ConfigError(
+            "seeds: results of an earlier run cannot be repeated; name experiment files"
+        )
+    for at, each in enumerate(given):
+        if isinstance(each, Result) and not each.groups():
+            raise ConfigError(f"{_LABELS[at]} ({_name(each)}): has no counted requests")
+
+
+class _Tasks(NamedTuple):
+    """What all runs of a comparison have in common."""
+
+    folder: Path
+    is_kept: bool
+    seeds: int
+    force: bool
+    progress: bool | Observer
+    announce: Callable[[str], None] | None
+    heard: set[str]
+    """What was announced of traces, which need not be heard again."""
+
+    def side(self, label: str, name: str, given: Experiment | Result, sides: int) -> Side:
+        if isinstance(given, Result):
+            return Side(label, name, (int(given.summary["config"].get("seed", 1)),), [given])
+        first = int(given.config.get("seed", 1))
+        seeds = tuple(first + more for more in range(self.seeds))
+        results = []
+        for at, seed in enumerate(seeds):
+            told = label if self.seeds == 1 else f"{label}, seed {seed}"
+            if self.announce is not None:
+                number = _LABELS.index(label) * self.seeds + at + 1
+                self.announce(f"run {number} of {sides * self.seeds}: {told} ({name})")
+            results.append(self._run(label, given, seed, told))
+        return Side(label, name, seeds, results)
+
+    def _run(self, label: str, experiment: Experiment, seed: int, told: str) -> Result:
+        if seed != experiment.config.get("seed", 1):
+            experiment = experiment.replace(seed=seed)
+        folder = self.folder / label
+        if self.seeds > 1:
+            folder = folder / f"seed-{seed}"
+        folder.mkdir(parents=True, exist_ok=True)
+        log = folder / output.REQUESTS
+        try:
+            result = run(
+                experiment,
+                out=folder if self.is_kept else None,
+                requests=log,
+                force=self.force,
+                progress=self._observer(),
+            )
+        except Interrupted as interrupted:
+            raise Interrupted(None, f"in {told}, {interrupted.where}".strip(", ")) from None
+        if not result.groups():
+            raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
+        return result
+
+    def _observer(self) -> bool | Observer:
+        if self.progress is not True:
+            return self.progress
+        from flashscape.progress import Bar
+
+        heard = self.heard
+
+        class Once(Bar):
+            def surveyed(self, announcement: str) -> None:
+                if announcement not in heard:
+                    heard.add(announcement)
+                    super().surveyed(announcement)
+
+        return Once()
+
+
+def _let_go(result: Result, scratch: Path) -> None:
+    """Forget a log that is about to go."""
+    if result.log is not None and scratch in result.log.parents:
+        result.log = None
+
+
+def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
+    baseline = sides[0]
+    found = []
+    for other in sides[1:]:
+        likeness = arrivals.compare(baseline.results[0], other.results[0])
+        found.append((other, likeness, _differences(baseline, other, likeness)))
+    # All that is looked at is corrected together.
+    rows = differences.corrected([row for _, _, rows in found for row in rows], alpha)
+    contrasts, at = [], 0
+    for other, likeness, own in found:
+        mine, at = rows[at : at + len(own)], at + len(own)
+        groups = list(dict.fromkeys(row.group for row in mine if row.initiator))
+        far = tails(baseline, other, groups)
+        contrasts.append(Contrast(baseline, other, likeness, mine, far))
+    return contrasts
+
+
+def _differences(
+    baseline: Side, other: Side, likeness: arrivals.Arrivals
+) -> list[differences.Difference]:
+    if len(baseline.results) > 1:
+        rows = differences.of_seeds(baseline.results, other.results)
+    elif baseline.results[0].log is not None and other.results[0].log is not None:
+        rows = differences.of_logs(baseline.results[0], other.results[0], likeness)
+    else:
+        rows = differences.of_summaries(baseline.results[0], other.results[0])
+    if not any(row.initiator for row in rows):
+        raise OutputError(
+            f"{baseline.label} and {other.label} have no initiator and kind of request in common"
+        )
+    return rows

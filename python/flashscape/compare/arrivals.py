@@ -1,0 +1,165 @@
+"""Whether two runs were asked for the same: the same commands, at the same moments or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashscape.result import Result
+
+Likeness = Literal["same", "commands", "unproven", "different"]
+
+_DRIVE = (("geometry",), ("ftl", "over_provisioning"), ("ftl", "unit"), ("ftl", "bad_blocks"))
+"""Keys on which the capacity depends, and with it the addresses that workloads draw."""
+
+_COMMAND = ("kind", "offset_bytes", "length_bytes")
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What two runs have in common in what was asked of them."""
+
+    likeness: Likeness
+    """``same``: the same commands at the same moments; ``commands``: the same sequence
+    of commands, each when the drive had a place free; ``unproven``: nothing tells;
+    ``different``."""
+    sentence: str
+    """The same for people, with the reason."""
+
+    @property
+    def are_paired(self) -> bool:
+        """Whether each request of one run has its like in the other."""
+        return self.likeness in ("same", "commands")
+
+
+def compare(one: Result, other: Result) -> Arrivals:
+    """Find out from the logs, else from the configurations; raise OutputError for a bad log."""
+    logs = one.requests, other.requests
+    if logs[0] is None or logs[1] is None:
+        return _by_configuration(one, other)
+    return _by_logs(one, logs[0], logs[1])
+
+
+def open_loops(result: Result) -> set[str]:
+    """Names of workloads whose requests come by a clock of their own."""
+    workloads = result.summary["config"]["workload"]
+    return {one["name"] for one in workloads if _is_open(one)}
+
+
+def is_open(initiator: str, loops: set[str]) -> bool:
+    """Whether an initiator, or the trace that it is a device of, is among them."""
+    return initiator in loops or initiator.rpartition(".")[0] in loops
+
+
+def _is_open(workload: dict[str, Any]) -> bool:
+    if trace := workload.get("trace"):
+        return bool(trace["mode"] == "open")
+    return "arrivals" in workload
+
+
+def pairs(one: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
+    """Each request with its like: columns of the second end in ``_other``."""
+    return one.join(other, on=["initiator", "index"], how="full", suffix="_other", coalesce=True)
+
+
+def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
+    import polars as pl
+
+    columns = ["initiator", "index", *_COMMAND, "arrived_ns"]
+    same = [pl.col(name).eq_missing(pl.col(f"{name}_other")) for name in _COMMAND]
+    both = pl.col("kind").is_not_null() & pl.col("kind_other").is_not_null()
+    found = (
+        pairs(one.select(columns), other.select(columns))
+        .group_by("initiator")
+        .agg(
+            both.sum().alias("both"),
+            (both & ~pl.all_horizontal(same)).sum().alias("differ"),
+            (both & (pl.col("arrived_ns") != pl.col("arrived_ns_other"))).sum().alias("moved"),
+            (~both).sum().alias("alone"),
+            pl.col("index").filter(both & ~pl.all_horizontal(same)).min().alias("first"),
+        )
+        .sort("initiator")
+        .collect()
+    )
+    if not found["both"].sum():
+        return Arrivals("different", "The runs have no request in common.")
+    for row in found.filter(pl.col("differ") > 0).iter_rows(named=True):
+        return Arrivals(
+            "different",
+            f"The runs were not asked for the same: {row['differ']:,} of the {row['both']:,} "
+            f"requests of {row['initiator']} are other commands, from its request {row['first']} "
+            "on (another seed, another workload, or drives that export different capacities).",
+        )
+    loops = open_loops(run)
+    moved = found.filter(pl.col("moved") > 0)
+    for row in moved.iter_rows(named=True):
+        if is_open(row["initiator"], loops):
+            return Arrivals(
+                "different",
+                f"The runs were not asked at the same moments: {row['moved']:,} of the "
+                f"{row['both']:,} requests of {row['initiator']} arrive at another time.",
+            )
+    alone = int(found["alone"].sum())
+    rest = f" {alone:,} were counted in one run only and are left out." if alone else ""
+    number = f"{int(found['both'].sum()):,}"
+    if moved.is_empty():
+        return Arrivals("same", f"The same {number} requests at the same moments.{rest}")
+    return Arrivals(
+        "commands",
+        f"The same {number} commands in the same order, but at other moments: in a closed loop "
+        f"each comes when an earlier one has ended.{rest}",
+    )
+
+
+def _by_configuration(one: Result, other: Result) -> Arrivals:
+    left, right = one.summary["config"], other.summary["config"]
+    asked = [_asked(each) for each in (one, other)]
+    parts: dict[str, tuple[Any, Any]] = {
+        "seed": (left.get("seed"), right.get("seed")),
+        "workloads": (asked[0], asked[1]),
+        "traces": (_traces(one), _traces(other)),
+    }
+    unlike = [name for name, (of_one, of_other) in parts.items() if of_one != of_other]
+    if unlike:
+        return Arrivals("different", f"The runs differ in {' and '.join(unlike)}.")
+    drives = [[_at(config["drive"], keys) for keys in _DRIVE] for config in (left, right)]
+    if drives[0] != drives[1]:
+        return Arrivals(
+            "unproven",
+            "Whether the runs were asked for the same is not known: without logs of both "
+            "(--requests) nothing tells whether drives of another geometry got the same addresses.",
+        )
+    if _at(left, ("run",)) != _at(right, ("run",)):
+        return Arrivals("unproven", "The runs have the same workloads, but other limits.")
+    if len(open_loops(one)) == len(left["workload"]):
+        return Arrivals("same", "The same requests at the same moments, by the configurations.")
+    return Arrivals(
+        "commands",
+        "The same commands in the same order, by the configurations, but at other moments: in "
+        "a closed loop each comes when an earlier one has ended.",
+    )
+
+
+def _asked(result: Result) -> list[dict[str, Any]]:
+    """Workloads without what changes neither requests nor the moments at which they come."""
+    workloads = []
+    for workload in result.summary["config"]["workload"]:
+        ignored = {"priority", "queue_depth"} if _is_open(workload) else {"priority"}
+        kept = {key: value for key, value in workload.items() if key not in ignored}
+        if "trace" in kept:
+            kept["trace"] = {k: v for k, v in kept["trace"].items() if k != "file"}
+        workloads.append(kept)
+    return workloads
+
+
+def _traces(result: Result) -> list[dict[str, Any]]:
+    return [{k: v for k, v in trace.items() if k != "file"} for trace in result.summary["traces"]]
+
+
+def _at(table: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        table = (table or {}).get(key)
+    return {k: v for k, v in table.items() if k != "audit"} if keys == ("run",) and table else table

@@ -1,0 +1,272 @@
+"""The figures that two runs differ in, each with what is known of its error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from flashscape.compare import statistics
+from flashscape.compare.arrivals import is_open, open_loops, pairs
+from flashscape.compare.statistics import Blocks, Estimate
+from flashscape.latency import PERCENTILES
+from flashscape.regions import FOUNDED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from flashscape.compare.arrivals import Arrivals
+    from flashscape.result import Result
+
+FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
+"""The percentiles that are compared, where enough samples stand behind them."""
+
+_BATCHES_LEAST = 31
+"""Degrees of freedom of a mean's interval in a summary, at the fewest batches of a long run."""
+
+Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of two runs; times in nanoseconds."""
+
+    initiator: str
+    """Empty for a figure of the whole drive."""
+    kind: str
+    """Empty for a figure of the whole drive."""
+    figure: str
+    """``mean``, ``p50`` …, ``iops``, ``write_amplification`` or ``erases``."""
+    baseline: float
+    """Its value in the first run; the mean over seeds."""
+    other: float
+    """Its value in the other run."""
+    samples: tuple[int, int]
+    """Requests behind it in each run (at or beyond a percentile), over all seeds."""
+    method: Method
+    """Where the interval comes from."""
+    estimate: Estimate | None
+    """The difference, other less baseline, with its error; None where that is not known."""
+    corrected: float | None = None
+    """The probability of such a difference by chance, corrected for all that are compared."""
+    alpha: float = 0.05
+
+    @property
+    def difference(self) -> float:
+        """Other less baseline."""
+        return self.estimate.value if self.estimate else self.other - self.baseline
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the difference, at a confidence of 1 - alpha, not corrected."""
+        return self.estimate.interval(1 - self.alpha) if self.estimate else None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance is ruled out, after the correction for all comparisons."""
+        return self.corrected is not None and self.corrected < self.alpha
+
+    @property
+    def winner(self) -> Literal["baseline", "other"] | None:
+        """Who is better, where that is significant: more requests a second, less of all else."""
+        if not self.is_significant or not self.difference:
+            return None
+        grows = self.difference > 0
+        return "other" if grows == (self.figure == "iops") else "baseline"
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Initiator and kind."""
+        return self.initiator, self.kind
+
+
+def of_seeds(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Differences over runs that are paired by their seeds."""
+    rows = []
+    for first in _common_groups(baselines, others):
+        rows += _over_seeds(first, baselines, others)
+    return rows + _drives(baselines, others)
+
+
+def of_logs(one: Result, other: Result, arrivals: Arrivals) -> list[Difference]:
+    """Differences between two runs with logs: request by request where they are the same."""
+    rows = []
+    for group in _common_groups([one], [other]):
+        columns = _latencies(one, other, group, paired=arrivals.are_paired)
+        rows += _in_blocks(group, columns, paired=arrivals.are_paired)
+        rows += [_untested(one, other, group, figure) for figure in _rate(one, group)]
+    return rows + _drives([one], [other])
+
+
+def of_summaries(one: Result, other: Result) -> list[Difference]:
+    """Differences between two runs without logs: only means have an interval."""
+    rows = []
+    for group in _common_groups([one], [other]):
+        for figure in ("mean", *_founded([one], [other], group), *_rate(one, group)):
+            row = _untested(one, other, group, figure)
+            if figure == "mean" and (estimate := _of_means(one, other, group)):
+                row = replace(row, estimate=estimate, method="intervals of the means")
+            rows.append(row)
+    return rows + _drives([one], [other])
+
+
+def corrected(rows: Sequence[Difference], alpha: float) -> list[Difference]:
+    """The same with probabilities corrected for how many there are."""
+    tested = [at for at, row in enumerate(rows) if row.estimate is not None]
+    p_values = [estimate.p for row in rows if (estimate := row.estimate) is not None]
+    by_row = dict(zip(tested, statistics.holm(p_values), strict=True))
+    return [replace(row, corrected=by_row.get(at), alpha=alpha) for at, row in enumerate(rows)]
+
+
+def _common_groups(ones: Sequence[Result], others: Sequence[Result]) -> list[tuple[str, str]]:
+    """Initiators and kinds that were asked in every run."""
+    asked = [{(name, kind) for name, kind, _ in run.groups()} for run in (*ones, *others)]
+    common = set.intersection(*asked)
+    return [(name, kind) for name, kind, _ in ones[0].groups() if (name, kind) in common]
+
+
+def _figures(run: Result, group: tuple[str, str]) -> dict[str, Any]:
+    return next(f for name, kind, f in run.groups() if (name, kind) == group)
+
+
+def _rate(run: Result, group: tuple[str, str]) -> list[str]:
+    """The rate of requests, where it is the drive's: an open loop has that of its arrivals."""
+    return [] if is_open(group[0], open_loops(run)) else ["iops"]
+
+
+def _value(run: Result, group: tuple[str, str], figure: str) -> float:
+    figures = _figures(run, group)
+    return float(figures["iops"] if figure == "iops" else figures["latency_ns"][figure])
+
+
+def _samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
+    def of(run: Result) -> int:
+        figures = _figures(run, group)
+        beyond = figures["latency_ns"]["samples_beyond"]
+        return int(beyond.get(figure, figures["requests"]))
+
+    return sum(map(of, runs))
+
+
+def _founded(ones: Sequence[Result], others: Sequence[Result], group: tuple[str, str]) -> list[str]:
+    """Percentiles with enough samples behind them in every run."""
+    runs = (*ones, *others)
+    return [p for p in FAR if min(_samples([run], group, p) for run in runs) >= FOUNDED]
+
+
+def _over_seeds(
+    group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result]
+) -> list[Difference]:
+    rows = []
+    rate = _rate(baselines[0], group)
+    for figure in ("mean", *_founded(baselines, others, group), *rate):
+        of = [[_value(run, group, figure) for run in runs] for runs in (baselines, others)]
+        samples = (_samples(baselines, group, figure), _samples(others, group, figure))
+        rows.append(_paired_by_seed(*group, figure, of, samples))
+    return rows
+
+
+def _paired_by_seed(
+    initiator: str, kind: str, figure: str, values: list[list[float]], samples: tuple[int, int]
+) -> Difference:
+    estimate = statistics.of_pairs([b - a for a, b in zip(*values, strict=True)])
+    before, after = (math.fsum(each) / len(each) for each in values)
+    method: Method = "seeds" if estimate else "none"
+    return Difference(initiator, kind, figure, before, after, samples, method, estimate)
+
+
+def _drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Figures of the whole drive, tested only over seeds."""
+    rows = []
+    counts = (len(baselines), len(others))
+    values = [[run.write_amplification for run in runs] for runs in (baselines, others)]
+    known = [[value for value in side if value is not None] for side in values]
+    if [len(side) for side in known] == list(counts):
+        rows.append(_paired_by_seed("", "", "write_amplification", known, counts))
+    erases = [[float(run.summary["wear"]["erases"]) for run in r] for r in (baselines, others)]
+    return [*rows, _paired_by_seed("", "", "erases", erases, counts)]
+
+
+def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -> Difference:
+    before, after = (_value(run, group, figure) for run in (one, other))
+    samples = (_samples([one], group, figure), _samples([other], group, figure))
+    return Difference(*group, figure, before, after, samples, "none", None)
+
+
+def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | None:
+    """From each summary's interval, as if the runs were independent."""
+    normal = statistics.t_quantile(0.975, 10**6)
+    halves = []
+    for run in (one, other):
+        latency = _figures(run, group)["latency_ns"]
+        if "mean_ci95" not in latency:
+            return None
+        error = latency["mean_ci95"] / normal
+        halves.append(Estimate(latency["mean"], error, _BATCHES_LEAST))
+    return statistics.of_unpaired(*halves)
+
+
+def _latencies(
+    one: Result, other: Result, group: tuple[str, str], *, paired: bool
+) -> list[pl.Series]:
+    """Latencies of a group in the order of arrival, of both runs; paired, of the same requests."""
+    import polars as pl
+
+    logs = []
+    for run in (one, other):
+        log = run.requests
+        assert log is not None, "there are logs of both"
+        own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
+        logs.append(log.filter(own).select("initiator", "index", "latency_ns"))
+    if not paired:
+        return [log.sort("index").collect()["latency_ns"] for log in logs]
+    both = pairs(*logs).drop_nulls().sort("index").collect()
+    return [both["latency_ns"], both["latency_ns_other"]]
+
+
+def _in_blocks(
+    group: tuple[str, str], columns: list[pl.Series], *, paired: bool
+) -> list[Difference]:
+    lengths = (len(columns[0]), len(columns[1]))
+    if not min(lengths):
+        return []
+    shares = {name: PERCENTILES.get(name, 0) / 1e9 for name in FAR}
+
+    def beyond(length: int, name: str) -> int:
+        return length - statistics.rank(shares[name], length) + 1
+
+    names = [name for name in FAR if min(beyond(n, name) for n in lengths) >= FOUNDED]
+    quantiles = [shares[name] for name in names]
+    values = [statistics.exact_quantiles(column, quantiles) for column in columns]
+    means = [float(column.cast(float).mean()) for column in columns]  # type: ignore[arg-type]
+    estimates = _estimates(columns, quantiles, paired=paired)
+    method: Method = "none"
+    if estimates is not None:
+        method = "paired blocks" if paired else "blocks"
+    rows = []
+    for at, name in enumerate(["mean", *names]):
+        before, after = means if not at else [side[at - 1] for side in values]
+        samples = lengths if not at else (beyond(lengths[0], name), beyond(lengths[1], name))
+        estimate = estimates[at] if estimates else None
+        rows.append(Difference(*group, name, before, after, samples, method, estimate))
+    return rows
+
+
+def _estimates(
+    columns: list[pl.Series], quantiles: list[float], *, paired: bool
+) -> list[Estimate] | None:
+    """Of the mean, then of each quantile."""
+
+    def of(blocks: Blocks) -> list[Estimate] | None:
+        mean, far = blocks.mean(), blocks.quantiles(quantiles)
+        return None if mean is None or far is None else [mean, *far]
+
+    if paired:
+        return of(Blocks(columns))
+    each = [of(Blocks([column])) for column in columns]
+    if each[0] is None or each[1] is None:
+        return None
+    apart = [statistics.of_unpaired(a, b) for a, b in zip(each[0], each[1], strict=True)]
+    return [estimate for estimate in apart if estimate is not None]

@@ -1,0 +1,99 @@
+"""``comparison.svg``: both sides' latency tails laid over each other, a panel for each kind."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+from flashscape import picture as tail
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.compare.comparison import Comparison, Side
+
+_COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
+_DASHES: Any = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+_PANELS = 6
+_COLUMNS = 2
+
+
+def svg(comparison: Comparison) -> bytes:
+    """Draw a comparison as SVG; needs matplotlib."""
+    buffer = io.BytesIO()
+    with tail.quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(tail.STYLE):
+            # Without a date, so that equal comparisons draw equal files.
+            draw(comparison).savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Draw a comparison as a figure of matplotlib."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(tail.STYLE):
+        return _draw(comparison)
+
+
+def _draw(comparison: Comparison) -> Figure:
+    from matplotlib.figure import Figure
+
+    groups = _groups(comparison)
+    rows = -(-len(groups) // _COLUMNS)
+    columns = min(len(groups), _COLUMNS)
+    figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
+    verdict = "\n".join(comparison.verdicts)
+    figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
+    panels = figure.subplots(rows, columns, squeeze=False).flatten()
+    for axes, group in zip(panels, groups, strict=False):
+        _panel(axes, comparison.sides, group)
+    for axes in panels[len(groups) :]:
+        axes.set_axis_off()
+    return figure
+
+
+def _groups(comparison: Comparison) -> list[tuple[str, str]]:
+    """Kinds with a difference that is significant first, reads before writes as they come."""
+    rows = [row for contrast in comparison.contrasts for row in contrast.differences]
+    groups = list(dict.fromkeys(row.group for row in rows if row.initiator))
+    moved = {row.group for row in rows if row.winner}
+    groups.sort(key=lambda group: group not in moved)
+    return groups[:_PANELS]
+
+
+def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
+    name, kind = group
+    axes.set_title(f"{tail.short(name, 28)} {kind.replace('_', '-')}")
+    axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
+    lines, labels = [], []
+    for at, side in enumerate(sides):
+        look: Any = {"color": _COLOURS[at % 6], "linestyle": _DASHES[at % 4]}
+        # Seeds are thin lines of one colour: their spread is what the interval is about.
+        look["linewidth"] = 1.8 if len(side.results) == 1 else 0.9
+        for number, result in enumerate(side.results):
+            drawn = axes.step(*_curve(result, name, kind), where="post", **look)
+            if not number:
+                lines += drawn
+                many = f", {len(side.results)} seeds" if len(side.results) > 1 else ""
+                labels.append(f"{side.label}: {tail.short(side.name, 40)}{many}")
+    tail.label_tail(axes)
+    # Lines come from the upper left, so this corner is mostly free.
+    legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
+    legend.set_in_layout(False)
+
+
+def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
+    latency = result.of_kind(kind, name)
+    passed, latencies, shares = 0, [max(1, latency.min)], [1.0]
+    for upper, requests in latency.buckets:
+        passed += requests
+        latencies.append(max(1, min(upper, latency.max)))
+        shares.append((latency.requests - passed) / latency.requests)
+    # The last bucket has nothing beyond it, which a logarithm cannot show.
+    shares[-1] = 1 / latency.requests
+    return tail.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])

@@ -1,0 +1,261 @@
+"""Differences with an honest error: batch means, a bootstrap of blocks, t, and Holm's correction.
+
+Latencies of neighbouring requests resemble each other, so nothing here takes requests for
+independent: blocks of many requests are, nearly, and where even they are not, the error is
+widened, or there is none. docs/compare.md gives the method and its sources.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from itertools import pairwise
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+BLOCKS = (40, 20, 10)
+"""Into how many blocks requests are divided: the first of these whose means are independent."""
+
+BLOCK_LEAST = 10
+"""Requests that a block has at least."""
+
+RESAMPLES = 400
+_SEED = 20231107
+"""The bootstrap draws the same blocks whenever it is repeated."""
+
+_ONE_SIDED_95 = 1.645
+
+
+class Estimate(NamedTuple):
+    """A difference, its standard error, and the degrees of freedom of that."""
+
+    value: float
+    error: float
+    freedom: int
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """The interval that covers the true difference with this probability."""
+        half = t_quantile((1 + confidence) / 2, self.freedom) * self.error
+        return self.value - half, self.value + half
+
+    @property
+    def p(self) -> float:
+        """The probability of a difference as large as this where there is none."""
+        if self.error == 0:
+            return 1.0 if self.value == 0 else 0.0
+        return 2 * (1 - t_cdf(abs(self.value) / self.error, self.freedom))
+
+
+def t_cdf(t: float, freedom: int) -> float:
+    """Distribution function of Student's t for whole degrees of freedom.
+
+    The finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions,
+    26.7.3 and 26.7.4.
+    """
+    theta = math.atan(t / math.sqrt(freedom))
+    sine, cosine = math.sin(theta), math.cos(theta)
+    is_odd = freedom % 2 == 1
+    term = cosine if is_odd else 1.0
+    total = 0.0 if freedom == 1 else term
+    for k in range(3 if is_odd else 2, freedom - 1, 2):
+        term *= cosine * cosine * (k - 1) / k
+        total += term
+    two_sided = (theta + sine * total) * 2 / math.pi if is_odd else sine * total
+    return 0.5 + two_sided / 2
+
+
+def t_quantile(probability: float, freedom: int) -> float:
+    """The value below which Student's t is with this probability, of at least 0.5."""
+    low, high = 0.0, 1.0
+    while t_cdf(high, freedom) < probability:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_cdf(middle, freedom) < probability else (low, middle)
+    return high
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Probabilities corrected for how many there are (Holm 1979), in the same order.
+
+    With those below alpha called significant, the chance that any of them is called so
+    by mistake is at most alpha, however they depend on each other.
+    """
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    corrected = [1.0] * len(p_values)
+    least = 0.0
+    for rank, at in enumerate(order):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[at]))
+        corrected[at] = least
+    return corrected
+
+
+def of_pairs(differences: Sequence[float]) -> Estimate | None:
+    """The mean of independent differences, such as one for each seed; None of fewer than two."""
+    count = len(differences)
+    if count < 2:
+        return None
+    mean = math.fsum(differences) / count
+    squares = math.fsum((each - mean) ** 2 for each in differences)
+    return Estimate(mean, math.sqrt(squares / (count - 1) / count), count - 1)
+
+
+def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None:
+    """The second less the first, which are independent (Welch)."""
+    if one is None or other is None:
+        return None
+    squares = (one.error**2, other.error**2)
+    value, error = other.value - one.value, math.sqrt(sum(squares))
+    if error == 0:
+        return Estimate(value, 0.0, min(one.freedom, other.freedom))
+    spread = squares[0] ** 2 / one.freedom + squares[1] ** 2 / other.freedom
+    return Estimate(value, error, max(1, math.floor(sum(squares) ** 2 / spread)))
+
+
+class Blocks:
+    """One run's latencies in the order of arrival, or two runs' of the same requests."""
+
+    def __init__(self, columns: Sequence[pl.Series]) -> None:
+        import polars as pl
+
+        self.columns = [column.cast(pl.Float64).rename(str(i)) for i, column in enumerate(columns)]
+        self.count, self.widening = self._division()
+
+    @property
+    def are_enough(self) -> bool:
+        """False where requests are too few, or resemble each other for too long."""
+        return self.count > 0
+
+    def mean(self) -> Estimate | None:
+        """The mean, or the mean difference of the second less the first."""
+        if not self.are_enough:
+            return None
+        value = self._means(self._value(), 1)[0]
+        means = self._means(self._value(), self.count)
+        spread = math.fsum((each - value) ** 2 for each in means) / (self.count - 1)
+        error = math.sqrt(spread / self.count * self.widening)
+        return Estimate(value, error, self.count - 1)
+
+    def quantiles(
+        self, quantiles: Sequence[float], resamples: int = RESAMPLES
+    ) -> list[Estimate] | None:
+        """Quantiles, or the differences of quantiles, by resampling whole blocks.
+
+        Each is of all requests; the error is the standard deviation over
+        resamples, in which both columns are made of the same blocks.
+        """
+        if not self.are_enough:
+            return None
+        exact = [exact_quantiles(column, quantiles) for column in self.columns]
+        drawn = [self._resampled(column, quantiles, resamples) for column in self.columns]
+        if len(self.columns) == 2 and self.columns[0].equals(self.columns[1], check_names=False):
+            return [Estimate(0.0, 0.0, self.count - 1) for _ in quantiles]
+        estimates = []
+        for at in range(len(quantiles)):
+            values = [_less(of_one) for of_one in zip(*(d[at] for d in drawn), strict=True)]
+            mean = math.fsum(values) / len(values)
+            spread = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
+            # What a resample knows of a value is its bucket.
+            steps = math.fsum((_width(of[at]) ** 2) / 12 for of in exact)
+            widened = spread * self.count / (self.count - 1) * self.widening + steps
+            value = _less([of[at] for of in exact])
+            estimates.append(Estimate(value, math.sqrt(widened), self.count - 1))
+        return estimates
+
+    def _value(self) -> pl.Series:
+        return self.columns[0] if len(self.columns) == 1 else self.columns[1] - self.columns[0]
+
+    def _division(self) -> tuple[int, float]:
+        """How many blocks, and how much their means still depend on each other."""
+        checked = [self._value(), *(self.columns if len(self.columns) > 1 else ())]
+        for count in BLOCKS:
+            if len(self.columns[0]) < count * BLOCK_LEAST:
+                continue
+            correlations = [correlation(self._means(column, count)) for column in checked]
+            if max(correlations) <= _ONE_SIDED_95 / math.sqrt(count):
+                return count, 1 + 2 * max(0.0, *correlations)
+        return 0, 1.0
+
+    def _means(self, column: pl.Series, count: int) -> list[float]:
+        """Means of so many blocks; their lengths differ by one at most."""
+        edges = [len(column) * at // count for at in range(count + 1)]
+        return [float(column[low:high].mean()) for low, high in pairwise(edges)]  # type: ignore[arg-type]
+
+    def _resampled(
+        self, column: pl.Series, quantiles: Sequence[float], resamples: int
+    ) -> list[list[float]]:
+        """For each quantile its value in every resample."""
+        import random
+
+        values, passed = self._histograms(column)
+        draw = random.Random(_SEED)
+        found: list[list[float]] = [[] for _ in quantiles]
+        for _ in range(resamples):
+            drawn = Counter(draw.choices(range(self.count), k=self.count))
+            times = [drawn[block] for block in range(self.count)]
+
+            def upto(bucket: int, times: list[int] = times) -> int:
+                return sum(map(mul, times, passed[bucket]))
+
+            total = upto(len(values) - 1)
+            for of, quantile in zip(found, quantiles, strict=True):
+                needed = rank(quantile, total)
+                of.append(values[bisect_left(range(len(values)), needed, key=upto)])
+        return found
+
+    def _histograms(self, column: pl.Series) -> tuple[list[float], list[tuple[int, ...]]]:
+        """Middles of buckets 0.1 % wide, and how many of each block lie up to there."""
+        import polars as pl
+
+        length = len(column)
+        at = pl.int_range(pl.len()) * self.count // length
+        width = (pl.lit(2.0) ** (pl.col("value").clip(1).log(2).floor() - 10)).clip(1.0)
+        middle = (pl.col("value") / width).floor() * width + (width - 1) / 2
+        counted = (
+            pl.DataFrame({"value": column})
+            .select(middle.alias("middle"), at.cast(pl.Int64).alias("block"))
+            .group_by("middle", "block")
+            .agg(pl.len().cast(pl.Int64).alias("requests"))
+            .sort("middle", "block")
+        )
+        table = (
+            counted.pivot("block", index="middle", values="requests").fill_null(0).sort("middle")
+        )
+        blocks = table.select(pl.col(str(block)).cum_sum() for block in range(self.count))
+        return table["middle"].to_list(), blocks.rows()
+
+
+def correlation(means: Sequence[float]) -> float:
+    """How much each resembles the one before it, from -1 to 1."""
+    mean = math.fsum(means) / len(means)
+    squares = math.fsum((each - mean) ** 2 for each in means)
+    if squares == 0:
+        return 0.0
+    return math.fsum((a - mean) * (b - mean) for a, b in pairwise(means)) / squares
+
+
+def rank(quantile: float, samples: int) -> int:
+    """The place of a quantile among samples in rising order, from 1."""
+    billionths = round(quantile * 1_000_000_000)
+    return max(1, -(-billionths * samples // 1_000_000_000))
+
+
+def exact_quantiles(column: pl.Series, quantiles: Sequence[float]) -> list[float]:
+    """The least values that at least the shares ``quantiles`` do not exceed."""
+    risen = column.sort()
+    return [float(risen[rank(quantile, len(risen)) - 1]) for quantile in quantiles]
+
+
+def _less(values: Sequence[float]) -> float:
+    return values[0] if len(values) == 1 else values[1] - values[0]
+
+
+def _width(value: float) -> float:
+    """Of the bucket that a value is in; below 2 µs a nanosecond, which is exact."""
+    return 2.0 ** max(0, math.floor(math.log2(max(value, 1))) - 10) - 1

@@ -1,0 +1,283 @@
+"""Results in the form of fio's ``--output-format=json+``, so that scripts for fio read them.
+
+An initiator is a job. What fio would take from the host's operating system is 0, as a
+simulated host has none; docs/results.md says what each field means here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape._flashscape import __version__
+from flashscape.latency import Latency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flashscape.result import Result
+
+_LAYOUT = "fio-3.36"
+"""The version whose fields these are; scripts look at its number."""
+
+_DIRECTIONS = ("read", "write", "trim")
+_PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""Those that fio shows when nothing else is asked for."""
+
+_SIZE = "4 KiB"
+"""The size of requests where a workload says none."""
+
+_BELOW_1000 = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+_DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
+_TRANSFERS = ("0", "4", "8", "16", "32", "64", ">=64")
+
+_Bins = list[tuple[int, int]]
+"""Upper edge in nanoseconds and requests of each bucket, by rising latency."""
+
+
+def text(result: Result) -> str:
+    """Return the document as JSON text."""
+    return json.dumps(document(result), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(result: Result) -> dict[str, Any]:
+    """Return what fio would write about the run."""
+    now = time.time()
+    return {
+        "fio version": f"{_LAYOUT}-flashscape-{__version__}",
+        "timestamp": int(now),
+        "timestamp_ms": int(now * 1000),
+        "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
+        "global options": {"ioengine": "flashscape"},
+        "jobs": [_job(result, initiator) for initiator in result.summary["initiators"]],
+    }
+
+
+def _job(result: Result, initiator: dict[str, Any]) -> dict[str, Any]:
+    name = initiator["name"]
+    workload = _workload(result, name)
+    milliseconds = _milliseconds(result)
+    none = dict.fromkeys(_TRANSFERS, 0.0)
+    job = {
+        "jobname": name,
+        "groupid": 0,
+        "error": 0,
+        "eta": 0,
+        "elapsed": math.ceil(result.summary["simulated_ns"] / 1e9),
+        "job options": _options(name, workload),
+    }
+    job |= {kind: _direction(result, name, kind, initiator[kind]) for kind in _DIRECTIONS}
+    job["sync"] = {
+        "total_ios": initiator["flush"]["requests"],
+        "lat_ns": _latency(result, name, "flush", initiator["flush"], detailed=True),
+    }
+    if initiator["write_zeroes"]["requests"]:
+        job["write_zeroes"] = _direction(result, name, "write_zeroes", initiator["write_zeroes"])
+    job |= {
+        "job_runtime": milliseconds,
+        "usr_cpu": 0.0,
+        "sys_cpu": 0.0,
+        "ctx": 0,
+        "majf": 0,
+        "minf": 0,
+        "iodepth_level": dict.fromkeys(_DEPTHS, 0.0),
+        "iodepth_submit": dict(none),
+        "iodepth_complete": dict(none),
+    }
+    job |= _shares(result, initiator)
+    job |= {
+        "latency_depth": workload.get("queue_depth") or 0,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    }
+    return job
+
+
+def _workload(result: Result, name: str) -> dict[str, Any]:
+    """The configuration of an initiator; devices of a trace have that of the trace."""
+    configured = {one["name"]: one for one in result.summary["config"]["workload"]}
+    return configured.get(name) or configured.get(name.rpartition(".")[0]) or {}
+
+
+def _options(name: str, workload: dict[str, Any]) -> dict[str, str]:
+    """What fio has an option of the same meaning for."""
+    options = {"name": name, "numjobs": "1"}
+    if trace := workload.get("trace"):
+        options["read_iolog"] = str(trace["file"])
+    else:
+        options |= _access(workload)
+    is_open = "arrivals" in workload or (trace or {}).get("mode", "closed") == "open"
+    if depth := workload.get("queue_depth") or (None if is_open else 1):
+        options["iodepth"] = str(depth)
+    return options
+
+
+def _access(workload: dict[str, Any]) -> dict[str, str]:
+    """``rw``, ``rwmixread`` and ``bs``, each where it says all that there is to say."""
+    options = {}
+    shares = {kind: _percent(share) for kind, share in (workload.get("mix") or {}).items()}
+    if (reads := workload.get("reads")) is not None:
+        shares = {"read": _percent(reads), "write": 100 - _percent(reads)}
+    asked = {kind: share for kind, share in shares.items() if share}
+    is_sequential = (workload.get("addresses") or {}).get("pattern") == "sequential"
+    names = {("read",): "read", ("write",): "write", ("trim",): "trim", ("read", "write"): "rw"}
+    if (rw := names.get(tuple(sorted(asked)))) is not None:
+        options["rw"] = rw if is_sequential else f"rand{rw}"
+        if rw == "rw":
+            options["rwmixread"] = f"{asked['read']:g}"
+    if isinstance(size := workload.get("size", _SIZE), str):
+        options["bs"] = str(units.size_of(size))
+    return options
+
+
+def _percent(share: str | float) -> float:
+    return float(str(share).removesuffix("%"))
+
+
+def _milliseconds(result: Result) -> int:
+    """Counted time; never 0, by which scripts divide."""
+    milliseconds: int = round(result.summary["counted_ns"] / 1e6)
+    return max(1, milliseconds)
+
+
+def _direction(
+    result: Result, initiator: str, kind: str, figures: dict[str, Any]
+) -> dict[str, Any]:
+    seconds = result.summary["counted_ns"] / 1e9
+    rate = int(figures["bytes"] / seconds) if seconds else 0
+    samples = _samples(result, kind)
+    return {
+        "io_bytes": figures["bytes"],
+        "io_kbytes": figures["bytes"] >> 10,
+        "bw_bytes": rate,
+        "bw": rate >> 10,
+        "iops": figures["iops"],
+        "runtime": _milliseconds(result) if figures["requests"] else 0,
+        "total_ios": figures["requests"],
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": _no_latency(),
+        "clat_ns": _latency(result, initiator, kind, figures, detailed=True),
+        "lat_ns": _latency(result, initiator, kind, figures, detailed=False),
+    } | _course(samples)
+
+
+def _no_latency() -> dict[str, Any]:
+    return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+
+
+def _latency(
+    result: Result, initiator: str, kind: str, figures: dict[str, Any], *, detailed: bool
+) -> dict[str, Any]:
+    if not figures["requests"]:
+        return _no_latency()
+    own = figures["latency_ns"]
+    latency = Latency.of(result, kind, initiator)
+    bins = [(min(edge, own["max"]), requests) for edge, requests in latency.buckets]
+    table = {
+        "min": own["min"],
+        "max": own["max"],
+        "mean": own["mean"],
+        "stddev": _deviation(bins, own["mean"]),
+        "N": figures["requests"],
+    }
+    if detailed:
+        table["percentile"] = {f"{p:.6f}": latency.percentile(p) for p in _PERCENTILES}
+        table["bins"] = {str(edge): requests for edge, requests in bins}
+    return table
+
+
+def _deviation(bins: _Bins, mean: float) -> float:
+    """From the histogram, so within 0.1 %; over one less than the samples, as fio's."""
+    samples = sum(requests for _, requests in bins)
+    squares = math.fsum(requests * (edge - mean) ** 2 for edge, requests in bins)
+    return math.sqrt(squares / (samples - 1)) if samples > 1 else 0.0
+
+
+def _samples(result: Result, kind: str) -> list[tuple[float, float]]:
+    """Bytes and requests a second in each whole interval that was counted.
+
+    None where they would be those of several initiators together.
+    """
+    if len(result.summary["initiators"]) > 1 or kind not in ("read", "write"):
+        return []
+    counted_from = result.summary["simulated_ns"] - result.summary["counted_ns"]
+    columns = ("begin_ns", "end_ns", f"{kind}_bytes", f"{kind}s")
+    rows = [row for row in result.series.select(columns).iter_rows() if row[0] >= counted_from]
+    # The last one ends with the run, wherever that is.
+    whole = rows[:-1] if len(rows) > 1 and _length(rows[-1]) < _length(rows[0]) else rows
+    return [
+        (size * 1e9 / (end - begin), requests * 1e9 / (end - begin))
+        for begin, end, size, requests in whole
+        if end > begin
+    ]
+
+
+def _length(row: tuple[Any, ...]) -> int:
+    return int(row[1] - row[0])
+
+
+def _course(samples: list[tuple[float, float]]) -> dict[str, Any]:
+    """What changed in the course of the run; fio has bandwidth in KiB/s here."""
+    sizes = [size / 1024 for size, _ in samples]
+    requests = [number for _, number in samples]
+    is_any = any(requests)
+    of_sizes, of_requests = (_spread(v if is_any else []) for v in (sizes, requests))
+    return {
+        "bw_min": round(of_sizes["min"]),
+        "bw_max": round(of_sizes["max"]),
+        "bw_agg": 100.0 if is_any else 0.0,
+        "bw_mean": of_sizes["mean"],
+        "bw_dev": of_sizes["stddev"],
+        "bw_samples": of_sizes["samples"],
+        "iops_min": round(of_requests["min"]),
+        "iops_max": round(of_requests["max"]),
+        "iops_mean": of_requests["mean"],
+        "iops_stddev": of_requests["stddev"],
+        "iops_samples": of_requests["samples"],
+    }
+
+
+def _spread(values: list[float]) -> dict[str, Any]:
+    if not values:
+        return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "samples": 0}
+    mean = math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    deviation = math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
+    return {
+        "min": min(values),
+        "max": max(values),
+        "mean": mean,
+        "stddev": deviation,
+        "samples": len(values),
+    }
+
+
+def _shares(result: Result, initiator: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Percent of the reads, writes and trims whose latency falls into each of fio's ranges."""
+    bins: _Bins = []
+    for kind in _DIRECTIONS:
+        if initiator[kind]["requests"]:
+            bins += Latency.of(result, kind, initiator["name"]).buckets
+    total = sum(requests for _, requests in bins)
+
+    def percent(low_ns: float, high_ns: float) -> float:
+        inside = sum(requests for edge, requests in bins if low_ns <= edge < high_ns)
+        return 100.0 * inside / total if total else 0.0
+
+    def ranges(unit_ns: int, limits: Iterable[int], least: int) -> dict[str, float]:
+        steps = pairwise((least, *limits))
+        return {str(high): percent(low * unit_ns, high * unit_ns) for low, high in steps}
+
+    milliseconds = ranges(1_000_000, (*_BELOW_1000, 2000), 1)
+    milliseconds[">=2000"] = percent(2e9, math.inf)
+    return {
+        "latency_ns": ranges(1, _BELOW_1000, 0),
+        "latency_us": ranges(1_000, _BELOW_1000, 1),
+        "latency_ms": milliseconds,
+    }

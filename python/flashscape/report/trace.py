@@ -1,0 +1,237 @@
+"""The figures of a trace as rows of text, for terminals and notebooks alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape.report.rows import Rows
+
+if TYPE_CHECKING:
+    from flashscape.trace import TraceInfo
+
+_DEVICES_SHOWN = 8
+_COMMON_SHOWN = 4
+_KIB = 1024
+
+
+def headline(info: TraceInfo) -> str:
+    """What was measured, in a line."""
+    packed = ", compressed" if info.file["compressed"] else ""
+    return (
+        f"{info.file['file']}: {info.file['title']}{packed} ({info.file['reason']}); "
+        f"{info.requests:,} requests over {units.duration(info.span_ns)}"
+    )
+
+
+def everything(info: TraceInfo) -> list[Rows]:
+    """Every table of a trace."""
+    parts = [kinds(info), sizes(info), arrivals(info), windows(info), places(info)]
+    parts += [hotness(info), sequences(info), devices(info)]
+    return [part for part in parts if part.rows]
+
+
+def kinds(info: TraceInfo) -> Rows:
+    """Requests and bytes by kind."""
+    rows = []
+    for figures in info.statistics["kinds"]:
+        aligned = figures["alignment"]
+        rows.append(
+            (
+                _name(figures),
+                f"{figures['requests']:,}",
+                units.percent(figures["share"]),
+                binary(figures["bytes"]) if aligned else "–",
+                units.percent(aligned["aligned_4_kib_share"]) if aligned else "–",
+                binary(aligned["least_bytes"]) if aligned else "–",
+            )
+        )
+    head = ("kind", "requests", "share", "bytes", "4 KiB aligned", "all aligned to")
+    brief = Rows("Requests", head[:4], [row[:4] for row in rows], 1)
+    return Rows("Requests", head, rows, 1, brief)
+
+
+def sizes(info: TraceInfo) -> Rows:
+    """How large requests are."""
+    rows = []
+    for figures in info.statistics["kinds"]:
+        if (spread := figures["size_bytes"]) is not None:
+            shown = (spread[name] for name in ("mean", "p10", "p50", "p90", "p99", "max"))
+            common = figures["common_sizes"][:_COMMON_SHOWN]
+            parts = (f"{binary(size)} {_share(n, figures['requests'])}" for size, n in common)
+            rows.append((_name(figures), *map(binary, shown), ", ".join(parts)))
+    head = ("kind", "mean", "p10", "p50", "p90", "p99", "max", "most common")
+    brief = Rows("Sizes", head[:-1], [row[:-1] for row in rows], 1)
+    return Rows("Sizes", head, rows, 1, brief)
+
+
+def arrivals(info: TraceInfo) -> Rows:
+    """When requests come."""
+    figures = info.statistics["arrivals"]
+    rows = []
+    if (rate := figures["requests_per_s"]) is not None:
+        throughput = binary(figures["bytes_per_s"])
+        rows.append(("mean rate", f"{units.count(rate)} requests/s, {throughput}/s"))
+    if (gap := figures["gap_ns"]) is not None:
+        named = ("mean", "p10", "p50", "p90", "p99", "max")
+        shown = ", ".join(f"{name} {units.duration(gap[name])}" for name in named)
+        rows.append(("gaps", shown))
+        cov = f"{gap['cov']:.2f} (1 for Poisson arrivals, 0 for even ones)"
+        rows.append(("gaps vary by", cov))
+    rows.append(("same stamp as before", units.percent(figures["simultaneous_share"])))
+    if resolution := figures["resolution_ns"]:
+        rows.append(("stamps are multiples of", units.duration(resolution)))
+    if (hurst := figures["hurst"]) is not None:
+        scales = f"{units.duration(hurst['from_ns'])} to {units.duration(hurst['to_ns'])}"
+        text = f"{hurst['exponent']:.2f} over windows of {scales} (R² {hurst['r_squared']:.2f})"
+        rows.append(("Hurst's exponent", text))
+    if (disorder := info.statistics["backwards"]) is not None:
+        step = units.duration(disorder["largest_step_ns"])
+        done = "sorted here" if disorder["sorted"] else "not sorted"
+        text = f"{disorder['requests']:,} stamps, by {step} at most; {done}"
+        rows.append(("run backwards", text))
+    return Rows("Arrivals", ("figure", "value"), rows, 2)
+
+
+def windows(info: TraceInfo) -> Rows:
+    """Peaks and bursts by scale of time."""
+    rows = [
+        (
+            units.duration(window["window_ns"]),
+            f"{window['windows']:,}",
+            f"{window['peak_requests']:,}",
+            f"{binary(window['peak_bytes'])}",
+            _or_dash(window["empty_share"], units.percent),
+            _or_dash(window["cov"], "{:.2f}".format),
+            _or_dash(window["dispersion"], "{:.3g}".format),
+        )
+        for window in info.statistics["arrivals"]["windows"]
+    ]
+    head = ("window", "whole ones", "most requests", "most bytes", "empty", "CoV", "variance/mean")
+    title = "Bursts (variance/mean of requests in a window: 1 for Poisson arrivals)"
+    brief_rows = [(row[0], row[2], row[5], row[6]) for row in rows]
+    brief = Rows("Bursts", (head[0], head[2], head[5], head[6]), brief_rows, 1)
+    return Rows(title, head, rows, 1, brief)
+
+
+def places(info: TraceInfo) -> Rows:
+    """Which addresses are used, and how again."""
+    figures, reuse = info.statistics["footprint"], info.statistics["reuse"]
+    if not figures["touched_bytes"]:
+        return Rows("Places", ("figure", "value"), [], 2)
+    parts = ("read", "written", "both")
+    by_kind = ", ".join(f"{part} {binary(figures[f'{part}_bytes'])}" for part in parts)
+    rows = [
+        ("touched", f"{binary(figures['touched_bytes'])} ({by_kind})"),
+        (
+            "span",
+            f"{binary(figures['span_bytes'])}, of which {units.percent(figures['touched_share'])} "
+            f"touched in {figures['stretches']:,} stretches",
+        ),
+    ]
+    if (ratio := figures["overwrite_ratio"]) is not None:
+        rows.append(("each unit written", f"{ratio:.2f} times in the mean (overwrite ratio)"))
+    if (ratio := figures["reread_ratio"]) is not None:
+        rows.append(("each unit read", f"{ratio:.2f} times in the mean"))
+        share = units.percent(reuse["read_after_write_share"])
+        rows.append(("read after written", f"{share} of what is read was written before"))
+    for label, key, shown in (
+        ("time to rewrite", "rewrite_time_ns", units.duration),
+        ("written until rewrite", "rewrite_distance_bytes", binary),
+        ("read until reread", "reread_distance_bytes", binary),
+    ):
+        if (spread := reuse[key]) is not None:
+            named = ("p10", "p50", "p90", "p99")
+            rows.append((label, ", ".join(f"{n} {shown(spread[n])}" for n in named)))
+    sampled = "" if info.sampled_share == 1 else f", from {info.sampled_share:.3%} of them"
+    return Rows(f"Places (units of 4 KiB{sampled})", ("figure", "value"), rows, 2)
+
+
+def hotness(info: TraceInfo) -> Rows:
+    """How unevenly units are accessed."""
+    rows = []
+    sides = (("reads and writes", "hotness"), ("reads", "read_hotness"))
+    for name, key in (*sides, ("writes", "write_hotness")):
+        if (hot := info.statistics[key]) is not None:
+            shares = (units.percent(hot[f"hottest_{part}"]) for part in (1, 5, 10, 20))
+            zipf = hot["zipf"]
+            law = f"{zipf['theta']:.2f} (R² {zipf['r_squared']:.2f})" if zipf else "–"
+            rows.append((name, *shares, f"{hot['most']:,}", law))
+    head = ("accesses", "top 1 %", "5 %", "10 %", "20 %", "most", "Zipf exponent")
+    return Rows("Hotness (share that goes to the hottest units touched)", head, rows, 1)
+
+
+def sequences(info: TraceInfo) -> Rows:
+    """How requests go on where others ended, and how far they jump."""
+    rows = []
+    for figures in info.statistics["kinds"]:
+        if (sequence := figures["sequence"]) is not None:
+            strides, run = sequence["strides"], sequence["run_requests"]
+            near = sum(v for k, v in strides.items() if k.startswith(("ahead", "back", "within")))
+            rows.append(
+                (
+                    _name(figures),
+                    units.percent(sequence["sequential_share"]),
+                    units.percent(sequence["contiguous_share"]),
+                    f"{run['mean']:.1f}, p99 {run['p99']:,}, max {run['max']:,}" if run else "–",
+                    units.percent(strides["in_place"]),
+                    units.percent(near),
+                    units.percent(strides["far"]),
+                    units.percent(sequence["constant_stride_share"]),
+                )
+            )
+    head = (
+        "kind",
+        "sequential",
+        "to the last",
+        "requests of a run",
+        "in place",
+        "within 64 MiB",
+        "farther",
+        "constant stride",
+    )
+    title = "Sequence (sequential: begins where one of the last 32 of its kind ended)"
+    brief = Rows("Sequence", head[:4], [row[:4] for row in rows], 1)
+    return Rows(title, head, rows, 1, brief)
+
+
+def devices(info: TraceInfo) -> Rows:
+    """Devices, where there are several."""
+    known = info.statistics["devices"]
+    if len(known) < 2:
+        return Rows("Devices", ("device",), [], 1)
+    rows = [
+        (
+            str(device["device"]),
+            f"{device['requests']:,}",
+            units.percent(device["requests"] / info.requests),
+            binary(device["bytes"]),
+            f"{binary(device['begin_bytes'])} to {binary(device['end_bytes'])}",
+        )
+        for device in known[:_DEVICES_SHOWN]
+    ]
+    more = len(known) - len(rows)
+    title = f"Devices ({more} more not shown)" if more else "Devices"
+    return Rows(title, ("device", "requests", "share", "bytes", "addresses"), rows, 1)
+
+
+def binary(count: float) -> str:
+    """Bytes in powers of two, as addresses and footprints go: ``4 KiB``."""
+    scale = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+    place = 0
+    while abs(count) >= _KIB and place < len(scale) - 1:
+        count, place = count / _KIB, place + 1
+    digits = f"{count:.0f}" if count == int(count) or count >= 1000 else f"{count:.3g}"
+    return f"{digits} {scale[place]}"
+
+
+def _name(figures: dict[str, Any]) -> str:
+    return str(figures["kind"]).replace("_", "-")
+
+
+def _share(part: int, whole: int) -> str:
+    return units.percent(part / whole)
+
+
+def _or_dash(value: float | None, shown: Any) -> str:
+    return "–" if value is None else str(shown(value))

@@ -1,0 +1,53 @@
+"""The log of requests that ``--requests`` writes: read lazily, as it may be larger than memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape._flashscape import states
+from flashscape.errors import OutputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+FIGURES = (
+    "initiator",
+    "index",
+    "kind",
+    "offset_bytes",
+    "length_bytes",
+    "arrived_ns",
+    "finished_ns",
+    "latency_ns",
+    "unmapped",
+)
+"""Columns of a log that are not states of blame."""
+
+
+def read_requests(path: str | PathLike[str], *, digest: str | None = None) -> pl.LazyFrame:
+    """Return the requests in a file that ``--requests`` has written, in order of completion.
+
+    A row for each counted request; the columns are described in docs/results.md. With
+    ``digest`` it must be of the run that has this one. Raises OutputError where the
+    file cannot be read or is none of ours.
+    """
+    import polars
+
+    path = Path(path)
+    try:
+        about = polars.read_parquet_metadata(path)
+        frame = polars.scan_parquet(path)
+        columns = frame.collect_schema().names()
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise OutputError(f"{path}: cannot be read: {error}") from error
+    wanted = [*FIGURES, *(f"{name}_ns" for name, _ in states())]
+    if lacking := [name for name in wanted if name not in columns]:
+        raise OutputError(
+            f"{path}: is not a log of requests of this version: it lacks the column {lacking[0]}"
+        )
+    if digest is not None and about.get("digest") != digest:
+        raise OutputError(f"{path}: is the log of another run than the results beside it")
+    return frame

@@ -1,0 +1,277 @@
+"""Traces: what they are like, in other formats, and stand-ins with the same statistics.
+
+>>> import flashscape as fs
+>>> fs.trace.info("trace.csv.gz").overwrite_ratio  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import _flashscape, units
+from flashscape._flashscape import __version__
+from flashscape.errors import OutputError, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from os import PathLike
+
+MEMORY = "512 MiB"
+"""Memory for the footprint: exact for 5.5 GiB in use however scattered, 44 GiB without gaps."""
+
+VERSION = _flashscape.trace_description_version()
+"""The version of descriptions."""
+
+_KEY = "trace_description"
+
+
+class Format(NamedTuple):
+    """A format of traces."""
+
+    name: str
+    """As options and configurations write it."""
+    title: str
+    """As people call it."""
+    is_read: bool
+    """Whether traces in it can be replayed and measured."""
+    is_written: bool
+    """Whether traces can be converted to it."""
+
+
+def formats() -> dict[str, Format]:
+    """Every format by its name."""
+    known = (Format(*facts) for facts in _flashscape.trace_formats())
+    return {format.name: format for format in known}
+
+
+class TraceInfo:
+    """What a trace is like.
+
+    ``to_dict()`` has every figure; docs/traces.md says what each means. Times are in
+    nanoseconds, sizes in bytes, shares between 0 and 1.
+    """
+
+    def __init__(self, file: dict[str, Any], statistics: dict[str, Any], model: str) -> None:
+        self.file = file
+        """Path, format, why it is taken for that, compression and first stamp."""
+        self.statistics = statistics
+        """Everything else."""
+        self._model = model
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+        return str(self.file["format"])
+
+    @property
+    def requests(self) -> int:
+        """Requests of all kinds."""
+        return int(self.statistics["requests"])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that they ask for together."""
+        return int(self.statistics["bytes"])
+
+    @property
+    def span_ns(self) -> int:
+        """From the first stamp to the last."""
+        return int(self.statistics["span_ns"])
+
+    @property
+    def footprint_bytes(self) -> int:
+        """Units of 4 KiB that are read or written, in bytes."""
+        return int(self.statistics["footprint"]["touched_bytes"])
+
+    @property
+    def sampled_share(self) -> float:
+        """The share of the address space that footprint, hotness and reuse come from."""
+        return float(self.statistics["footprint"]["sampled_share"])
+
+    @property
+    def overwrite_ratio(self) -> float | None:
+        """Units written over different units written; None where nothing is written."""
+        ratio: float | None = self.statistics["footprint"]["overwrite_ratio"]
+        return ratio
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know when reading the figures."""
+        return list(self.statistics["notes"])
+
+    def of_kind(self, kind: str) -> dict[str, Any] | None:
+        """Figures of ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``, if any came."""
+        kinds = self.statistics["kinds"]
+        return next((figures for figures in kinds if figures["kind"] == kind), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every figure, as plain data."""
+        return {**self.file, **self.statistics}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def description(self) -> str:
+        """The contents of a file for ``imitate``: statistics only, and not where the trace lies."""
+        statistics = {k: v for k, v in self.statistics.items() if k != "devices"}
+        whole = {
+            _KEY: VERSION,
+            "flashscape": __version__,
+            "statistics": {"format": self.format, **statistics},
+            "model": json.loads(self._model),
+        }
+        # A row of figures takes a line.
+        text = json.dumps(whole, indent=1, ensure_ascii=False)
+        return re.sub(r"\[[-\d.,\s]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
+
+    def describe(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the description, whole or not at all; raise OutputError."""
+        write(Path(path), self.description(), force=force)
+
+    def _repr_html_(self) -> str:
+        from flashscape.report import html, trace
+
+        return html.tables(trace.headline(self), self.notes, trace.everything(self))
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{k['kind']}: {k['requests']}" for k in self.statistics["kinds"])
+        return f"<TraceInfo {self.file['file']}: {self.format}, {kinds}>"
+
+
+def info(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    memory: str = MEMORY,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> TraceInfo:
+    """Measure a trace; raise TraceError where it is missing, damaged or ambiguous.
+
+    ``memory`` is for its footprint. ``ongoing`` is told how many requests were read,
+    and the share of the file, and may raise to end it.
+    """
+    texts = _flashscape.trace_info(
+        Path(path), format=format, memory_bytes=units.size_of(memory), ongoing=ongoing
+    )
+    file, statistics = (json.loads(text) for text in texts[:2])
+    return TraceInfo(file, statistics, texts[2])
+
+
+def convert(
+    path: str | PathLike[str],
+    out: str | PathLike[str],
+    to: str,
+    *,
+    format: str | None = None,
+    drop: Iterable[str] = (),
+    round: bool = False,
+    sort: bool = False,
+    devices: list[int] | None = None,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    time_scale: float | None = None,
+    rebase: bool = False,
+    force: bool = False,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]:
+    """Write a trace in the format ``to``; return what became of its requests.
+
+    An ``out`` that ends in .gz or .zst is compressed. Raises TraceError where the format
+    cannot express something that it was not told to ``drop`` or ``round``: then there is
+    no output. The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
+    """
+    text = _flashscape.trace_convert(
+        Path(path),
+        Path(out),
+        to,
+        format=format,
+        drop=list(drop),
+        round=round,
+        sort=sort,
+        devices=devices,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        time_scale=time_scale,
+        rebase=rebase,
+        force=force,
+        ongoing=ongoing,
+    )
+    done: dict[str, Any] = json.loads(text)
+    return done
+
+
+def describe(
+    path: str | PathLike[str], out: str | PathLike[str], *, force: bool = False, **options: Any
+) -> TraceInfo:
+    """Measure a trace (with the options of ``info``) and write its description."""
+    refuse_if_there(Path(out), force=force)
+    measured = info(path, **options)
+    measured.describe(out, force=force)
+    return measured
+
+
+def imitate(
+    description: str | PathLike[str],
+    out: str | PathLike[str],
+    to: str = "captured",
+    *,
+    rows: int | None = None,
+    span: str | None = None,
+    seed: int = 0,
+    drop: Iterable[str] = (),
+    force: bool = False,
+    ongoing: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]:
+    """Write a stand-in after a description; return what became of it.
+
+    It has ``rows`` requests in an address space of ``span`` (default: those of the
+    trace), and is the same for the same ``seed``. Raises TraceError.
+    """
+    file = Path(description)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TraceError(f"{file}: cannot be read: {error.strerror}", str(file)) from error
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{file}: is no text: {error.reason}", str(file)) from error
+    done: dict[str, Any] = json.loads(
+        _flashscape.trace_imitate(
+            text,
+            Path(out),
+            to,
+            file=file,
+            requests=rows,
+            span_bytes=None if span is None else units.size_of(span),
+            seed=seed,
+            drop=list(drop),
+            force=force,
+            ongoing=ongoing,
+        )
+    )
+    return done
+
+
+def refuse_if_there(path: Path, *, force: bool) -> None:
+    """Raise OutputError where a file would be overwritten that was not to be."""
+    if path.is_dir():
+        raise OutputError(f"{path}: this is a directory; name a file")
+    if path.exists() and not force:
+        raise OutputError(f"{path}: there is such a file; choose another name, or --force")
+
+
+def write(path: Path, text: str, *, force: bool) -> None:
+    """Write a file, whole or not at all; raise OutputError."""
+    refuse_if_there(path, force=force)
+    staged = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
+    try:
+        staged.write_text(text, encoding="utf-8")
+        staged.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        staged.unlink(missing_ok=True)

@@ -1,0 +1,397 @@
+"""Comparisons: no winner by chance, exactly 0 for the same, and known differences found."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+
+import polars as pl
+import pytest
+
+import flashscape as fs
+from flashscape.compare import statistics
+from flashscape.compare.statistics import Blocks
+from test_bad_input import refused
+
+# ---- statistics against tables and slow definitions ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("probability", "freedom", "quantile"),
+    [
+        # Abramowitz and Stegun, table 26.10.
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.995, 4, 4.604),
+        (0.975, 10, 2.228),
+        (0.9995, 30, 3.646),
+        (0.95, 120, 1.658),
+    ],
+)
+def test_students_t_is_that_of_the_tables(probability, freedom, quantile):
+    assert statistics.t_quantile(probability, freedom) == pytest.approx(quantile, abs=6e-4)
+    assert statistics.t_cdf(quantile, freedom) == pytest.approx(probability, abs=1e-4)
+    assert statistics.t_cdf(0, freedom) == 0.5
+
+
+def test_holm_on_a_worked_example():
+    # Rising: 0.01 * 4, 0.013 * 3 (below the one before, so as that), 0.02 * 2, 0.3.
+    assert statistics.holm([0.02, 0.01, 0.3, 0.013]) == pytest.approx([0.04, 0.04, 0.3, 0.04])
+    assert statistics.holm([0.8, 0.9]) == [1.0, 1.0]
+    assert statistics.holm([]) == []
+
+
+def test_pairs_by_hand():
+    # Mean 2, deviations -1, 0, 1: variance 1, standard error 1/sqrt(3).
+    estimate = statistics.of_pairs([1.0, 2.0, 3.0])
+    assert estimate == pytest.approx((2.0, 1 / math.sqrt(3), 2))
+    low, high = estimate.interval(0.95)
+    assert (low, high) == pytest.approx((2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5), abs=1e-3)
+    assert statistics.of_pairs([1.0]) is None
+
+
+def test_quantiles_are_the_least_that_enough_samples_do_not_exceed():
+    rng = random.Random(3)
+    values = [rng.randrange(1000) for _ in range(777)]
+    for quantile in (0.001, 0.5, 0.9, 0.999, 1.0):
+        enough = [v for v in values if sum(w <= v for w in values) >= quantile * len(values)]
+        assert statistics.exact_quantiles(pl.Series(values), [quantile]) == [min(enough)]
+
+
+def test_the_bootstrap_agrees_with_a_slow_one():
+    """The standard error of a p90, from resamples that are put together request by request."""
+    rng = random.Random(5)
+    values = [rng.lognormvariate(12, 0.5) for _ in range(2000)]
+    blocks = Blocks([pl.Series(values)])
+    (estimate,) = blocks.quantiles([0.9])
+    size = len(values) // blocks.count
+    cut = [values[at : at + size] for at in range(0, len(values), size)]
+    found = []
+    for _ in range(400):
+        drawn = sorted(v for block in rng.choices(cut, k=len(cut)) for v in block)
+        found.append(drawn[math.ceil(0.9 * len(drawn)) - 1])
+    mean = sum(found) / len(found)
+    slow = math.sqrt(sum((f - mean) ** 2 for f in found) / len(found))
+    # Each is known to 1/sqrt(2 * 400); the widening is at most that of the first test passed.
+    assert estimate.error == pytest.approx(slow * math.sqrt(blocks.widening), rel=0.2)
+
+
+def synthetic(rng: random.Random, count: int, memory: float) -> list[float]:
+    """Latencies of which each resembles the one before: exp of an autoregression, median e^10."""
+    step = math.sqrt(1 - memory * memory)
+    value = rng.gauss(0, 1)
+    latencies = []
+    for _ in range(count):
+        value = memory * value + step * rng.gauss(0, 1)
+        latencies.append(math.exp(10 + 0.5 * value))
+    return latencies
+
+
+CASES = 60
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.9])
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_winner_by_chance_is_as_rare_as_promised(memory, paired):
+    """Both sides are of one distribution; paired ones share half of what they do."""
+    seed = 1000
+    print(f"seeds {seed} to {seed + CASES - 1}")
+    wrong, undecided = 0, 0
+    for case in range(CASES):
+        rng = random.Random(seed + case)
+        common = synthetic(rng, 4000, memory)
+        sides = []
+        for _ in range(2):
+            own = synthetic(rng, 4000, memory)
+            sides.append([a * b for a, b in zip(common, own, strict=True)] if paired else own)
+        estimates = estimated([pl.Series(side) for side in sides], paired)
+        undecided += estimates is None
+        wrong += estimates is not None and min(statistics.holm([e.p for e in estimates])) < 0.05
+    # 60 cases at 5 %: 3, with a standard deviation of 1.7; more than 8 has one chance in 500.
+    assert wrong <= 8
+    assert undecided <= 6
+
+
+def estimated(columns, paired):
+    quantiles, resamples = [0.5, 0.9, 0.99], 100
+    if paired:
+        blocks = Blocks(columns)
+        if not blocks.are_enough:
+            return None
+        return [blocks.mean(), *blocks.quantiles(quantiles, resamples)]
+    each = []
+    for column in columns:
+        blocks = Blocks([column])
+        if not blocks.are_enough:
+            return None
+        each.append([blocks.mean(), *blocks.quantiles(quantiles, resamples)])
+    return [statistics.of_unpaired(a, b) for a, b in zip(*each, strict=True)]
+
+
+def test_intervals_cover_a_known_difference():
+    """The other side is 10 % slower, which moves mean and every quantile by 10 %."""
+    seed, covered, signs = 2000, [0, 0, 0], 0
+    print(f"seeds {seed} to {seed + CASES - 1}")
+    normal = [0.0, 1.2815515655446004]
+    # Of exp(10 + X/2) the mean is exp(10 + 1/8), a quantile exp(10 + z/2).
+    truths = [0.1 * math.exp(10.125), *(0.1 * math.exp(10 + z / 2) for z in normal)]
+    for case in range(CASES):
+        rng = random.Random(seed + case)
+        one = synthetic(rng, 4000, 0.8)
+        other = [1.1 * value for value in synthetic(rng, 4000, 0.8)]
+        each = [Blocks([pl.Series(side)]) for side in (one, other)]
+        if not all(blocks.are_enough for blocks in each):
+            covered = [count + 1 for count in covered]
+            continue
+        pairs = [[b.mean(), *b.quantiles([0.5, 0.9], 100)] for b in each]
+        for at, (a, b) in enumerate(zip(*pairs, strict=True)):
+            estimate = statistics.of_unpaired(a, b)
+            low, high = estimate.interval(0.95)
+            covered[at] += low <= truths[at] <= high
+            signs += estimate.value > 0
+    # 57 are expected, with a standard deviation of 1.7.
+    assert min(covered) >= 51, covered
+    assert signs >= 2.7 * CASES
+
+
+def test_a_shift_of_every_request_is_found_exactly():
+    rng = random.Random(7)
+    one = [round(value) for value in synthetic(rng, 2000, 0.5)]
+    blocks = Blocks([pl.Series(one), pl.Series([value + 500 for value in one])])
+    assert blocks.mean().interval(0.95) == (500.0, 500.0)
+    assert [estimate.value for estimate in blocks.quantiles([0.5, 0.99])] == [500.0, 500.0]
+
+
+def test_too_little_or_too_slow_has_no_interval():
+    rng = random.Random(8)
+    assert Blocks([pl.Series(synthetic(rng, 90, 0.0))]).mean() is None
+    drifting = [float(at) for at in range(2000)]
+    assert Blocks([pl.Series(drifting)]).quantiles([0.5]) is None
+
+
+# ---- runs -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def open_loop(small) -> dict:
+    config = copy.deepcopy(small)
+    arrivals = {"process": "poisson", "rate": "6 kIOPS"}
+    config["workload"] = [{"name": "host", "reads": "70 %", "arrivals": arrivals}]
+    config["run"] = {"requests": 12_000, "warm_up": {"requests": 500}}
+    return config
+
+
+def varied(config: dict, **gc) -> fs.Experiment:
+    paths = {f"drive.ftl.gc.{key}": value for key, value in gc.items()}
+    return fs.Experiment.from_dict(config).replace(paths)
+
+
+@pytest.fixture(scope="module")
+def held(open_loop, tmp_path_factory) -> tuple[fs.Comparison, object]:
+    """Collection that yields to reads against one that keeps its unit until it is done."""
+    out = tmp_path_factory.mktemp("compare") / "out"
+    return fs.compare(open_loop, varied(open_loop, preemptible=False), out=out), out
+
+
+def test_the_same_configuration_differs_by_exactly_nothing(open_loop):
+    compared = fs.compare(open_loop, open_loop)
+    (contrast,) = compared.contrasts
+    assert contrast.are_identical
+    assert contrast.verdict == "A and B are the same run, to the last completion."
+    assert contrast.arrivals.likeness == "same"
+    assert compared.winner is None
+    tested = [row for row in contrast.differences if row.estimate]
+    assert len(tested) >= 8
+    assert all(row.difference == 0 and row.interval == (0, 0) for row in tested)
+    assert all(sum(tail.change_ns.values()) == 0 for tail in contrast.tails)
+
+
+def test_a_known_difference_is_found_with_sign_and_cause(held):
+    """A read that finds its unit kept for a whole collection waits for all of it."""
+    compared, _ = held
+    (contrast,) = compared.contrasts
+    assert contrast.arrivals.sentence == "The same 11,500 requests at the same moments."
+    row = contrast.difference("host", "read", "p99")
+    assert row.method == "paired blocks"
+    assert row.interval[0] > 1e6
+    assert row.winner == "baseline"
+    assert compared.winner is compared.sides[0]
+    assert compared.winner.label == "A"
+    (tail,) = (each for each in contrast.tails if each.kind == "read")
+    main = next(iter(tail.change_ns))
+    assert main.name in ("GC programs", "GC reads", "erases")
+    said = next(s for s in contrast.sentences if s.startswith("host read: "))
+    assert "rises from" in said
+    assert "more waiting behind" in said
+    with pytest.raises(KeyError):
+        contrast.difference("host", "read", "p12")
+
+
+def test_the_difference_is_that_of_the_logs(held):
+    """Request by request, by hand."""
+    compared, out = held
+    logs = [fs.read_requests(out / side / "requests.parquet").collect() for side in "AB"]
+    reads = [log.filter(pl.col("kind") == "read").sort("index") for log in logs]
+    assert reads[0]["index"].to_list() == reads[1]["index"].to_list()
+    (contrast,) = compared.contrasts
+    mean = contrast.difference("host", "read", "mean")
+    apart = [b - a for a, b in zip(*(r["latency_ns"].to_list() for r in reads), strict=True)]
+    assert mean.difference == pytest.approx(sum(apart) / len(apart))
+    p99 = contrast.difference("host", "read", "p99")
+    rank = math.ceil(0.99 * len(apart)) - 1
+    exact = [r["latency_ns"].sort()[rank] for r in reads]
+    assert (p99.baseline, p99.other) == tuple(exact)
+    assert p99.difference == exact[1] - exact[0]
+    assert p99.samples == (len(apart) - rank,) * 2
+
+
+def test_results_of_earlier_runs_with_logs_and_without(held, flashscape):
+    compared, out = held
+    again = fs.compare(out / "A", out / "B")
+    assert again.frame.equals(compared.frame)
+    one, other = fs.Result.load(out / "A"), fs.Result.load(out / "B")
+    one.log = None
+    (contrast,) = fs.compare(one, other).contrasts
+    assert contrast.arrivals.likeness == "same"
+    assert contrast.arrivals.sentence.endswith("by the configurations.")
+    by_request = compared.contrasts[0].difference("host", "read", "mean")
+    mean = contrast.difference("host", "read", "mean")
+    assert mean.method == "intervals of the means"
+    assert mean.difference == pytest.approx(by_request.difference)
+    p99 = contrast.difference("host", "read", "p99")
+    assert p99.interval is None
+    assert p99.winner is None
+
+
+def test_what_is_written_is_what_was_found(held):
+    compared, out = held
+    names = {file.name for file in out.iterdir()}
+    assert names == {"A", "B", "comparison.json", "comparison.svg"}
+    document = json.loads((out / "comparison.json").read_text())
+    assert document == compared.to_dict()
+    assert document["contrasts"][0]["winner"] == "A"
+    assert document["tests"] == compared.frame["p_corrected"].is_not_null().sum()
+    assert len(compared.frame) == len(document["contrasts"][0]["differences"])
+    assert "A wins" in compared._repr_html_()
+
+
+def test_seeds_pair_runs(open_loop):
+    open_loop = open_loop | {"run": {"requests": 6000, "warm_up": {"requests": 500}}}
+    compared = fs.compare(open_loop, varied(open_loop, preemptible=False), seeds=3)
+    assert [side.seeds for side in compared.sides] == [(1, 2, 3), (1, 2, 3)]
+    (contrast,) = compared.contrasts
+    row = contrast.difference("host", "read", "mean")
+    runs = [
+        [fs.run({**open_loop, "drive": drive, "seed": seed}).read.mean for seed in (1, 2, 3)]
+        for drive in (open_loop["drive"], _held_drive(open_loop))
+    ]
+    assert row.difference == pytest.approx(sum(runs[1]) / 3 - sum(runs[0]) / 3)
+    assert row.method == "seeds"
+    assert row.estimate.freedom == 2
+    assert contrast.difference("", "", "write_amplification").estimate is not None
+
+
+def test_several_sides_are_each_compared_with_the_first(open_loop):
+    open_loop = open_loop | {"run": {"requests": 3000}}
+    compared = fs.compare(open_loop, varied(open_loop, preemptible=False), open_loop)
+    assert [side.label for side in compared.sides] == ["A", "B", "C"]
+    assert compared.winner is None
+    assert compared.contrasts[1].are_identical
+    assert compared.verdicts[1].startswith("C against A: A and C are the same run")
+    # Corrected together: each probability counts all tests of both contrasts.
+    tested = [row for c in compared.contrasts for row in c.differences if row.estimate]
+    assert compared.tests == len(tested)
+    least = min(tested, key=lambda row: row.estimate.p)
+    assert least.corrected == pytest.approx(min(1.0, least.estimate.p * len(tested)))
+
+
+def _held_drive(config: dict) -> dict:
+    drive = copy.deepcopy(config["drive"])
+    drive["ftl"]["gc"] = {"preemptible": False}
+    return drive
+
+
+def test_other_seeds_of_one_configuration_have_no_winner(open_loop):
+    """Other arrivals, said so; not paired; and nobody wins."""
+    open_loop = open_loop | {"run": {"requests": 6000}}
+    wins = 0
+    for seed in range(1, 9, 2):
+        print(f"seeds {seed} and {seed + 1}")
+        compared = fs.compare(open_loop | {"seed": seed}, open_loop | {"seed": seed + 1})
+        (contrast,) = compared.contrasts
+        assert contrast.arrivals.likeness == "different"
+        assert {row.method for row in contrast.differences} <= {"blocks", "none"}
+        wins += compared.winner is not None
+    assert wins <= 1
+
+
+def test_closed_loops_have_the_same_commands_at_other_moments(config):
+    config["workload"][0]["reads"] = "100 %"
+    other = copy.deepcopy(config)
+    other["drive"]["nand"] = {"read": ["80 us"]}
+    (contrast,) = fs.compare(config, other).contrasts
+    assert contrast.arrivals.likeness == "commands"
+    assert contrast.arrivals.are_paired
+    assert "in a closed loop each comes when an earlier one has ended" in contrast.arrivals.sentence
+    # Reads of flash take 30 us longer, and wait for others that do so, too.
+    row = contrast.difference("host", "read", "p50")
+    assert row.difference >= 30_000
+    assert row.winner == "baseline"
+
+
+def test_drives_of_other_capacities_get_other_addresses(config):
+    other = copy.deepcopy(config)
+    other["drive"]["ftl"]["over_provisioning"] = {"exported": "140 MiB"}
+    (contrast,) = fs.compare(config, other).contrasts
+    assert contrast.arrivals.likeness == "different"
+    assert "are other commands" in contrast.arrivals.sentence
+
+
+# ---- the command line -------------------------------------------------------------------
+
+
+def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_path):
+    vary = ("--vary", "drive.ftl.gc.victim=fifo", "--set", "run.audit=false")
+    ended = flashscape("compare", experiment_file, *vary, "--json", "c.json", "--out", "o")
+    assert ended.status == 0, ended.err
+    assert f"A: {experiment_file}, seed 1" in ended.out
+    assert "B: drive.ftl.gc.victim=fifo, seed 1" in ended.out
+    assert "run 2 of 2: B" in ended.err
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert document["sides"][1]["name"] == "drive.ftl.gc.victim=fifo"
+    again = flashscape("compare", "o/A", "o/B")
+    assert again.status == 0, again.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages"),
+    [
+        (("E",), ("is compared with nothing", "--vary")),
+        (("E", "E"), ("is named twice",)),
+        (("E", "F", "--vary", "seed=2"), ("--vary changes one experiment",)),
+        (("E", "--vary", "drive.ftl.gc.victim=ffo"), ("drive.ftl.gc.victim", "fifo")),
+        (("R", "--vary", "seed=2"), ("earlier run, which --set and --vary cannot change",)),
+        (("R", "E", "--seeds", "2"), ("cannot be repeated",)),
+        (("absent.toml", "E"), ("absent.toml: cannot be read",)),
+    ],
+)
+def test_what_cannot_be_compared(arguments, messages, experiment_file, flashscape, tmp_path):
+    (tmp_path / "second.toml").write_text(experiment_file.read_text())
+    if "R" in arguments:
+        flashscape("run", experiment_file, "--out", "results", "--quiet")
+    names = {"E": str(experiment_file), "F": "second.toml", "R": "results"}
+    given = [names.get(argument, argument) for argument in arguments]
+    refused(flashscape("compare", *given), 2, *messages)
+
+
+def test_targets_are_refused_before_anything_runs(experiment_file, flashscape, tmp_path):
+    (tmp_path / "c.json").write_text("mine")
+    vary = ("--vary", "seed=2")
+    refused(
+        flashscape("compare", experiment_file, *vary, "--json", "c.json"), 1, "is there already"
+    )
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / "own.txt").write_text("mine")
+    refused(flashscape("compare", experiment_file, *vary, "--out", "o"), 1, "o: is not empty")
