@@ -22,9 +22,11 @@ import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape.sweep import check, reading, rows, schema
+from flashscape.sweep import check, reading, rows, schema, sharing
+from flashscape.sweep.agenda import Agenda
+from flashscape.sweep.progress import announcement
 from flashscape.sweep.quantities import quantity
-from flashscape.sweep.run import jobs_that_fit
+from flashscape.sweep.run import SilentSweep, jobs_that_fit
 from flashscape.sweep.seeds import student_t
 from places import ROOT
 from test_bad_input import refused
@@ -437,6 +439,282 @@ def test_a_damaged_result_is_measured_again(quick, tmp_path):
     damaged = next(out.glob("points/*/summary.json"))
     damaged.write_bytes(damaged.read_bytes()[:1000])
     assert same(fs.sweep(quick, seeds=2, out=out).frame).equals(same(whole))
+
+
+# Drives that points share.
+
+PACING = "drive.ftl.gc.pacing"
+
+
+class Listener(SilentSweep):
+    """Hears how a sweep goes; ``accident`` happens while the first shared drive is made ready."""
+
+    def __init__(self, accident=None):
+        self.accident = accident
+        self.announced: list[str] = []
+        self.made: list[tuple[int, str | None]] = []
+
+    def begins(self, begin):
+        self.announced = announcement(begin)
+
+    def prepared(self, prepared):
+        self.made.append((len(prepared.group.points), prepared.lost))
+
+    def tick(self, shares):
+        if self.accident is not None and any(number < 0 for number in shares):
+            accident, self.accident = self.accident, None
+            accident()
+
+
+@pytest.fixture
+def shared(config, monkeypatch):
+    """Drives that are aged within milliseconds and shared all the same."""
+    monkeypatch.setattr(sharing, "_TRIVIAL", 0.0)
+    config["run"]["requests"] = 400
+    return config
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_points_with_a_shared_drive_are_what_single_runs_are(jobs, shared, tmp_path):
+    grid = {VICTIM: ["greedy", "random"], PACING: ["none", "proportional"], DEPTH: [16, 2]}
+    heard = Listener()
+    out = tmp_path / "out"
+    swept = fs.sweep(shared, grid=grid, seeds=[5, 3], out=out, jobs=jobs, progress=heard)
+    # What is aged otherwise: two policies, two seeds. Pacing and depths come later.
+    assert heard.made == [(4, None)] * 4
+    assert heard.announced[1] == "16 points start from 4 drives that are filled and aged once"
+    values = itertools.product(*grid.values(), [5, 3])
+    alone = [
+        fs.run(fs.Experiment.of(shared).replace(dict(zip([*grid, "seed"], each, strict=True))))
+        for each in values
+    ]
+    for number, result in enumerate(alone, 1):
+        assert measured(swept.result(number).summary) == measured(result.summary)
+    assert not (out / "drives").exists()
+    heard = Listener()
+    apart = fs.sweep(shared, grid=grid, seeds=[5, 3], jobs=2, share=False, progress=heard)
+    assert heard.made == []
+    assert apart.frame["digest"].to_list() == swept.frame["digest"].to_list()
+    assert same(apart.frame).equals(same(swept.frame))
+
+
+def test_only_points_that_are_still_to_run_share(shared, tmp_path):
+    def go(depths):
+        heard = Listener()
+        fs.sweep(shared, grid={DEPTH: depths}, out=tmp_path / "out", jobs=2, progress=heard)
+        return heard.made
+
+    assert go([1, 2]) == [(2, None)]
+    assert go([1, 2, 3]) == [], "one point alone has nobody to share with"
+    assert go([1, 2, 3, 4, 5]) == [(2, None)]
+
+
+def test_what_is_not_worth_it_is_not_shared(config):
+    def saved(points, **precondition):
+        config["precondition"] = precondition
+        config["run"]["requests"] = 10
+        depths = list(range(1, points + 1))
+        found = check.Points(reading.of_tables(config, {"grid": {DEPTH: depths}}).design)
+        found.check()
+        return bool(sharing.share(found.points, None).groups)
+
+    # 38,400 mapping units, aged at a tenth of a microsecond each.
+    assert not saved(2, fill="random", age={"overwrites": 20.0})
+    assert saved(2, fill="random", age={"overwrites": 40.0})
+    assert saved(3, fill="random", age={"overwrites": 20.0})
+    assert not saved(1, fill="random", age={"overwrites": 900.0})
+    assert not saved(50, fill="empty")
+
+
+def test_a_drive_that_cannot_be_made_ready_fails_its_points(shared, tmp_path):
+    shared["drive"]["ftl"]["bad_blocks"] = {"grown_per_erase": "60 %"}
+    with pytest.raises(fs.SpaceError) as alone:
+        fs.run(shared)
+    heard = Listener()
+    swept = fs.sweep(shared, grid={DEPTH: [1, 2, 4]}, out=tmp_path / "out", progress=heard)
+    assert heard.made == [(3, None)]
+    assert [error for _, error in swept.failures] == [str(alone.value)] * 3
+    # It would fail again.
+    before = kept(tmp_path / "out")
+    assert len(before) == 3
+    heard = Listener()
+    fs.sweep(shared, grid={DEPTH: [1, 2, 4]}, out=tmp_path / "out", progress=heard)
+    assert (heard.made, kept(tmp_path / "out")) == ([], before)
+
+
+def kill_the_worker(_out):
+    [worker] = workers(os.getpid())
+    os.kill(worker, signal.SIGKILL)
+
+
+def take_the_place(out):
+    (out / "drives").touch()
+
+
+@pytest.mark.parametrize(
+    ("accident", "why"), [(kill_the_worker, "SIGKILL"), (take_the_place, "drives: cannot be made")]
+)
+def test_points_whose_shared_drive_is_lost_make_their_own(accident, why, shared, tmp_path):
+    if accident is kill_the_worker and not Path("/proc/self/stat").exists():
+        pytest.skip("looks into /proc")
+    # Long enough that the accident comes first.
+    shared["precondition"]["age"]["overwrites"] = 20.0
+    out = tmp_path / "out"
+    heard = Listener(lambda: accident(out))
+    swept = fs.sweep(shared, grid={DEPTH: [1, 4]}, out=out, jobs=1, progress=heard)
+    [(points, lost)] = heard.made
+    assert points == 2
+    assert why in lost
+    assert swept.counts["done"] == 2
+    apart = fs.sweep(shared, grid={DEPTH: [1, 4]}, share=False)
+    assert same(apart.frame).equals(same(swept.frame))
+
+
+def test_a_disk_that_holds_no_drive(shared, monkeypatch, tmp_path):
+    monkeypatch.setattr(sharing, "free_bytes", lambda _folder: 2 << 20)
+    heard = Listener()
+    swept = fs.sweep(shared, grid={DEPTH: [1, 4]}, out=tmp_path / "out", progress=heard)
+    assert heard.made == []
+    assert heard.announced[1].startswith(
+        "note: 2 points fill and age drives of their own that they could share: a file of"
+    )
+    assert swept.counts["done"] == 2
+
+
+def test_a_file_of_a_drive_is_no_larger_than_reckoned(shared, tmp_path):
+    experiment = fs.Experiment.of(shared)
+    file = tmp_path / "drive.snap"
+    fs.Snapshot.take(experiment).save(file)
+    reckoned = sharing.kept_bytes(experiment.derived["memory_bytes"]["map"])
+    assert file.stat().st_size <= reckoned < file.stat().st_size * 1.2 + (1 << 20)
+
+
+def test_drives_that_a_killed_sweep_has_left_go(shared, tmp_path):
+    out = tmp_path / "out"
+    fs.sweep(shared, grid={DEPTH: [1, 4]}, out=out)
+    left = out / "drives" / "left.snap"
+    left.parent.mkdir()
+    left.write_bytes(b"half")
+    fs.sweep(shared, grid={DEPTH: [1, 4]}, out=out)
+    assert not left.parent.exists()
+
+
+def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypatch):
+    """An agenda that is worked off in a random order, by so many jobs."""
+    seed = time.time_ns()
+    print(f"order drawn with seed {seed}")
+    numbers = random.Random(seed)
+    points = check.Points(reading.of_tables(shared, {"grid": {DEPTH: [1, 2]}, "seeds": 9}).design)
+    points.check()
+    size = points.points[0].kept_bytes
+    for jobs, drives_held in itertools.product((1, 2, 5), (1, 3)):
+        shares = sharing.share(points.points, 2 * size * drives_held)
+        assert len(shares.groups) == 9
+        agenda = Agenda(points.points, shares, jobs=jobs)
+        at_work, there, ended = [], set(), []
+        while agenda.is_open or at_work:
+            while len(at_work) < jobs and (task := agenda.take()) is not None:
+                at_work.append(task)
+                if isinstance(task, sharing.Group):
+                    there.add(task.name)
+                else:
+                    assert agenda.start(task) == {"drive": task.preparation}
+            assert at_work, "somebody always has something to do"
+            assert len(there) <= min(jobs, drives_held)
+            task = at_work.pop(numbers.randrange(len(at_work)))
+            if isinstance(task, sharing.Group):
+                agenda.prepared(task, {"drive": task.name})
+            else:
+                ended.append(task.number)
+                if (group := agenda.ended(task)) is not None:
+                    there.remove(group.name)
+        assert sorted(ended) == list(range(1, 19))
+        assert not there
+
+
+# What a key covers, and where files are.
+
+
+def test_a_snapshot_is_an_input_by_its_content(shared, tmp_path):
+    experiment = fs.Experiment.of(shared)
+    file = tmp_path / "base" / "aged.snap"
+    file.parent.mkdir()
+    base = shared | {"precondition": {"snapshot": "aged.snap"}}
+    write(file.parent, json.dumps(base), "base.json")
+    sweep = write(tmp_path, f'base = "base/base.json"\n[grid]\n"{DEPTH}" = [1, 4]\n')
+
+    def go(seed):
+        snapshot = fs.Snapshot.take(experiment.replace({"seed": seed}))
+        snapshot.save(file, force=True)
+        swept = fs.sweep_file(sweep, out=tmp_path / "out")
+        alone = fs.run(experiment.replace({DEPTH: 4}), snapshot=snapshot)
+        assert swept.result(2).digest == alone.digest
+        return kept(tmp_path / "out")
+
+    first = go(1)
+    assert go(1) == first, "written anew, and the same"
+    second = go(2)
+    assert second.items() > first.items()
+    assert len(second) == 4
+
+
+def test_a_snapshot_that_cannot_be_used_is_refused_before_anything_runs(shared, tmp_path):
+    base = shared | {"precondition": {"snapshot": str(tmp_path / "aged.snap")}}
+    with pytest.raises(fs.ConfigError, match=r"there is no such file \(in all 2 points\)"):
+        fs.sweep(base, grid={DEPTH: [1, 4]})
+    fs.Snapshot.take(shared).save(tmp_path / "aged.snap")
+    blocks = "drive.geometry.blocks_per_plane"
+    with pytest.raises(fs.ConfigError) as caught:
+        fs.sweep(base, grid={blocks: [64, 80]})
+    [problem] = caught.value.problems
+    assert problem.path == blocks
+    assert "data would lie elsewhere" in problem.message
+
+
+CHOOSE = (
+    "def choose(blocks):\n    return {}(blocks.gaining, key=lambda block: blocks.live[block])\n"
+)
+
+
+def test_a_policy_in_a_file_is_found_from_the_base_and_an_input_by_its_content(
+    shared, monkeypatch, tmp_path
+):
+    (tmp_path / "base").mkdir()
+    policy = write(tmp_path / "base", CHOOSE.format("min"), "mine.py")
+    shared["drive"]["ftl"]["gc"] = {
+        "victim": {"policy": "python", "file": "mine.py", "function": "choose"}
+    }
+    base = write(tmp_path / "base", json.dumps(shared), "base.json")
+    sweep = write(tmp_path, f'base = "base/base.json"\n[grid]\n"{DEPTH}" = [1, 4]\n')
+    # Neither from the sweep's folder nor from the present one.
+    monkeypatch.chdir(tmp_path)
+
+    def go():
+        swept = fs.sweep_file(sweep, out=tmp_path / "out", jobs=1)
+        alone = fs.run(fs.Experiment.from_file(base).replace({DEPTH: 4}))
+        assert measured(swept.result(2).summary) == measured(alone.summary)
+        return kept(tmp_path / "out")
+
+    first = go()
+    os.utime(policy)
+    assert go() == first
+    policy.write_text(CHOOSE.format("max"), encoding="utf-8")
+    assert len(go()) == 4
+    # The place of the file is no input.
+    (tmp_path / "elsewhere").mkdir()
+    for file in (policy, base):
+        file.rename(tmp_path / "elsewhere" / file.name)
+    write(tmp_path, f'base = "elsewhere/base.json"\n[grid]\n"{DEPTH}" = [1, 4]\n')
+    assert len(kept(tmp_path / "out")) == 4
+    fs.sweep_file(sweep, out=tmp_path / "out", jobs=1)
+    assert len(kept(tmp_path / "out")) == 4
+
+
+def test_a_function_of_this_process_is_refused(shared, tmp_path):
+    experiment = fs.Experiment.of(shared).with_policy(VICTIM, lambda blocks: blocks.gaining[0])
+    with pytest.raises(fs.ConfigError, match=r"victim: a function .* put it in a file"):
+        fs.sweep(experiment, seeds=2, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def workers(parent: int) -> list[int]:

@@ -21,6 +21,7 @@ __all__ = [
     "__version__",
     "presets",
     "schema",
+    "snapshot_header",
     "snapshot_origin",
     "states",
     "toml",
@@ -124,6 +125,13 @@ class Plan:
         """The configuration with presets, overrides and defaults in place, as JSON text."""
     def derived(self) -> str:
         """What follows from the configuration, as JSON text."""
+    def preparation(self) -> str | None:
+        """All that filling and ageing the drive depend on, as JSON text.
+
+        Plans for which it is equal do that alike, to the last bit. None where it is not done.
+        """
+    def check_snapshot(self) -> None:
+        """Raise SnapshotError or ConfigError where a snapshot that is named cannot be used."""
     def traces(self, whole_below: int | None = None) -> list[str]:
         """What is understood of each trace; raise TraceError or ConfigError.
 
@@ -248,6 +256,8 @@ class Session:
         """What was understood of each workload's trace; None for one without."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
         """Fill and age the drive; ``ongoing`` is told the share done and may raise."""
+    def take_over(self, prepared: Snapshot) -> None:
+        """Take a drive that a plan with the same preparation has filled and aged before."""
     def log_requests(self, path: Path) -> None:
         """Write every counted request to a Parquet file from now on; raise OSError."""
     def end_log(self, about: list[tuple[str, str]]) -> None:
@@ -279,6 +289,9 @@ class Snapshot:
         """Write a file that is not there yet; raise OSError."""
     def origin(self) -> str:
         """Where it comes from, as JSON text."""
+
+def snapshot_header(path: str | PathLike[str]) -> bytes:
+    """What names the content of a snapshot's file; raise SnapshotError."""
 
 def snapshot_origin(path: str | PathLike[str]) -> str:
     """Where the snapshot in a file comes from, as JSON text; raise SnapshotError."""

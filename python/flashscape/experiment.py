@@ -157,6 +157,21 @@ class Experiment:
         return self.plan.traces(whole_below)
 
     @property
+    def preparation(self) -> str | None:
+        """All that filling and ageing the drive depend on; None where that is not done.
+
+        Experiments for which it is equal fill and age their drives alike, to the last bit.
+        """
+        return self.plan.preparation()
+
+    def check_snapshot(self) -> None:
+        """Look at the snapshot that is named, if one is, without reading all of it.
+
+        Raises SnapshotError or ConfigError where the drive cannot be started from it.
+        """
+        self.plan.check_snapshot()
+
+    @property
     def title(self) -> str:
         """What it is about, else the name of its file."""
         return str(self.config.get("title") or self._source.file)
@@ -184,6 +199,7 @@ class Unchecked(NamedTuple):
     ) -> Unchecked:
         """As :meth:`Experiment.of`; raise ConfigError only for what cannot be read at all."""
         if isinstance(given, Experiment):
+            _refuse_callables(given._policies)
             return cls(given._source, given._overrides)
         if isinstance(given, str) or hasattr(given, "__fspath__"):
             return cls(_read(Path(given)))
@@ -206,6 +222,17 @@ class Unchecked(NamedTuple):
         """Undo :meth:`as_json`."""
         source, overrides = values
         return cls(_Source(*source), tuple((path, text, js) for path, text, js in overrides))
+
+
+def _refuse_callables(policies: tuple[_Policy, ...]) -> None:
+    """A function of this process is nowhere else to be found."""
+    if policies:
+        path = policies[0][0]
+        raise ConfigError(
+            f"{path}: a function that was given with with_policy() cannot go to other processes; "
+            f'put it in a file and name that: {path} = {{ policy = "python", '
+            'file = "policy.py", function = "choose" }'
+        )
 
 
 def _read(path: Path) -> _Source:

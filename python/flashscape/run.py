@@ -164,18 +164,29 @@ class _Targets(NamedTuple):
         result.log = file.path
 
 
+def run_prepared(
+    experiment: Experiment, prepare: Callable[[Session], None], observer: Observer
+) -> Result:
+    """Run an experiment whose drive ``prepare`` makes ready, in the place of preconditioning.
+
+    It is asked once the traces are read, so what is wrong with those comes first, as ever.
+    """
+    return _run(experiment, None, _Targets(None, None, None, None), observer, prepare)
+
+
 def _run(
     experiment: Experiment,
     start: _flashscape.Snapshot | None,
     targets: _Targets,
     observer: Observer,
+    prepare: Callable[[Session], None] | None = None,
 ) -> Result:
     whereabouts = _Whereabouts(observer)
     started = time.thread_time()
     session = _surveyed(experiment, start, observer, whereabouts)
     result = failed = None
     try:
-        complete = _simulate(session, whereabouts, targets.requests)
+        complete = _simulate(session, whereabouts, targets.requests, prepare)
     except OutputError as error:
         # The log fills the disk: what was measured until then is not lost.
         complete, failed = False, error
@@ -237,10 +248,18 @@ def _observer(progress: bool | Observer) -> Observer:
     return progress or Silent()
 
 
-def _simulate(session: Session, whereabouts: _Whereabouts, log: File | None) -> bool:
+def _simulate(
+    session: Session,
+    whereabouts: _Whereabouts,
+    log: File | None,
+    prepare: Callable[[Session], None] | None,
+) -> bool:
     """Go to the end; False where the user ended it before; OutputError for the log."""
     try:
-        session.precondition(whereabouts.preconditioning)
+        if prepare is None:
+            session.precondition(whereabouts.preconditioning)
+        else:
+            prepare(session)
     except KeyboardInterrupt:
         raise Interrupted(None, whereabouts.now) from None
     advance = session.advance if log is None else _logging(session, log)

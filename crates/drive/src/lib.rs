@@ -20,6 +20,6 @@ pub mod snapshot;
 
 pub use device::{Completion, Counters, Device, OpKind, RequestId};
 pub use experiment::Experiment;
-pub use prepare::{History, Prepared};
+pub use prepare::{History, Prepared, preparation};
 pub use run::{Progress, Run, RunError};
 pub use snapshot::Snapshot;

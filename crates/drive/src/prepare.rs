@@ -2,11 +2,12 @@
 //! from a snapshot.
 
 use crate::device::Device;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Fill};
 use crate::precondition::{Preconditioned, precondition};
 use crate::run::RunError;
 use crate::snapshot::{Origin, Snapshot, unfit};
 use engine::Streams;
+use serde_json::{Value, json};
 
 /// A drive that is ready, and how it became what it is.
 pub struct Prepared {
@@ -57,6 +58,18 @@ impl Prepared {
         Ok(Some(prepared.audited(experiment.run.audit)))
     }
 
+    /// Makes the drive of an experiment from `kept`, where the work of filling and ageing it
+    /// was done before, by an experiment whose [`preparation`] is the same: to the last bit
+    /// the drive that [`Prepared::new`] fills and ages, and with the same history.
+    ///
+    /// # Errors
+    /// Where the snapshot cannot be used.
+    pub fn done_before(experiment: &Experiment, kept: &Snapshot) -> Result<Self, RunError> {
+        let mut prepared = Self::from_snapshot(kept, experiment)?;
+        prepared.history.snapshot = None;
+        Ok(prepared.audited(experiment.run.audit))
+    }
+
     fn from_snapshot(snapshot: &Snapshot, experiment: &Experiment) -> Result<Self, RunError> {
         let faults = unfit(&snapshot.origin, &experiment.drive);
         if !faults.is_empty() {
@@ -105,4 +118,28 @@ fn preconditioned(
     let choice = experiment.drive.ftl.allocation.choice;
     let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
     Ok(done.map(|done| (device, done)))
+}
+
+/// Parts of a drive that are asleep while it is filled and aged, which takes no time.
+const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
+/// The same of collection: what says when it works, not what it chooses and how much of it.
+const ASLEEP_OF_GC: [&str; 5] = ["idle_gap", "pacing", "preemptible", "copy_back", "window"];
+
+/// All that filling and ageing a drive depend on: experiments for which it is equal fill
+/// and age theirs alike, to the last bit. `None` where that is not done.
+pub fn preparation(experiment: &Experiment) -> Option<Value> {
+    let Experiment { seed, drive, precondition, .. } = experiment;
+    if precondition.snapshot.is_some() || precondition.fill == Fill::Empty {
+        return None;
+    }
+    // What is not known to be asleep is taken to matter.
+    let mut awake = json!(drive);
+    ASLEEP.iter().for_each(|part| forget(&mut awake, part));
+    ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
+    awake["nand"] = json!({ "endurance": drive.nand.endurance });
+    Some(json!({ "seed": seed, "drive": awake, "precondition": precondition }))
+}
+
+fn forget(table: &mut Value, key: &str) {
+    table.as_object_mut().expect("a table").remove(key);
 }

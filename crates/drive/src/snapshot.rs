@@ -10,7 +10,7 @@
 mod file;
 mod fit;
 
-pub use file::{Damaged, info};
+pub use file::{Damaged, header, info};
 pub use fit::unfit;
 
 use crate::config::DriveConfig;

@@ -4,9 +4,10 @@ mod common;
 
 use common::{BY_HAND, Bench, Override, experiment, set};
 use drive::snapshot::{info, unfit};
-use drive::{Device, Experiment, Prepared, Run, RunError, Snapshot};
+use drive::{Device, Experiment, Prepared, Run, RunError, Snapshot, preparation};
 use ftl::{BlockState, Lpn};
 use host::Kind;
+use serde_json::json;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -92,6 +93,64 @@ fn a_run_from_a_snapshot_is_the_run_that_preconditions_itself() {
         assert_eq!(origin.preconditioned.aged, by_itself.aged);
         assert_eq!(origin.mapped_units, 768);
     }
+}
+
+/// What a sweep may vary while its drives are filled and aged once.
+fn asleep() -> [Override; 10] {
+    [
+        set("ftl.gc.pacing", "proportional"),
+        set("ftl.gc.preemptible", false),
+        set("ftl.gc.copy_back", true),
+        set("ftl.gc.window", 2),
+        set("ftl.gc.idle_gap", "1 ms"),
+        set("scheduler.bypass", "drain"),
+        set("buffer.size", "64 KiB"),
+        set("firmware.read", "3 us"),
+        set("nand.read", "[\"40 us\"]"),
+        set("link.rate", "1 GB/s"),
+    ]
+}
+
+#[test]
+fn a_drive_that_another_experiment_prepared_alike_is_as_good_as_its_own() {
+    let base = aged(&[]);
+    let kept = taken(&base);
+    for override_ in asleep() {
+        let varied = aged(std::slice::from_ref(&override_));
+        assert_ne!(json!(varied), json!(base), "{override_:?} changes nothing");
+        assert_eq!(preparation(&varied), preparation(&base), "{override_:?}");
+        let prepared = Prepared::done_before(&varied, &kept).unwrap();
+        let run = to_its_end(Run::start(&varied, &[None], prepared).unwrap());
+        let own = started_from(None, &varied);
+        assert_eq!(run.device().digest(), own.device().digest(), "{override_:?}");
+        assert_eq!(run.device().counters(), own.device().counters(), "{override_:?}");
+        assert!(run.history().snapshot.is_none(), "it is no snapshot of the user's");
+        assert_eq!(run.history().preconditioned.aged, own.history().preconditioned.aged);
+    }
+}
+
+#[test]
+fn what_fills_and_ages_otherwise_has_another_preparation() {
+    let base = preparation(&aged(&[]));
+    assert!(base.is_some());
+    let awake = [
+        set("ftl.gc.victim", "{ policy = \"fifo\" }"),
+        set("ftl.gc.stop", "\"4 blocks\""),
+        set("ftl.allocation.free_block", "least-worn"),
+        set("ftl.allocation.streams", "separate"),
+        set("ftl.over_provisioning.spare", "40 %"),
+        set("ftl.bad_blocks.grown_per_erase", "0.01 %"),
+        set("nand.endurance", 3000),
+        set("geometry.pages_per_block", 32),
+        set("precondition.share", "50 %"),
+        set("precondition.age.overwrites", 1.0),
+        set("seed", 2),
+    ];
+    for override_ in awake {
+        let varied = aged(std::slice::from_ref(&override_));
+        assert_ne!(preparation(&varied), base, "{override_:?}");
+    }
+    assert_eq!(preparation(&experiment(BY_HAND, &[])), None, "nothing is done to a new drive");
 }
 
 #[test]

@@ -33,7 +33,7 @@ mod _flashscape {
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
-    use crate::snapshot::{Snapshot, snapshot_origin};
+    use crate::snapshot::{Snapshot, snapshot_header, snapshot_origin};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -54,7 +54,7 @@ impl Plan {
         if let Some(folder) = folder {
             find_files(&mut experiment, Path::new(folder));
         }
-        let faults = policies::find(py, &mut experiment, policies);
+        let faults = policies::find(py, &mut experiment, folder.map(Path::new), policies);
         if !faults.is_empty() {
             let mut problems = Problems::new(document.file());
             faults.into_iter().for_each(|(path, fault)| problems.push(path, fault));
@@ -72,6 +72,18 @@ impl Plan {
     /// What follows from the configuration, as JSON text.
     fn derived(&self) -> PyResult<String> {
         errors::json(&self.inner.checked.derived(&self.inner.experiment))
+    }
+
+    /// All that filling and ageing the drive depend on, as JSON text: plans for which it is
+    /// equal do that alike. None where it is not done.
+    fn preparation(&self) -> PyResult<Option<String>> {
+        drive::preparation(&self.inner.experiment).map(|all| errors::json(&all)).transpose()
+    }
+
+    /// Refuses a snapshot that is named and that the drive cannot be started from; of the
+    /// file only the header is read.
+    fn check_snapshot(&self) -> PyResult<()> {
+        self.inner.check_snapshot(None)
     }
 
     /// What is understood of each trace, in a few lines; refuses what cannot be

@@ -18,13 +18,15 @@ const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
 const SCRUB: &str = "drive.ftl.scrub.choice";
 
-/// Finds every policy in Python of an experiment; returns what is wrong, by path.
+/// Finds every policy in Python of an experiment, files from `folder` on; returns what is
+/// wrong, by path.
 pub fn find(
     py: Python<'_>,
     experiment: &mut Experiment,
+    folder: Option<&Path>,
     given: Vec<(String, Py<PyAny>)>,
 ) -> Vec<(String, String)> {
-    let mut finder = Finder { py, given, faults: Vec::new() };
+    let mut finder = Finder { py, folder, given, faults: Vec::new() };
     let scheduler = &mut experiment.drive.scheduler;
     if let VictimPolicy::Python(policy) = &mut experiment.drive.ftl.gc.victim {
         finder.find(VICTIM, policy.outside(), |function| Box::new(function));
@@ -42,8 +44,9 @@ pub fn find(
     finder.unused()
 }
 
-struct Finder<'py> {
-    py: Python<'py>,
+struct Finder<'a> {
+    py: Python<'a>,
+    folder: Option<&'a Path>,
     /// Callables by path, which are taken as they are found.
     given: Vec<(String, Py<PyAny>)>,
     faults: Vec<(String, String)>,
@@ -58,6 +61,9 @@ impl Finder<'_> {
     ) {
         let place = self.given.iter().position(|(of, _)| of == path);
         let given = place.map(|place| self.given.remove(place).1);
+        if let (None, Some(folder)) = (&given, self.folder) {
+            outside.file = folder.join(&outside.file);
+        }
         match function(self.py, outside, given) {
             Ok(function) => outside.find(as_policy(Function(function))),
             Err((key, fault)) => self.faults.push((format!("{path}.{key}"), fault)),

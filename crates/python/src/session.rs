@@ -7,7 +7,7 @@ use crate::requests::{self, RequestsFile};
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::results::{Outcome, summary, tables};
-use drive::{Prepared, Progress, Run};
+use drive::{Experiment, Prepared, Progress, Run};
 use host::trace::Survey;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -63,24 +63,24 @@ impl Session {
     /// raises (and Ctrl-C) ends the session.
     #[pyo3(signature = (ongoing=None))]
     fn precondition(&self, py: Python<'_>, ongoing: Option<Py<PyAny>>) -> PyResult<()> {
-        self.stage.with(py, |stage| {
-            let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
-                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
-            };
+        self.begin(py, |experiment, snapshot| {
             let mut raised = None;
             let mut tell = |share| {
                 raised = Python::attach(|py| report(py, ongoing.as_ref(), share)).err();
                 raised.is_none()
             };
-            let experiment = &self.plan.experiment;
-            let made = Prepared::new(experiment, snapshot.as_deref(), &mut tell);
-            let prepared = made
-                .map_err(errors::run)?
-                .ok_or_else(|| raised.expect("nothing else ends preconditioning"))?;
-            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
-            *stage = Stage::Running { surveys, run: Box::new(run), log: None };
-            Ok(())
-        })?
+            let made = Prepared::new(experiment, snapshot, &mut tell).map_err(errors::run)?;
+            made.ok_or_else(|| raised.expect("nothing else ends preconditioning"))
+        })
+    }
+
+    /// Takes a drive that was filled and aged before, by a plan whose preparation is the
+    /// same, instead of doing that again.
+    fn take_over(&self, py: Python<'_>, prepared: &Snapshot) -> PyResult<()> {
+        let kept = prepared.inner.clone();
+        self.begin(py, |experiment, _| {
+            Prepared::done_before(experiment, &kept).map_err(errors::run)
+        })
     }
 
     /// Writes every counted request to a Parquet file from now on, as the run goes on.
@@ -149,6 +149,24 @@ impl Session {
 }
 
 impl Session {
+    /// Makes the drive ready as `prepare` does it, and begins the run.
+    fn begin(
+        &self,
+        py: Python<'_>,
+        prepare: impl FnOnce(&Experiment, Option<&drive::Snapshot>) -> PyResult<Prepared> + Send,
+    ) -> PyResult<()> {
+        self.stage.with(py, |stage| {
+            let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
+                return Err(PyRuntimeError::new_err("a session is preconditioned once"));
+            };
+            let experiment = &self.plan.experiment;
+            let prepared = prepare(experiment, snapshot.as_deref())?;
+            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
+            *stage = Stage::Running { surveys, run: Box::new(run), log: None };
+            Ok(())
+        })?
+    }
+
     fn with_run<R: Send>(
         &self,
         py: Python<'_>,

@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::session::report;
 use drive::snapshot;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,6 +59,14 @@ impl Snapshot {
 #[pyfunction]
 pub fn snapshot_origin(path: PathBuf) -> PyResult<String> {
     errors::json(&snapshot::info(&path).map_err(errors::damaged)?)
+}
+
+/// What names the content of the snapshot in a file: its header, with the checksums of
+/// all the rest.
+#[pyfunction]
+pub fn snapshot_header(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyBytes>> {
+    let header = snapshot::header(&path).map_err(errors::damaged)?;
+    Ok(PyBytes::new(py, &header).unbind())
 }
 
 /// Makes a snapshot while somebody watches, who may end it by raising.

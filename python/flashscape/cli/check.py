@@ -26,6 +26,7 @@ def command(file: Path, overrides: tuple[tuple[str, str], ...], as_json: bool) -
     """
     experiment = Experiment.from_file(file, overrides)
     figures = experiment.derived
+    experiment.check_snapshot()
     traces = experiment.traces(_READ_WHOLE_BELOW)
     if as_json:
         click.echo(json.dumps(figures, indent=2))

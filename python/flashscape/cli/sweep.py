@@ -12,7 +12,6 @@ from flashscape.cli import options
 from flashscape.errors import OutputError, SweepInterrupted
 
 if TYPE_CHECKING:
-    from flashscape.sweep.check import Points
     from flashscape.sweep.result import Sweep
 
 _SHOWN_OF_DRY_RUN = 200
@@ -34,6 +33,7 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--tables", is_flag=True, help="Keep the Parquet tables of every point, too.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
 @click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
+@click.option("--no-sharing", is_flag=True, help="Fill and age a drive for each point.")
 @click.option("--plot", is_flag=True, help="Draw DIR/sweep.svg, where one or two things vary.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
@@ -46,6 +46,7 @@ def command(
     tables: bool,
     skip_invalid: bool,
     retry_failed: bool,
+    no_sharing: bool,
     plot: bool,
     quiet: bool,
     overrides: tuple[tuple[str, str], ...],
@@ -57,14 +58,14 @@ def command(
     DIR/sweep.parquet.
     """
     if show is not None:
-        others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, quiet, overrides)
-        if any(others):
+        others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, no_sharing, quiet)
+        if any((*others, overrides)):
             raise click.UsageError("--show prints what is there; it goes with --plot alone")
         return _show_again(show, plot=plot)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
-        return _list(file, out, jobs, overrides, skip_invalid=skip_invalid)
+        return _list(file, out, jobs, overrides, skip_invalid=skip_invalid, share=not no_sharing)
     if out is None:
         raise click.UsageError("results need a place: --out DIR (or look at it first: --dry-run)")
     from flashscape.sweep.run import sweep_file
@@ -78,6 +79,7 @@ def command(
             tables=tables,
             skip_invalid=skip_invalid,
             retry_failed=retry_failed,
+            share=not no_sharing,
             progress=not quiet,
         )
     except SweepInterrupted as interrupted:
@@ -135,8 +137,10 @@ def _list(
     overrides: tuple[tuple[str, str], ...],
     *,
     skip_invalid: bool,
+    share: bool,
 ) -> int:
     from flashscape.sweep import reading
+    from flashscape.sweep.estimate import estimate
     from flashscape.sweep.run import SilentSweep, checked
 
     points = checked(reading.of_file(file, overrides), SilentSweep(), skip_invalid=skip_invalid)
@@ -145,12 +149,6 @@ def _list(
         click.echo(f"{point.number:>6}  {point.name}{fault}")
     if (more := len(points.points) - _SHOWN_OF_DRY_RUN) > 0:
         click.echo(f"        and {more:,} more")
-    for line in _estimate(points, out, jobs):
+    for line in estimate(points, out, jobs, share=share):
         click.echo(line)
     return 0
-
-
-def _estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
-    from flashscape.sweep.estimate import estimate
-
-    return estimate(points, out, jobs)

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape.errors import ConfigError, Problem, TraceError
-from flashscape.sweep import inputs
+from flashscape.errors import ConfigError, Problem, SnapshotError, TraceError
+from flashscape.sweep import inputs, sharing
 from flashscape.sweep.design import labels, line_of, shown
-from flashscape.sweep.effort import effort
+from flashscape.sweep.effort import Effort, effort
 from flashscape.sweep.reading import base_seed
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ class Point:
     key: str | None
     """Names its results; None where it is invalid."""
     memory_bytes: int
-    effort: float
-    """Microseconds of CPU time, very roughly."""
+    effort: Effort
+    preparation: str | None = None
+    """Names how the drive is filled and aged; None where it is not."""
+    kept_bytes: int = 0
+    """Of a file with the drive when it is filled and aged, at most."""
     fault: str | None = None
     """Why it cannot be run."""
 
@@ -88,15 +91,18 @@ class Points:
         varied = self.design.base.over({s.path: s.value for s in settings})
         try:
             experiment = varied.checked()
+            experiment.check_snapshot()
             self._check_traces(experiment)
-        except (ConfigError, TraceError) as error:
+        except (ConfigError, SnapshotError, TraceError) as error:
             return self._refuse(combination, varied, error)
         config, derived = experiment.config, experiment.derived
+        preparation = experiment.preparation
         self.available_bytes = derived["memory_bytes"]["available"]
         for seed in self._seeds():
             if seed is not None:
                 config["seed"] = seed
-            self._append(combination, varied, config, derived, seed)
+            alike = preparation and inputs.short(f"{config['seed']} {preparation}")
+            self._append(combination, varied, config, derived, seed, alike)
         return None
 
     def _seeds(self) -> Sequence[int | None]:
@@ -115,6 +121,7 @@ class Points:
         config: dict[str, Any],
         derived: dict[str, Any],
         seed: int | None,
+        preparation: str | None,
     ) -> None:
         written = {s.path: s.value for s in combination.settings}
         effective = {path: value_at(config, path) for path in self.design.paths}
@@ -130,11 +137,16 @@ class Points:
                 key=inputs.key(config),
                 memory_bytes=derived["memory_bytes"]["total"],
                 effort=effort(config, derived),
+                preparation=preparation,
+                kept_bytes=sharing.kept_bytes(derived["memory_bytes"]["map"]),
             )
         )
 
     def _refuse(
-        self, combination: Combination, varied: Unchecked, error: ConfigError | TraceError
+        self,
+        combination: Combination,
+        varied: Unchecked,
+        error: ConfigError | SnapshotError | TraceError,
     ) -> None:
         """Note a combination that cannot be run."""
         problems = self._blamed(combination, error)
@@ -152,7 +164,7 @@ class Points:
                 experiment=varied,
                 key=None,
                 memory_bytes=0,
-                effort=0.0,
+                effort=Effort(0.0, 0.0, 0.0, 0.0),
                 fault=fault,
             )
             self.points.append(point)
@@ -160,9 +172,11 @@ class Points:
             noted = self.faults.setdefault(problem, _Fault(problem, []))
             noted.combinations.append(self._name(combination, None))
 
-    def _blamed(self, combination: Combination, error: ConfigError | TraceError) -> list[Problem]:
+    def _blamed(
+        self, combination: Combination, error: ConfigError | SnapshotError | TraceError
+    ) -> list[Problem]:
         """The faults of a point, with the lines of the sweep file that they come from."""
-        if isinstance(error, TraceError) or not error.problems:
+        if not isinstance(error, ConfigError) or not error.problems:
             return [Problem("", self.design.file, None, str(error))]
         return [self._at_home(combination, problem) for problem in error.problems]
 

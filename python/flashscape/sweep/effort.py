@@ -5,12 +5,12 @@ Only ratios count: what a sweep has measured so far turns them into seconds.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flashscape.sweep.quantities import quantity
 
-_FILL = 0.05
-_AGE = 1.0
+_FILL = 0.03
+_AGE = 0.1
 _REQUEST = 0.4
 """Microseconds of CPU time for a unit filled, a unit overwritten, and a request."""
 
@@ -23,16 +23,41 @@ _ANSWER_NS = 200_000.0
 _SLICE_BYTES = 4096.0
 
 
-def effort(config: dict[str, Any], derived: dict[str, Any]) -> float:
+_KEEP = 0.03
+_TAKE_UP = 0.005
+"""Microseconds of CPU time to keep a unit of a drive, and to start from one that was kept."""
+
+
+class Effort(NamedTuple):
     """Microseconds of CPU time, very roughly."""
-    return _STARTING + _preparation(config, derived) + _REQUEST * _requests(config, derived)
+
+    preparing: float
+    """To fill and age the drive."""
+    running: float
+    """All the rest."""
+    keeping: float
+    """To write the drive to a file once it is filled and aged."""
+    taking_up: float
+    """To start from that file."""
+
+    @property
+    def whole(self) -> float:
+        """Of a point that does all of it itself."""
+        return self.preparing + self.running
 
 
-def _preparation(config: dict[str, Any], derived: dict[str, Any]) -> float:
+def effort(config: dict[str, Any], derived: dict[str, Any]) -> Effort:
+    """How much work a point with this complete configuration is likely to be."""
+    units = derived["capacity"]["logical_units"]
+    running = _STARTING + _REQUEST * _requests(config, derived)
+    return Effort(_preparation(config, units), running, _KEEP * units, _TAKE_UP * units)
+
+
+def _preparation(config: dict[str, Any], logical_units: int) -> float:
     wanted = config.get("precondition", {})
     if wanted.get("fill", "empty") == "empty":
         return 0.0
-    units = derived["capacity"]["logical_units"] * _number(wanted.get("share", "100 %"))
+    units = logical_units * _number(wanted.get("share", "100 %"))
     age: float = wanted.get("age", {}).get("overwrites", 0.0)
     return float(units * (_FILL + _AGE * age))
 

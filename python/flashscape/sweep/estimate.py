@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape import units
 from flashscape.errors import OutputError
+from flashscape.sweep import sharing
 from flashscape.sweep.progress import clock
 from flashscape.sweep.run import cores, jobs_that_fit
 from flashscape.sweep.store import Store
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from flashscape.sweep.check import Point, Points
 
 
-def estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
+def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool) -> list[str]:
     """Number of points, time and memory, in sentences."""
     distinct = {point.key: point for point in reversed(points.points) if point.key is not None}
     seconds = {} if out is None else _measured(out, distinct)
@@ -26,11 +27,17 @@ def estimate(points: Points, out: Path | None, jobs: int | None) -> list[str]:
         return lines
     needs = sorted((point.memory_bytes for point in left), reverse=True)
     together = jobs_that_fit(needs, min(jobs or cores(), len(left)), points.available_bytes)
-    effort = sum(point.effort for point in left) / 1e6
+    free = None if out is None else sharing.free_bytes(out)
+    shared = sharing.share(left if share else (), free)
+    lines += sharing.announcement(shared)
+    effort = (sum(point.effort.whole for point in left) - shared.effort) / 1e6
     how = "very roughly, from sizes alone"
     if seconds:
         spent = sum(seconds.values())
-        effort *= spent / (sum(distinct[key].effort for key in seconds) / 1e6)
+        done = [distinct[key] for key in seconds]
+        # They have shared drives among themselves, as far as anybody can know now.
+        saved = sharing.share(done if share else (), free).effort
+        effort *= spent / ((sum(point.effort.whole for point in done) - saved) / 1e6)
         how = "by the speed of those that are done"
     lines.append(
         f"about {clock(effort)} of CPU time, {clock(effort / together)} with {together} "

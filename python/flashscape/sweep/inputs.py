@@ -6,9 +6,12 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _DIGITS = 24
 """Hexadecimal digits of a key: 96 bits, so that no two of any number of points agree by chance."""
@@ -19,34 +22,70 @@ _CHUNK = 1 << 20
 def key(config: dict[str, Any]) -> str:
     """Name everything that the results of this complete configuration follow from.
 
-    That is the configuration with its seed, what is in the traces, and the
-    simulator. A title changes nothing, nor does the folder that a trace lies in.
-    Raises OSError where a trace cannot be read.
+    That is the configuration with its seed, what is in the files that it names, and the
+    simulator. A title changes nothing, nor does the folder that a file lies in.
+    Raises OSError where a file cannot be read, SnapshotError where one holds no snapshot.
     """
     inputs = {name: value for name, value in config.items() if name != "title"}
     inputs["workload"] = [_workload(each) for each in config["workload"]]
+    inputs["precondition"] = _precondition(config["precondition"])
+    inputs["drive"] = _with_policies(config["drive"])
     inputs = {"simulator": simulator(), "experiment": inputs}
     text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return short(text)
+
+
+def short(text: str) -> str:
+    """A name for a long text."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def _precondition(precondition: dict[str, Any]) -> dict[str, Any]:
+    if "snapshot" not in precondition:
+        return precondition
+    return precondition | {"snapshot": content_of(Path(precondition["snapshot"]), _of_snapshot)}
+
+
+def _with_policies(table: dict[str, Any]) -> dict[str, Any]:
+    """The table with the contents of files of policies in Python, wherever in it they are."""
+    if table.get("policy") == "python":
+        return table | _named(Path(table["file"]))
+    return {
+        name: _with_policies(value) if isinstance(value, dict) else value
+        for name, value in table.items()
+    }
+
+
+def _named(file: Path) -> dict[str, Any]:
+    return {"file": file.name, "content": content_of(file)}
 
 
 def _workload(workload: dict[str, Any]) -> dict[str, Any]:
     if "trace" not in workload:
         return workload
-    file = Path(workload["trace"]["file"])
-    content = {"file": file.name, "content": content_of(file)}
-    return workload | {"trace": workload["trace"] | content}
+    return workload | {"trace": workload["trace"] | _named(Path(workload["trace"]["file"]))}
 
 
-def content_of(file: Path) -> str:
-    """A hash of what is in a file; raise OSError."""
+def content_of(file: Path, hashed: Callable[[str], str] | None = None) -> str:
+    """A hash of what is in a file, by ``hashed`` or of every byte; raise OSError."""
     found = file.stat()
-    return _content(str(file.absolute()), found.st_size, found.st_mtime_ns)
+    return _content(
+        str(file.absolute()), found.st_size, found.st_mtime_ns, hashed or _of_every_byte
+    )
 
 
 @cache
-def _content(file: str, _size: int, _changed_ns: int) -> str:
+def _content(file: str, _size: int, _changed_ns: int, hashed: Callable[[str], str]) -> str:
     """Files are read once, unless they have changed meanwhile."""
+    return hashed(file)
+
+
+def _of_snapshot(file: str) -> str:
+    """Of the header, which has the checksums of the rest: that may be gigabytes."""
+    return hashlib.sha256(_flashscape.snapshot_header(file)).hexdigest()
+
+
+def _of_every_byte(file: str) -> str:
     hashed = hashlib.sha256()
     with Path(file).open("rb") as opened:
         while chunk := opened.read(_CHUNK):

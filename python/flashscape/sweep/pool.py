@@ -1,4 +1,4 @@
-"""Points over processes: handed out one at a time, and whatever happens to a process, gone on.
+"""An agenda over processes: handed out one at a time, and whatever happens to a process, gone on.
 
 Workers are started once and import flashscape once. They have a program of their
 own instead of the caller's, so a script needs no ``if __name__ == "__main__"``, and
@@ -18,10 +18,12 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape.errors import OutputError, SimulatorError
+from flashscape.sweep.sharing import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
+    from flashscape.sweep.agenda import Agenda, Start
     from flashscape.sweep.check import Point
     from flashscape.sweep.store import Store
 
@@ -49,14 +51,26 @@ class Ended(NamedTuple):
     """Of the worker for this point, all told."""
 
 
+class Prepared(NamedTuple):
+    """What became of a drive that points share."""
+
+    group: Group
+    lost: str | None
+    """Why the points prepare drives of their own after all."""
+    cpu_seconds: float
+
+
 class Watcher(Protocol):
     """Who is told how a pool gets on."""
+
+    def prepared(self, prepared: Prepared) -> None:
+        """A drive that points share is ready, or will not be."""
 
     def ended(self, ended: Ended) -> None:
         """A point has ended."""
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Time has passed; ``shares`` says how far the points being run have come."""
+        """Time has passed; ``shares`` says how far what is being done has come, by number."""
 
     def idle(self) -> None:
         """Nothing is left to hand out, while some points still run."""
@@ -66,7 +80,7 @@ class _Worker:
     """One process, and what it is at."""
 
     def __init__(self) -> None:
-        self.point: Point | None = None
+        self.task: Point | Group | None = None
         self.share = 0.0
         self._unread = b""
         self._words: IO[bytes] = TemporaryFile()  # noqa: SIM115
@@ -90,16 +104,10 @@ class _Worker:
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
-    def give(self, point: Point, store: Store, *, tables: bool) -> None:
-        """Hand a point over; one that has died meanwhile is found out when it is listened to."""
+    def give(self, task: Point | Group, order: dict[str, Any]) -> None:
+        """Hand something over; one that has died meanwhile is found out when it is listened to."""
         assert self.process.stdin is not None
-        order = {
-            "points": str(store.points),
-            "key": point.key,
-            "experiment": point.experiment.as_json(),
-            "tables": tables,
-        }
-        self.point, self.share = point, 0.0
+        self.task, self.share = task, 0.0
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(order).encode() + b"\n")
             self.process.stdin.flush()
@@ -143,29 +151,28 @@ class _Worker:
 
 
 class Pool:
-    """Workers that share a list of points."""
+    """Workers that share an agenda."""
 
-    def __init__(self, store: Store, watcher: Watcher, *, jobs: int, tables: bool) -> None:
+    def __init__(self, store: Store, watcher: Watcher, agenda: Agenda, *, tables: bool) -> None:
         self._store = store
         self._watcher = watcher
+        self._agenda = agenda
         self._tables = tables
-        self._jobs = jobs
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
-        self._waiting: list[Point] = []
+        self._parked: list[_Worker] = []
+        """Those that wait for a drive that another one makes ready."""
         self._told_idle = False
         self._stillborn = 0
 
-    def run(self, points: Iterable[Point], before: Callable[[], None]) -> None:
-        """Run all points, those that take longest first; ``before`` while processes start.
+    def run(self, jobs: int, before: Callable[[], None]) -> None:
+        """Do all that is on the agenda with so many processes; ``before`` while they start.
 
         Raises OutputError where results cannot be written; then, and on Ctrl-C,
         what is under way is given up and what has ended is kept.
         """
-        # From the end, which is where they are taken from.
-        self._waiting = sorted(points, key=lambda point: (point.effort, -point.number))
         try:
-            for _ in range(min(self._jobs, len(self._waiting))):
+            for _ in range(jobs):
                 self._start()
             before()
             while self._workers:
@@ -187,52 +194,103 @@ class Pool:
                 continue
             for message in messages:
                 self._hear(worker, message)
-        shares = {w.point.number: w.share for w in self._workers if w.point is not None}
+        shares = {w.task.number: w.share for w in self._workers if w.task is not None}
         self._watcher.tick(shares)
 
     def _hear(self, worker: _Worker, message: dict[str, Any]) -> None:
         if "stopped" in message:
             raise OutputError(message["stopped"])
+        task = worker.task
         if "phase" in message:
-            if message["phase"] == "running":
+            if message["phase"] == "running" or isinstance(task, Group):
                 worker.share = message["share"] or 0.0
             return
-        if "ended" in message:
-            assert worker.point is not None
-            ended = Ended(worker.point, message["error"], message["cpu_seconds"])
-            worker.point = None
+        worker.task = None
+        if "prepared" in message:
+            assert isinstance(task, Group)
+            self._prepared(task, message["prepared"])
             # The next one first: whoever is told may take a while.
             self._next(worker)
-            self._watcher.ended(ended)
+            self._watcher.prepared(Prepared(task, message["lost"], message["cpu_seconds"]))
+        elif "ended" in message:
+            assert task is not None
+            assert not isinstance(task, Group)
+            self._ended(task)
+            self._next(worker)
+            self._watcher.ended(Ended(task, message["error"], message["cpu_seconds"]))
         else:
             self._next(worker)
 
+    def _prepared(self, group: Group, start: Start) -> None:
+        self._agenda.prepared(group, start)
+        self._wake()
+
+    def _ended(self, point: Point) -> None:
+        group = self._agenda.ended(point)
+        if group is not None:
+            self._store.drive_of(group.name).unlink(missing_ok=True)
+            self._wake()
+
+    def _wake(self) -> None:
+        """There may be something to do for those that had to wait."""
+        parked, self._parked = self._parked, []
+        for worker in parked:
+            self._next(worker)
+
     def _next(self, worker: _Worker) -> None:
-        if self._waiting:
-            worker.give(self._waiting.pop(), self._store, tables=self._tables)
-            return
-        self._dismiss(worker)
-        if self._workers and not self._told_idle:
-            self._told_idle = True
-            self._watcher.idle()
+        task = self._agenda.take()
+        if task is not None:
+            worker.give(task, self._order(task))
+        elif self._agenda.is_open:
+            self._parked.append(worker)
+        else:
+            self._dismiss(worker)
+            if self._workers and not self._told_idle:
+                self._told_idle = True
+                self._watcher.idle()
+
+    def _order(self, task: Point | Group) -> dict[str, Any]:
+        """What a worker is told."""
+        if isinstance(task, Group):
+            return {
+                "keep": str(self._store.drive_of(task.name)),
+                "experiment": task.points[0].experiment.as_json(),
+                "shared_by": len(task.points),
+            }
+        return {
+            "points": str(self._store.points),
+            "key": task.key,
+            "experiment": task.experiment.as_json(),
+            "start": self._agenda.start(task),
+            "tables": self._tables,
+        }
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker has died: its point has failed, and another one takes its place."""
+        """A worker has died: its task has failed, and another one takes its place."""
         why = worker.epitaph()
-        point = worker.point
+        task = worker.task
         self._dismiss(worker)
-        if point is None:
+        if task is None:
             self._stillborn += 1
             if self._stillborn > _STILLBORN_MOST:
                 raise SimulatorError(f"processes for points cannot be started; {why}")
-        if self._waiting:
+        elif isinstance(task, Group):
+            self._store.drive_of(task.name).unlink(missing_ok=True)
+            self._prepared(task, {})
+        else:
+            self._ended(task)
+        if self._agenda.is_open:
             self._start()
-        if point is not None:
-            self._watcher.ended(Ended(point, why, 0.0))
+        if isinstance(task, Group):
+            self._watcher.prepared(Prepared(task, why, 0.0))
+        elif task is not None:
+            self._watcher.ended(Ended(task, why, 0.0))
 
     def _dismiss(self, worker: _Worker) -> None:
         self._selector.unregister(worker.answers)
         self._workers.remove(worker)
+        if worker in self._parked:
+            self._parked.remove(worker)
         worker.end()
 
     def _close(self) -> None:

@@ -8,13 +8,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from flashscape import units
+from flashscape.sweep import sharing
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    from flashscape.sweep.pool import Ended
+    from flashscape.sweep.check import Point
+    from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.run import Begin
+    from flashscape.sweep.sharing import Group
 
 _CHECK_SHOWN_AFTER = 1.0
 """Seconds of checking after which somebody may wonder."""
@@ -25,6 +28,9 @@ _DRAW_SECONDS = 0.4
 
 class Lines:
     """Says on stderr what there is to do, and of each point how it has ended."""
+
+    _tells_all = True
+    """Also of what went well."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -51,26 +57,44 @@ class Lines:
     def begins(self, begin: Begin) -> None:
         """Say what there is to do."""
         self._total = len(begin.to_run)
-        self._effort_of = {point.number: point.effort for point in begin.to_run}
+        agenda = begin.agenda()
+        tasks: list[Point | Group] = [*begin.to_run, *begin.shared.groups]
+        self._effort_of = {task.number: agenda.effort(task) for task in tasks}
         self._effort_left = sum(self._effort_of.values())
         self._jobs = begin.jobs
         self._began = time.monotonic()
         for line in announcement(begin):
             self._print(line)
 
+    def prepared(self, prepared: Prepared) -> None:
+        """Say that a drive is ready, or why each point prepares its own."""
+        group = prepared.group
+        self._has_done(group.number)
+        if prepared.lost is not None:
+            for point in group.points:
+                more = point.effort.whole - self._effort_of[point.number]
+                self._effort_of[point.number] += more
+                self._effort_left += more
+            self._print(
+                f"note: {len(group.points)} points fill and age drives of their own, as the one "
+                f"that they were to share was lost: {prepared.lost}"
+            )
+        elif self._tells_all:
+            took = units.duration(prepared.cpu_seconds * 1e9)
+            self._print(f"the drive of {len(group.points)} points: {took}")
+
+    def _has_done(self, number: int) -> None:
+        effort = self._effort_of.get(number, 0.0)
+        self._effort_left -= effort
+        self._effort_done += effort
+
     def ended(self, ended: Ended) -> None:
         """Say how a point has ended."""
         self._done += 1
-        effort = self._effort_of.get(ended.point.number, 0.0)
-        self._effort_left -= effort
-        self._effort_done += effort
+        self._has_done(ended.point.number)
         self._cpu_seconds += ended.cpu_seconds
-        if self._is_worth_a_line(ended):
+        if self._tells_all or ended.error is not None:
             self._print(self._line(ended))
-
-    def _is_worth_a_line(self, ended: Ended) -> bool:
-        """Every point is."""
-        return True
 
     def _line(self, ended: Ended) -> str:
         counted = f"[{self._done}/{self._total}] {ended.point.name}"
@@ -103,6 +127,8 @@ class Lines:
 class Bar(Lines):
     """A bar below the lines of points that failed; those that went well move the bar alone."""
 
+    _tells_all = False
+
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._progress: Progress | None = None
@@ -122,10 +148,6 @@ class Bar(Lines):
         if begin.to_run:
             self._show("running", 0, self._total, "")
 
-    def _is_worth_a_line(self, ended: Ended) -> bool:
-        """Only why a point has failed: those that went well move the bar."""
-        return ended.error is not None
-
     def tick(self, shares: dict[int, float]) -> None:
         """Move the bar."""
         if time.monotonic() - self._drawn < _DRAW_SECONDS:
@@ -134,7 +156,8 @@ class Bar(Lines):
         text = f"{self._done}/{self._total} points"
         if left is not None:
             text += f", about {clock(left)} left"
-        self._show("running", self._done + sum(shares.values()), self._total, text)
+        under_way = sum(share for number, share in shares.items() if number > 0)
+        self._show("running", self._done + under_way, self._total, text)
 
     def over(self) -> None:
         """Take the bar away."""
@@ -191,6 +214,7 @@ def announcement(begin: Begin) -> list[str]:
     else:
         parts.append("nothing to run")
     lines.append("; ".join(parts))
+    lines += sharing.announcement(begin.shared)
     if begin.available is not None and begin.jobs < min(begin.asked, len(begin.to_run)):
         lines.append(
             f"note: {begin.jobs} instead of {begin.asked} jobs, as the drives of more would "

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from flashscape import signals
 from flashscape.errors import ConfigError, OutputError, SweepInterrupted
-from flashscape.sweep import reading
+from flashscape.sweep import reading, sharing
+from flashscape.sweep.agenda import Agenda
 from flashscape.sweep.check import Points, refuse
 from flashscape.sweep.result import Sweep
 from flashscape.sweep.store import MANIFEST, Store, forget
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from flashscape.experiment import Experiment, Overrides
     from flashscape.sweep.design import Design
-    from flashscape.sweep.pool import Ended
+    from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.reading import Reading
 
 _WORKER_BYTES = 64 << 20
@@ -38,11 +39,14 @@ class SweepObserver(Protocol):
     def begins(self, begin: Begin) -> None:
         """All points are sound, and some are now run."""
 
+    def prepared(self, prepared: Prepared) -> None:
+        """A drive that points share is ready, or will not be."""
+
     def ended(self, ended: Ended) -> None:
         """A point has ended."""
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Time has passed; ``shares`` says how far the points being run have come."""
+        """Time has passed; ``shares`` says how far what is being done has come, by number."""
 
     def over(self) -> None:
         """Nothing runs any more."""
@@ -55,6 +59,9 @@ class SilentSweep:
         """Say nothing."""
 
     def begins(self, begin: Begin) -> None:
+        """Say nothing."""
+
+    def prepared(self, prepared: Prepared) -> None:
         """Say nothing."""
 
     def ended(self, ended: Ended) -> None:
@@ -70,7 +77,9 @@ class SilentSweep:
 class Begin:
     """What a start of a sweep is going to do."""
 
-    def __init__(self, store: Store, points: Points, *, jobs: int | None, tables: bool) -> None:
+    def __init__(
+        self, store: Store, points: Points, *, jobs: int | None, tables: bool, share: bool
+    ) -> None:
         self.points = points.points
         valid = [point for point in self.points if point.key is not None]
         distinct = {str(point.key): point for point in reversed(valid)}
@@ -92,12 +101,17 @@ class Begin:
         self.asked = jobs or cores()
         self.jobs = self.asked
         self.available = points.available_bytes
+        self.shared = sharing.share(self.to_run if share else (), sharing.free_bytes(store.folder))
 
     def fit(self) -> None:
         """Take as many jobs as fit the memory. That each point does alone was checked with it."""
         needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
         most = max(1, min(self.asked, len(self.to_run)))
         self.jobs = jobs_that_fit(needs, most, self.available)
+
+    def agenda(self) -> Agenda:
+        """What there is to do."""
+        return Agenda(self.to_run, self.shared, jobs=self.jobs)
 
 
 def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
@@ -128,6 +142,7 @@ def sweep(
     tables: bool = False,
     skip_invalid: bool = False,
     retry_failed: bool = False,
+    share: bool = True,
     progress: bool | SweepObserver = False,
 ) -> Sweep:
     """Run variations of an experiment over the cores, and return what they measured.
@@ -143,7 +158,8 @@ def sweep(
     of the process. ``jobs`` is how many processes run at a time (as many as there are
     cores). ``tables`` keeps every table of each point. ``skip_invalid`` notes points
     that are impossible instead of refusing the sweep. ``retry_failed`` runs points
-    again that failed before.
+    again that failed before. With ``share=False`` every point fills and ages a drive of
+    its own, where those that do it alike would start from one: results are the same.
 
     A point that fails does not end the sweep: look at ``failures`` of the result.
     Raises ConfigError with the faults of all points at once, OutputError, and on
@@ -172,6 +188,7 @@ def sweep(
         tables=tables,
         skip_invalid=skip_invalid,
         retry_failed=retry_failed,
+        share=share,
         progress=progress,
     )
 
@@ -193,6 +210,7 @@ def sweep_file(
     tables: bool = False,
     skip_invalid: bool = False,
     retry_failed: bool = False,
+    share: bool = True,
     progress: bool | SweepObserver = False,
 ) -> Sweep:
     """Run the sweep that a TOML file describes; all else as with :func:`sweep`.
@@ -206,6 +224,7 @@ def sweep_file(
         tables=tables,
         skip_invalid=skip_invalid,
         retry_failed=retry_failed,
+        share=share,
         progress=progress,
     )
 
@@ -218,6 +237,7 @@ def run_sweep(
     tables: bool,
     skip_invalid: bool,
     retry_failed: bool,
+    share: bool,
     progress: bool | SweepObserver,
 ) -> Sweep:
     """Check what was read of a sweep, and run it."""
@@ -230,7 +250,7 @@ def run_sweep(
     with Store.claim(place) as store:
         if retry_failed:
             _forget_failures(store, points)
-        begin = Begin(store, points, jobs=jobs, tables=tables)
+        begin = Begin(store, points, jobs=jobs, tables=tables, share=share)
         begin.fit()
         manifest = _manifest(points)
         store.write(MANIFEST, _as_bytes(manifest))
@@ -271,8 +291,8 @@ def _run(
     try:
         if begin.to_run:
             # Processes start while the terminal is made ready.
-            Pool(store, desk, jobs=begin.jobs, tables=tables).run(
-                begin.to_run, before=lambda: observer.begins(begin)
+            Pool(store, desk, begin.agenda(), tables=tables).run(
+                begin.jobs, before=lambda: observer.begins(begin)
             )
         else:
             observer.begins(begin)
@@ -313,6 +333,9 @@ class _Desk:
         if ended.error is not None:
             self.errors[str(ended.point.key)] = ended.error
         self._observer.ended(ended)
+
+    def prepared(self, prepared: Prepared) -> None:
+        self._observer.prepared(prepared)
 
     def tick(self, shares: dict[int, float]) -> None:
         self._observer.tick(shares)

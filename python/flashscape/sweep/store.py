@@ -5,6 +5,7 @@ sweep.parquet          all results, once a sweep has ended
 sweep.svg              a picture, on demand
 points/KEY/            a point: summary.json, with --tables its tables
 points/KEY/failed.json why it could not be run to its end
+drives/                drives that points share, while a sweep runs
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ from flashscape.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from flashscape.snapshot import Snapshot
+
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
 PICTURE = "sweep.svg"
 POINTS = "points"
+DRIVES = "drives"
 FAILED = "failed.json"
 _LOCK = ".lock"
 _KEYS = {"title", "paths", "told_by_name", "seeded", "points"}
@@ -48,6 +52,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.points = folder / POINTS
+        self.drives = folder / DRIVES
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
@@ -89,6 +94,7 @@ class Store:
             try:
                 yield store
             finally:
+                shutil.rmtree(store.drives, ignore_errors=True)
                 store._leave(made)
 
     def _leave(self, made: list[Path]) -> None:
@@ -100,7 +106,8 @@ class Store:
             _take_away(made)
 
     def _tidy(self) -> None:
-        """Take away what a worker that was killed has left half written."""
+        """Take away what a sweep that was killed has left, and what its workers half wrote."""
+        shutil.rmtree(self.drives, ignore_errors=True)
         for folder in self.points.iterdir():
             ended = (folder / output.SUMMARY).exists() or (folder / FAILED).exists()
             if folder.is_dir() and not ended:
@@ -109,6 +116,10 @@ class Store:
     def path_of(self, key: str) -> Path:
         """Where a point's results are, or would be."""
         return self.points / key
+
+    def drive_of(self, name: str) -> Path:
+        """Where a drive that points share is kept meanwhile."""
+        return self.drives / f"{name}.snap"
 
     def keys(self) -> set[str]:
         """Every point that something is kept of."""
@@ -169,6 +180,15 @@ def keep_failure(points: Path, key: str, error: str) -> None:
     """Keep why a point has no results; raise OutputError."""
     with Directory.claim(points / key, force=True) as directory:
         directory.add(FAILED, _compact({"error": error}))
+
+
+def keep_drive(file: Path, drive: Snapshot) -> None:
+    """Keep a drive that points share for as long as the sweep runs; raise OutputError."""
+    try:
+        file.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{file.parent}: cannot be made: {error.strerror}") from error
+    drive.save(file, force=True)
 
 
 def forget(points: Path, keys: Iterable[str]) -> None:

@@ -1,7 +1,8 @@
 """A process that runs one point after another, and keeps the results of each itself.
 
-It is told what to do on stdin and answers on stdout, a line of JSON each. Polars
-stays unimported unless tables are wanted: that would cost as much as a short run.
+Drives that points share are made ready in between. It is told what to do on stdin and
+answers on stdout, a line of JSON each. Polars stays unimported unless tables are wanted:
+that would cost as much as a short run.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from flashscape.errors import ConfigError, FlashscapeError, OutputError
+from flashscape.errors import ConfigError, FlashscapeError, OutputError, SnapshotError
 from flashscape.experiment import Unchecked
-from flashscape.run import Silent, run
+from flashscape.run import Silent, run, run_prepared
+from flashscape.snapshot import Snapshot
 from flashscape.sweep import store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flashscape._flashscape import Session
+    from flashscape.experiment import Experiment
+    from flashscape.result import Result
 
 _TELL_SECONDS = 1.0
 """How often a run says how far it has come."""
@@ -67,7 +73,9 @@ class _Worker:
         self._say({"ready": True})
         while True:
             self._given.acquire()
-            self._say(_ended(json.loads(self._waiting.pop(0)), self._say))
+            order = json.loads(self._waiting.pop(0))
+            done = _prepared if "keep" in order else _ended
+            self._say(done(order, self._say))
 
     def _listen(self) -> None:
         """Take orders; the end of them is the end of the parent, in whatever way."""
@@ -85,6 +93,49 @@ class _Worker:
             os._exit(ORPHANED)
 
 
+def _prepared(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Make a drive ready and keep it for others; return what to tell the parent.
+
+    ``start`` is what its points are told. It is empty where the drive is not there and that
+    is no fault of its own: they prepare theirs themselves then, and ``lost`` says why.
+    """
+    began = time.process_time()
+    start: dict[str, Any] = {}
+    lost: str | None = None
+    try:
+        teller = _Teller(say)
+        experiment = Unchecked.from_json(order["experiment"]).checked()
+        kept = Snapshot.take(experiment, ongoing=teller.preconditioning)
+        store.keep_drive(Path(order["keep"]), kept)
+        seconds = (time.process_time() - began) / order["shared_by"]
+        start = {"drive": order["keep"], "seconds": seconds}
+    except (ConfigError, OutputError) as refused:
+        lost = str(refused)
+    except FlashscapeError as refused:
+        start = {"refused": str(refused)}
+    except MemoryError:
+        lost = "out of memory"
+    except Exception as bug:
+        lost = f"this is a bug of flashscape: {type(bug).__name__}: {bug}"
+    return {"prepared": start, "lost": lost, "cpu_seconds": time.process_time() - began}
+
+
+def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> Result:
+    """Run a point that comes to its drive as ``start`` says."""
+
+    def take_over(session: Session) -> None:
+        if "refused" in start:
+            raise FlashscapeError(start["refused"])
+        session.take_over(Snapshot.load(start["drive"]).inner)
+
+    if not start:
+        return run(experiment, progress=teller)
+    result = run_prepared(experiment, take_over, teller)
+    # What the drive took is no less a part of its points for having been done once.
+    result.summary["host_cpu_seconds"] += start["seconds"]
+    return result
+
+
 def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Run a point and keep what comes of it; return what to tell the parent."""
     points, key = Path(order["points"]), order["key"]
@@ -93,13 +144,16 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     lasting = True
     try:
         experiment = Unchecked.from_json(order["experiment"]).checked()
-        result = run(experiment, progress=_Teller(say))
+        result = _result(experiment, order["start"], _Teller(say))
         store.keep(points, key, result, tables=order["tables"])
     except OutputError as full:
         return {"stopped": str(full)}
     except ConfigError as refused:
         # It was sound when it was checked: memory may have become short meanwhile.
         error, lasting = str(refused), False
+    except SnapshotError as damaged:
+        # Of a drive that is shared: one that the user names was looked at before.
+        error, lasting = str(damaged), not order["start"]
     except FlashscapeError as refused:
         error = str(refused)
     except MemoryError:

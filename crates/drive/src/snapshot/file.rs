@@ -85,6 +85,17 @@ pub fn info(path: &Path) -> Result<Origin, Damaged> {
     Kept::open(path).map(|kept| kept.header.origin)
 }
 
+/// What names the content of a snapshot's file, of which only the beginning is read: its
+/// header, which has the checksums of all the rest.
+///
+/// # Errors
+/// Where there is no such file, or none with a snapshot.
+pub fn header(path: &Path) -> Result<Vec<u8>, Damaged> {
+    let kept = Kept::open(path)?;
+    serde_json::to_vec(&kept.header)
+        .map_err(|error| damaged(path, Fault::Io(io::Error::other(error))))
+}
+
 impl Kept {
     /// Opens a file and reads its header.
     fn open(path: &Path) -> Result<Self, Damaged> {

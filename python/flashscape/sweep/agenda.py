@@ -1,0 +1,104 @@
+"""What a sweep has to do, and what comes next.
+
+What takes longest goes first. The drives that points share come before the points, but
+no more of them at a time than there are processes: so there are always points to run
+while a drive is made ready, and few files at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.sweep.sharing import Group, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flashscape.sweep.check import Point
+    from flashscape.sweep.sharing import Shared
+
+Start = dict[str, Any]
+"""How a point comes to its drive, as a worker is told; empty where it prepares its own."""
+
+
+class Agenda:
+    """Points and shared drives that are still to be handed out."""
+
+    def __init__(self, points: Iterable[Point], shared: Shared, *, jobs: int) -> None:
+        self._jobs = jobs
+        self._budget = shared.budget_bytes
+        # From the end, which is where they are taken from.
+        self._groups = sorted(shared.groups, key=lambda group: (group.effort, group.number))
+        self._group_of = {p.number: group for group in shared.groups for p in group.points}
+        self._ready = [point for point in points if point.number not in self._group_of]
+        self._starts: dict[int, Start] = {}
+        self._preparing: set[int] = set()
+        self._left: dict[int, int] = {}
+        """Of each drive that is there or being prepared: points that have not ended."""
+        self._taken = 0
+        self._sort()
+
+    def _sort(self) -> None:
+        self._ready.sort(key=lambda point: (self.effort(point), -point.number))
+
+    def effort(self, of: Point | Group) -> float:
+        """Microseconds of CPU time, very roughly."""
+        if isinstance(of, Group):
+            return of.preparing
+        return running(of) if of.number in self._group_of else of.effort.whole
+
+    def start(self, point: Point) -> Start:
+        """How a point comes to its drive."""
+        return self._starts.get(point.number, {})
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is, or will be, something to hand out."""
+        return bool(self._ready or self._groups or self._preparing)
+
+    def take(self) -> Point | Group | None:
+        """What comes next; None where nothing can be begun now."""
+        group = self._next_group()
+        if group is None or (self._ready and self.effort(self._ready[-1]) > group.effort):
+            return self._ready.pop() if self._ready else None
+        self._groups.remove(group)
+        self._preparing.add(group.number)
+        self._left[group.number] = len(group.points)
+        self._taken += group.bytes
+        return group
+
+    def _next_group(self) -> Group | None:
+        if len(self._left) >= self._jobs:
+            return None
+        fits = (g for g in reversed(self._groups) if self._fits(g))
+        return next(fits, None)
+
+    def _fits(self, group: Group) -> bool:
+        return self._budget is None or self._taken + group.bytes <= self._budget
+
+    def prepared(self, group: Group, start: Start) -> None:
+        """The drive of a group is ready, or never will be: its points come next, and start so."""
+        self._preparing.remove(group.number)
+        for point in group.points:
+            self._starts[point.number] = start
+            if not start:
+                del self._group_of[point.number]
+        if not start:
+            self._forget(group)
+        self._ready.extend(group.points)
+        self._sort()
+
+    def ended(self, point: Point) -> Group | None:
+        """A point has ended; the group whose drive is not needed any more, if it was the last."""
+        group = self._group_of.get(point.number)
+        if group is None:
+            return None
+        self._left[group.number] -= 1
+        if self._left[group.number]:
+            return None
+        self._forget(group)
+        return group
+
+    def _forget(self, group: Group) -> None:
+        del self._left[group.number]
+        self._taken -= group.bytes

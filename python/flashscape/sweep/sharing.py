@@ -1,0 +1,125 @@
+"""Drives that several points start from: filled and aged once, kept in a file meanwhile.
+
+Points whose drives are filled and aged alike, to the last bit, form a group. A worker
+makes the drive of a group ready and keeps it as a snapshot; the group's points start from
+that, and the file goes when the last of them has ended. Results are the same without.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashscape import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from flashscape.sweep.check import Point
+
+_TRIVIAL = 100_000.0
+"""Microseconds of CPU time that are not worth a file and points that wait for it."""
+
+_SHARE_OF_DISK = 0.5
+"""How much of what a disk has free the drives may take; the rest is for results and others."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Points whose drives are filled and aged alike."""
+
+    number: int
+    """Below 0, so that it is no point's."""
+    name: str
+    """Equal inputs, equal names."""
+    points: tuple[Point, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of the file with the drive, at most."""
+        return max(point.kept_bytes for point in self.points)
+
+    @property
+    def preparing(self) -> float:
+        """Microseconds of CPU time to make the drive ready and keep it, very roughly."""
+        effort = self.points[0].effort
+        return effort.preparing + effort.keeping
+
+    @property
+    def effort(self) -> float:
+        """Of all of it."""
+        return self.preparing + sum(running(point) for point in self.points)
+
+    @property
+    def saved(self) -> float:
+        """What there is to gain: all but one of the points prepare nothing."""
+        return sum(point.effort.whole for point in self.points) - self.effort
+
+
+class Shared(NamedTuple):
+    """Which points share drives."""
+
+    groups: list[Group]
+    budget_bytes: int | None
+    """What the files of drives may take of the disk at a time; None: not known."""
+    left_out: list[Group]
+    """Groups whose drives the disk does not hold."""
+
+    @property
+    def effort(self) -> float:
+        """Microseconds of CPU time that sharing saves, very roughly."""
+        return sum(group.saved for group in self.groups)
+
+
+def share(points: Iterable[Point], free_bytes: int | None) -> Shared:
+    """Put points together that start from one drive, where that is worth its while."""
+    alike: dict[str, list[Point]] = {}
+    for point in points:
+        if point.preparation is not None:
+            alike.setdefault(point.preparation, []).append(point)
+    groups = [Group(-n, name, tuple(each)) for n, (name, each) in enumerate(alike.items(), 1)]
+    worthy = [group for group in groups if len(group.points) > 1 and group.saved > _TRIVIAL]
+    budget = None if free_bytes is None else int(free_bytes * _SHARE_OF_DISK)
+    fits = [group for group in worthy if budget is None or group.bytes <= budget]
+    return Shared(fits, budget, [group for group in worthy if group not in fits])
+
+
+def running(point: Point) -> float:
+    """Microseconds of CPU time of a point that starts from a drive that is ready."""
+    return point.effort.running + point.effort.taking_up
+
+
+def kept_bytes(map_bytes: int) -> int:
+    """Bytes of a file with a drive: its map, and less than a tenth of that for its blocks."""
+    return map_bytes + map_bytes // 10 + (1 << 20)
+
+
+def free_bytes(folder: Path) -> int | None:
+    """What the disk has free where a directory is or would be; None where nobody can say."""
+    there = next((each for each in (folder, *folder.absolute().parents) if each.exists()), None)
+    try:
+        return None if there is None else shutil.disk_usage(there).free
+    except OSError:
+        return None
+
+
+def announcement(shared: Shared) -> list[str]:
+    """What is shared and what is not, in sentences."""
+    lines = []
+    if groups := shared.groups:
+        points = _points(groups)
+        drives = "one drive that is" if len(groups) == 1 else f"{len(groups):,} drives that are"
+        lines.append(f"{points:,} points start from {drives} filled and aged once")
+    if left_out := shared.left_out:
+        most = max(group.bytes for group in left_out)
+        lines.append(
+            f"note: {_points(left_out):,} points fill and age drives of their own that they could "
+            f"share: a file of {units.size(most)} is more than half of what the disk has free"
+        )
+    return lines
+
+
+def _points(groups: Sequence[Group]) -> int:
+    return sum(len(group.points) for group in groups)
