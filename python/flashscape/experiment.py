@@ -180,6 +180,12 @@ class Unchecked(NamedTuple):
     ) -> Unchecked:
         """As :meth:`Experiment.of`; raise ConfigError only for what cannot be read at all."""
         if isinstance(given, Experiment):
+            if given._policies:
+                places = ", ".join(path for path, _ in given._policies)
+                raise ConfigError(
+                    f"{places}: a function that was given as it is does not go to other "
+                    "processes; write it to a file, and name that (policy, file, function)"
+                )
             return cls(given._source, given._overrides)
         if isinstance(given, str) or hasattr(given, "__fspath__"):
             return cls(_read(Path(given)))

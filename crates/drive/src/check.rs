@@ -201,7 +201,6 @@ fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
     }
 }
 
-/// Settings that mean nothing beside another.
 /// Suspension takes a read that asks, an erase that makes way, and a moment for that.
 fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
     let (routing, suspension) = (&drive.scheduler.read_routing, &drive.scheduler.suspension);
@@ -223,6 +222,7 @@ fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
+/// Settings that mean nothing beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
     let allocation = &drive.ftl.allocation;

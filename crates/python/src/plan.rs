@@ -54,7 +54,7 @@ impl Plan {
         if let Some(folder) = folder {
             find_files(&mut experiment, Path::new(folder));
         }
-        let faults = policies::find(py, &mut experiment, policies);
+        let faults = policies::find(py, &mut experiment, policies, folder.map(Path::new));
         if !faults.is_empty() {
             let mut problems = Problems::new(document.file());
             faults.into_iter().for_each(|(path, fault)| problems.push(path, fault));
@@ -213,7 +213,8 @@ fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(Strin
     Ok((path, Override::Value(value)))
 }
 
-/// A relative path in a configuration counts from the configuration's folder.
+/// A relative path in a configuration counts from the configuration's folder. (Those of
+/// policies are found with them.)
 fn find_files(experiment: &mut Experiment, folder: &Path) {
     if let Some(file) = &mut experiment.precondition.snapshot {
         *file = folder.join(&file);

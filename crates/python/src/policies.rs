@@ -6,9 +6,11 @@ use drive::policies::routing::{self, ReadRouting, RouteOutside};
 use drive::policies::suspension::{self, Suspension, YieldOutside};
 use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
+use std::cell::Cell;
 use std::path::Path;
 
 /// Where a policy of the user may stand.
@@ -16,13 +18,15 @@ const VICTIM: &str = "drive.ftl.gc.victim";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
 
-/// Finds every policy in Python of an experiment; returns what is wrong, by path.
+/// Finds every policy in Python of an experiment, files from `folder` on; returns what is
+/// wrong, by path.
 pub fn find(
     py: Python<'_>,
     experiment: &mut Experiment,
     given: Vec<(String, Py<PyAny>)>,
+    folder: Option<&Path>,
 ) -> Vec<(String, String)> {
-    let mut finder = Finder { py, given, faults: Vec::new() };
+    let mut finder = Finder { py, folder, given, faults: Vec::new() };
     let scheduler = &mut experiment.drive.scheduler;
     if let VictimPolicy::Python(policy) = &mut experiment.drive.ftl.gc.victim {
         finder.find(VICTIM, policy.outside(), |function| Box::new(function));
@@ -36,8 +40,9 @@ pub fn find(
     finder.unused()
 }
 
-struct Finder<'py> {
-    py: Python<'py>,
+struct Finder<'a> {
+    py: Python<'a>,
+    folder: Option<&'a Path>,
     /// Callables by path, which are taken as they are found.
     given: Vec<(String, Py<PyAny>)>,
     faults: Vec<(String, String)>,
@@ -52,6 +57,9 @@ impl Finder<'_> {
     ) {
         let place = self.given.iter().position(|(of, _)| of == path);
         let given = place.map(|place| self.given.remove(place).1);
+        if let (None, Some(folder)) = (&given, self.folder) {
+            outside.file = folder.join(&outside.file);
+        }
         match function(self.py, outside, given) {
             Ok(function) => outside.find(as_policy(Function(function))),
             Err((key, fault)) => self.faults.push((format!("{path}.{key}"), fault)),
@@ -110,19 +118,45 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     tell().unwrap_or_else(|_| error.to_string())
 }
 
+thread_local! {
+    /// Whether Ctrl-C came while this thread asked a policy.
+    static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether Ctrl-C came while this thread asked a policy.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.get()
+}
+
+/// Raises the Ctrl-C that came while this thread asked a policy, once.
+pub fn interrupted() -> PyResult<()> {
+    match INTERRUPTED.take() {
+        true => Err(PyKeyboardInterrupt::new_err(())),
+        false => Ok(()),
+    }
+}
+
 /// A function in Python.
 struct Function(Py<PyAny>);
 
 impl Function {
     /// Calls the function with a view and takes its answer.
-    fn decide<V, A>(&self, view: impl FnOnce(Python<'_>) -> PyResult<V>) -> Result<A, String>
+    fn decide<V, A>(&self, view: impl Fn(Python<'_>) -> PyResult<V>) -> Result<A, String>
     where
         V: for<'py> IntoPyObject<'py>,
         A: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
     {
         Python::attach(|py| {
             let ask = || -> PyResult<A> { self.0.bind(py).call1((view(py)?,))?.extract() };
-            ask().map_err(|error| told(py, &error))
+            let answer = match ask() {
+                // Ctrl-C is no fault of the policy: the run ends at its next pause.
+                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                    INTERRUPTED.set(true);
+                    ask()
+                }
+                answer => answer,
+            };
+            answer.map_err(|error| told(py, &error))
         })
     }
 }
@@ -188,13 +222,13 @@ pub struct SafePoint {
     step_ns: u64,
     /// Reads that wait for the unit and have asked.
     asking: u32,
-    /// How long the first of them has waited.
+    /// How long ago the first of them asked.
     waited_ns: u64,
     /// How often this erase has made way before.
     suspensions: u32,
     /// Time since this erase began.
     since_begun_ns: u64,
-    /// Whether the erase is needed for the next host writes.
+    /// Whether collection goes before host writes: it is urgent, or in debt.
     urgent: bool,
 }
 

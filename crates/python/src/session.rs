@@ -3,6 +3,7 @@
 use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
+use crate::policies;
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::results::{Outcome, summary, tables};
@@ -82,7 +83,9 @@ impl Session {
 
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        self.with_run(py, |run, _| run.advance(events))?.map_err(errors::run)
+        let advanced = self.with_run(py, |run, _| run.advance(events))?.map_err(errors::run)?;
+        policies::interrupted()?;
+        Ok(advanced)
     }
 
     /// Simulated nanoseconds, requests issued, and the share done where an end is known.
@@ -137,6 +140,7 @@ impl Session {
 }
 
 pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+    policies::interrupted()?;
     py.check_signals()?;
     if let Some(ongoing) = ongoing {
         ongoing.call1(py, (share,))?;
