@@ -11,12 +11,12 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import Candidates
+from flashscape._flashscape import Candidates, Meeting, SafePoint
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "Meeting", "SafePoint"]
 
 
 def load(file: Path) -> ModuleType:
