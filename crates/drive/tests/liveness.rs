@@ -199,7 +199,7 @@ fn ages_without_end(planes: u32, kept: u32) {
             // A refusal is an answer too.
             Err(refusal) => println!("{planes} planes, {kept} spare: {refusal}"),
             Ok(experiment) => println!("{planes} planes, {kept} spare: {:?}", {
-                common::try_run(&experiment).map(|run| run.preconditioned().tally)
+                common::try_run(&experiment).map(|run| run.history().preconditioned.tally)
             }),
         }
     });

@@ -141,7 +141,7 @@ fn ageing_until_steady_ends_once_write_amplification_stands_still() {
         let overrides = [set("precondition.fill", "sequential"), set("precondition.age", age)];
         let run = run(&experiment(BY_HAND, &overrides));
         // The fill is counted too.
-        run.preconditioned().tally.units[Source::Host as usize] - 768
+        run.history().preconditioned.tally.units[Source::Host as usize] - 768
     };
     let (steady, all) = (written(true), written(false));
     println!("{steady} and {all} units");

@@ -287,12 +287,12 @@ impl Candidates {
 impl Candidates {
     fn of(py: Python<'_>, blocks: Blocks<'_>, random: u64) -> PyResult<Self> {
         let live = |live: &u32| if *live > blocks.units_per_block { -1 } else { *live as i32 };
-        let live: Vec<u8> = blocks.live.iter().flat_map(|n| live(n).to_ne_bytes()).collect();
+        let live: Vec<i32> = blocks.live.iter().map(live).collect();
         let age = |closed: &u64| blocks.now.saturating_sub(*closed);
-        let age: Vec<u8> = blocks.closed_at.iter().flat_map(|n| age(n).to_ne_bytes()).collect();
+        let age: Vec<u64> = blocks.closed_at.iter().map(age).collect();
         Ok(Self {
-            live: view(py, &live, "i")?,
-            age: view(py, &age, "Q")?,
+            live: view(py, bytemuck::cast_slice(&live), "i")?,
+            age: view(py, bytemuck::cast_slice(&age), "Q")?,
             units_per_block: blocks.units_per_block,
             most_live: blocks.most_live,
             random,
