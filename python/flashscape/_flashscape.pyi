@@ -232,7 +232,7 @@ class SafePoint:
         """Reads that wait for the unit and have asked; one at least."""
     @property
     def waited_ns(self) -> int:
-        """How long the first of them has waited."""
+        """How long ago the first of them asked."""
     @property
     def suspensions(self) -> int:
         """How often this erase has made way before."""
@@ -241,7 +241,7 @@ class SafePoint:
         """Time since this erase began."""
     @property
     def urgent(self) -> bool:
-        """Whether the erase is needed for the next host writes."""
+        """Whether collection goes before host writes: it is urgent, or in debt."""
 
 @final
 class Session:

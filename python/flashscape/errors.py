@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from flashscape.result import Result
     from flashscape.sweep.result import Sweep
 
@@ -58,9 +60,11 @@ class PolicyError(FlashscapeError):
 class SnapshotError(FlashscapeError, ValueError):
     """A file holds no snapshot that can be used, or a drive cannot be shut down."""
 
-    def __init__(self, text: str, file: str | None = None, problem: str = "") -> None:
+    def __init__(
+        self, text: str, file: str | PathLike[str] | None = None, problem: str = ""
+    ) -> None:
         super().__init__(text)
-        self.file = file
+        self.file = None if file is None else str(file)
         """The file, where there is one."""
         self.problem = problem
         """What is wrong, and the remedy."""

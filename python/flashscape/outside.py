@@ -11,12 +11,12 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import Candidates
+from flashscape._flashscape import Candidates, Meeting, SafePoint
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "Meeting", "SafePoint"]
 
 
 def load(file: Path) -> ModuleType:
@@ -39,5 +39,15 @@ def told(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, SyntaxError) or error.__traceback__ is None:
         return text
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{text} ({Path(last.filename).name}, line {last.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    # What loads and calls it is not its fault, and what it calls is not the place to look at.
+    own = [frame for frame in frames if not _is_loader(frame.filename)]
+    if not own:
+        return text
+    file = own[0].filename
+    line = [frame.lineno for frame in own if frame.filename == file][-1]
+    return f"{text} ({Path(file).name}, line {line})"
+
+
+def _is_loader(file: str) -> bool:
+    return file == __file__ or file.startswith("<frozen importlib")

@@ -201,7 +201,6 @@ fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
     }
 }
 
-/// Settings that mean nothing beside another.
 /// A look of scrubbing takes no time: they must not come without end at one moment.
 fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     if let Some(scrub) = &drive.ftl.scrub
@@ -235,6 +234,7 @@ fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
+/// Settings that mean nothing beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
     let allocation = &drive.ftl.allocation;

@@ -279,13 +279,15 @@ impl Run {
     /// more to do.
     ///
     /// # Errors
-    /// Where a trace is at fault, the drive is stuck, or the auditor finds a fault.
+    /// Where a trace or a policy of the user is at fault, the drive is stuck, or the auditor
+    /// finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
-        let goes_on = self.go_on(events)?;
+        let gone_on = self.go_on(events);
+        // Whatever else went wrong, this came first.
         match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
-            None => Ok(goes_on),
+            None => gone_on,
         }
     }
 

@@ -61,6 +61,8 @@ fn scene(state: State) -> Option<fn()> {
         State::UnitGcRead => a_unit_held_by_collection,
         State::UnitGcProgram => a_unit_held_by_a_copy_back,
         State::UnitErase => a_write_waits_for_a_whole_urgent_collection,
+        State::UnitScrub => a_unit_held_by_scrubbing,
+        State::ChannelScrub => a_channel_that_carries_scrubbed_data,
         State::ChannelHostRead => a_channel_that_carries_a_host_read,
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
         State::ChannelRmwRead => a_channel_that_carries_the_read_before_a_partial_write,
@@ -92,6 +94,32 @@ fn every_state_has_a_scene_that_shows_it() {
         scene();
         assert!(SEEN.get() >> state as u32 & 1 == 1, "{} is not shown", state.name());
     }
+}
+
+// ---- scrubbing --------------------------------------------------------------------
+
+/// A first look at 10 ms begins with a page of block 0 on die 0, which is sensed for 25 us
+/// and then carried for 100.
+fn scrubbed() -> [Override; 2] {
+    [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")]
+}
+
+#[test]
+fn a_unit_held_by_scrubbing() {
+    let mut bench = Bench::filled(&scrubbed());
+    let read = bench.submit(10_050 * US, Kind::Read, 400 * PAGE, PAGE);
+    bench.until(11_000 * US);
+    let read = bench.done(read).clone();
+    expect(&read, &[(State::UnitScrub, 75 * US), SENSE, TRANSFER]);
+}
+
+#[test]
+fn a_channel_that_carries_scrubbed_data() {
+    let mut bench = Bench::filled(&[&two_dies(1)[..], &scrubbed()].concat());
+    let read = bench.submit(10_010 * US, Kind::Read, PAGE, PAGE);
+    bench.until(11_000 * US);
+    let read = bench.done(read).clone();
+    expect(&read, &[SENSE, (State::ChannelScrub, 90 * US), TRANSFER]);
 }
 
 // ---- service --------------------------------------------------------------------

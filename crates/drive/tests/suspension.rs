@@ -90,6 +90,14 @@ fn reads_that_wait_at_the_safe_point_go_first_and_later_ones_wait_for_the_next()
 }
 
 #[test]
+fn a_read_that_waits_when_the_erase_begins_meets_it() {
+    // The first is read from 725 to 850, then it is the erase's turn. The second, which has
+    // waited since 800, goes at the end of its first step.
+    assert_eq!(answered(&by_steps(), &[700, 800]).0, [850, 1_350 + 125]);
+    assert_eq!(answered(&[], &[700, 800]).0, [850, 2_350 + 125]);
+}
+
+#[test]
 fn an_erase_makes_way_no_more_often_than_allowed() {
     let once = routed("policy = \"suspend\"", "policy = \"at-steps\", most = 1");
     // Two steps are left at 1350.

@@ -3,10 +3,11 @@
 use crate::errors::{self, SimulatorError, SpaceError};
 use crate::guard::{self, Guarded};
 use crate::plan::{Inner, Plan};
+use crate::policies;
 use crate::snapshot::{Snapshot, restless};
 use drive::horizon::{LATEST, LinkLoad};
 use drive::precondition::Preconditioned;
-use drive::{Device, Experiment, Prepared};
+use drive::{Device, Experiment, Prepared, RunError};
 use engine::Instant;
 use host::{Command, Kind, Priority};
 use pyo3::exceptions::PyValueError;
@@ -124,9 +125,9 @@ impl Drive {
     ) -> PyResult<u64> {
         let command = self.command(kind, offset, length)?;
         let priority = priority_of(priority)?;
-        self.state
-            .with(py, |state| state.submit(command, at_ns, priority))?
-            .map_err(PyValueError::new_err)
+        let submitted = self.state.with(py, |state| state.submit(command, at_ns, priority))??;
+        policies::interrupted()?;
+        Ok(submitted)
     }
 
     /// When the drive next has something to do, in nanoseconds; None where nothing is due.
@@ -138,8 +139,9 @@ impl Drive {
     /// since the last call, in order.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
         let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
-        let advanced = self.state.with(py, |state| state.advance(until))?;
-        advanced.map_err(SpaceError::new_err)
+        let completed = self.state.with(py, |state| state.advance(until))??;
+        policies::interrupted()?;
+        Ok(completed)
     }
 
     /// Proves the map, and what was read where the auditor is on.
@@ -182,6 +184,7 @@ impl Drive {
             guard::detached(py, || Prepared::new(experiment, snapshot.as_deref(), &mut |_| true))?;
         let Prepared { device, history } =
             made.map_err(errors::run)?.expect("nobody ends preconditioning");
+        policies::interrupted()?;
         let capacity_bytes = device.ftl().layout.exported_bytes();
         let link = LinkLoad::new(&experiment.drive.link);
         let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
@@ -231,12 +234,14 @@ impl State {
         command: Command,
         at_ns: Option<u64>,
         priority: Priority,
-    ) -> Result<u64, String> {
+    ) -> PyResult<u64> {
         let now = self.device.now();
-        let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"))?;
+        let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"));
+        let at = at.map_err(PyValueError::new_err)?;
         if at < now {
             let (at, now) = (at.as_ns(), now.as_ns());
-            return Err(format!("at_ns={at} is in the past: the drive has reached {now} ns"));
+            let problem = format!("at_ns={at} is in the past: the drive has reached {now} ns");
+            return Err(PyValueError::new_err(problem));
         }
         while self.device.next_due().is_some_and(|due| due <= at) {
             self.device.step();
@@ -244,24 +249,39 @@ impl State {
         }
         if !self.link.add(command.bytes) {
             self.link.remove(command.bytes);
-            return Err("the requests under way would keep the link busy for years".into());
+            let problem = "the requests under way would keep the link busy for years";
+            return Err(PyValueError::new_err(problem));
         }
         let id = self.next_id;
         self.next_id += 1;
         self.device.submit(at, at, command, priority, id as u32);
         self.harvest();
+        self.ask_policies()?;
         Ok(id)
     }
 
-    /// What has completed up to `until`; or why nothing ever will.
-    fn advance(&mut self, until: Instant) -> Result<Vec<Completion>, String> {
+    /// Whether policies of the user have failed.
+    fn ask_policies(&self) -> PyResult<()> {
+        match self.device.policy_fault() {
+            Some(fault) => Err(errors::run(RunError::Policy(fault))),
+            None => Ok(()),
+        }
+    }
+
+    /// What has completed up to `until`; or why nothing ever will. Nothing where it was
+    /// interrupted, so that nothing is lost.
+    fn advance(&mut self, until: Instant) -> PyResult<Vec<Completion>> {
         self.device.advance(until);
         self.harvest();
+        self.ask_policies()?;
         let is_stuck = self.device.outstanding() > 0 && self.device.next_due().is_none();
         if is_stuck && self.done.is_empty() {
-            return Err(self.device.why_stuck());
+            return Err(SpaceError::new_err(self.device.why_stuck()));
         }
-        Ok(std::mem::take(&mut self.done))
+        Ok(match policies::was_interrupted() {
+            true => Vec::new(),
+            false => std::mem::take(&mut self.done),
+        })
     }
 
     /// Copies completions with their blame, which only lasts until the next submission.

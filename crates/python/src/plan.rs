@@ -225,7 +225,8 @@ fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(Strin
     Ok((path, Override::Value(value)))
 }
 
-/// A relative path in a configuration counts from the configuration's folder.
+/// A relative path in a configuration counts from the configuration's folder. (Those of
+/// policies are found with them.)
 fn find_files(experiment: &mut Experiment, folder: &Path) {
     if let Some(file) = &mut experiment.precondition.snapshot {
         *file = folder.join(&file);

@@ -7,9 +7,11 @@ use drive::policies::suspension::{self, Suspension, YieldOutside};
 use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use ftl::scrub::{self, ScrubChoice, ScrubOutside};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
+use std::cell::Cell;
 use std::path::Path;
 
 /// Where a policy of the user may stand.
@@ -122,19 +124,45 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     tell().unwrap_or_else(|_| error.to_string())
 }
 
+thread_local! {
+    /// Whether Ctrl-C came while this thread asked a policy.
+    static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether Ctrl-C came while this thread asked a policy.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.get()
+}
+
+/// Raises the Ctrl-C that came while this thread asked a policy, once.
+pub fn interrupted() -> PyResult<()> {
+    match INTERRUPTED.take() {
+        true => Err(PyKeyboardInterrupt::new_err(())),
+        false => Ok(()),
+    }
+}
+
 /// A function in Python.
 struct Function(Py<PyAny>);
 
 impl Function {
     /// Calls the function with a view and takes its answer.
-    fn decide<V, A>(&self, view: impl FnOnce(Python<'_>) -> PyResult<V>) -> Result<A, String>
+    fn decide<V, A>(&self, view: impl Fn(Python<'_>) -> PyResult<V>) -> Result<A, String>
     where
         V: for<'py> IntoPyObject<'py>,
         A: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
     {
         Python::attach(|py| {
             let ask = || -> PyResult<A> { self.0.bind(py).call1((view(py)?,))?.extract() };
-            ask().map_err(|error| told(py, &error))
+            let answer = match ask() {
+                // Ctrl-C is no fault of the policy: the run ends at its next pause.
+                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                    INTERRUPTED.set(true);
+                    ask()
+                }
+                answer => answer,
+            };
+            answer.map_err(|error| told(py, &error))
         })
     }
 }
@@ -206,13 +234,13 @@ pub struct SafePoint {
     step_ns: u64,
     /// Reads that wait for the unit and have asked.
     asking: u32,
-    /// How long the first of them has waited.
+    /// How long ago the first of them asked.
     waited_ns: u64,
     /// How often this erase has made way before.
     suspensions: u32,
     /// Time since this erase began.
     since_begun_ns: u64,
-    /// Whether the erase is needed for the next host writes.
+    /// Whether collection goes before host writes: it is urgent, or in debt.
     urgent: bool,
 }
 
@@ -271,8 +299,12 @@ impl Candidates {
 impl Candidates {
     fn of(py: Python<'_>, blocks: Blocks<'_>, random: u64) -> PyResult<Self> {
         Ok(Self {
-            live: view(py, &live_of(blocks.live, blocks.units_per_block), "i")?,
-            age: view(py, &age_of(blocks.closed_at, blocks.now), "Q")?,
+            live: view(
+                py,
+                bytemuck::cast_slice(&live_of(blocks.live, blocks.units_per_block)),
+                "i",
+            )?,
+            age: view(py, bytemuck::cast_slice(&age_of(blocks.closed_at, blocks.now)), "Q")?,
             units_per_block: blocks.units_per_block,
             most_live: blocks.most_live,
             random,
@@ -327,14 +359,15 @@ impl Written {
 
 impl Written {
     fn of(py: Python<'_>, blocks: scrub::Written<'_>) -> PyResult<Self> {
-        let words = |values: &[u32]| -> Vec<u8> {
-            values.iter().flat_map(|value| value.to_ne_bytes()).collect()
-        };
         Ok(Self {
-            live: view(py, &live_of(blocks.live, blocks.units_per_block), "i")?,
-            age: view(py, &age_of(blocks.closed_at, blocks.now), "Q")?,
-            sensed: view(py, &words(blocks.sensed), "I")?,
-            erases: view(py, &words(blocks.erase_count), "I")?,
+            live: view(
+                py,
+                bytemuck::cast_slice(&live_of(blocks.live, blocks.units_per_block)),
+                "i",
+            )?,
+            age: view(py, bytemuck::cast_slice(&age_of(blocks.closed_at, blocks.now)), "Q")?,
+            sensed: view(py, bytemuck::cast_slice(blocks.sensed), "I")?,
+            erases: view(py, bytemuck::cast_slice(blocks.erase_count), "I")?,
             units_per_block: blocks.units_per_block,
             fitting: blocks.fitting().collect(),
         })
@@ -342,14 +375,12 @@ impl Written {
 }
 
 /// Live units, with -1 for blocks that may not be chosen.
-fn live_of(live: &[u32], most: u32) -> Vec<u8> {
-    let live = live.iter().map(|live| if *live > most { -1 } else { *live as i32 });
-    live.flat_map(i32::to_ne_bytes).collect()
+fn live_of(live: &[u32], most: u32) -> Vec<i32> {
+    live.iter().map(|live| if *live > most { -1 } else { *live as i32 }).collect()
 }
 
-fn age_of(closed_at: &[u64], now: u64) -> Vec<u8> {
-    let age = closed_at.iter().map(|closed| now.saturating_sub(*closed));
-    age.flat_map(u64::to_ne_bytes).collect()
+fn age_of(closed_at: &[u64], now: u64) -> Vec<u64> {
+    closed_at.iter().map(|closed| now.saturating_sub(*closed)).collect()
 }
 
 /// Numbers that Python sees as they lie in memory.

@@ -3,6 +3,7 @@
 use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
+use crate::policies;
 use crate::requests::{self, RequestsFile};
 use crate::snapshot::Snapshot;
 use crate::table::Table;
@@ -105,10 +106,12 @@ impl Session {
 
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        self.with_stage(py, |run, _, log| match log {
+        let advanced = self.with_stage(py, |run, _, log| match log {
             None => run.advance(events).map_err(errors::run),
             Some(file) => advance_and_write(run, file, events),
-        })?
+        })??;
+        policies::interrupted()?;
+        Ok(advanced)
     }
 
     /// Simulated nanoseconds, requests issued, and the share done where an end is known.
@@ -206,6 +209,7 @@ fn advance_and_write(run: &mut Run, file: &mut RequestsFile, events: u64) -> PyR
 }
 
 pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+    policies::interrupted()?;
     py.check_signals()?;
     if let Some(ongoing) = ongoing {
         ongoing.call1(py, (share,))?;

@@ -1,23 +1,28 @@
-//! Families of policies: one list each, from which follow the tags of the configuration,
-//! the names in messages, the schema, the page of the documentation, and the contract tests.
+//! Families of policies: one list each, from which follow the modules, the tags of the
+//! configuration, the names in messages, the schema, the page of the documentation, and the
+//! contract tests.
 
-/// Declares a family: an enum of its policies, tagged by `policy` in a configuration, and
-/// the one method through which they are asked, dispatched statically.
+/// Declares a family: a module for each of its policies, in files beside the one that
+/// declares it, an enum of them, tagged by `policy` in a configuration, and the one method
+/// through which they are asked, dispatched statically.
 ///
-/// The room that declares it depends on `serde` and `schemars`.
+/// A policy is a line: what it does, its tag, its file without `.rs`, and its type there.
+/// The room that declares a family depends on `serde` and `schemars`.
 #[macro_export]
 macro_rules! family {
     // What the method passes on is one token from here on, to be repeated for each policy.
     (
         @passing $passed:tt
         $(#[$about:meta])* $family:ident asks $ask:ident($($argument:ident: $type:ty),*) -> $answer:ty;
-        $($(#[$doc:meta])* $tag:literal => $policy:ident,)+
+        $($(#[$doc:meta])* $tag:literal => $module:ident::$policy:ident,)+
     ) => {
+        $(mod $module;)+
+
         $(#[$about])*
         #[derive(Clone, Debug, ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(tag = "policy")]
         pub enum $family {
-            $($(#[$doc])* #[serde(rename = $tag)] $policy($policy),)+
+            $($(#[$doc])* #[serde(rename = $tag)] $policy($module::$policy),)+
         }
 
         impl $family {
@@ -32,7 +37,7 @@ macro_rules! family {
 
             /// Every policy with its default settings, for the contract tests.
             pub fn all() -> Vec<Self> {
-                vec![$(Self::$policy($policy::default())),+]
+                vec![$(Self::$policy($module::$policy::default())),+]
             }
         }
     };

@@ -7,67 +7,87 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// One question in so many is asked twice.
+const TWICE: u64 = 16;
+
 /// A function in a Python file that decides. It is asked without knowing of a run: equal
 /// questions must get equal answers.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 pub struct Outside<P: ?Sized> {
-    /// The Python file; a relative path counts from the experiment file's folder.
+    /// The Python file; a relative path counts from the folder of the experiment.
     pub file: PathBuf,
     /// The function in it.
     pub function: String,
     #[serde(skip)]
     #[schemars(skip)]
-    found: Option<Arc<Found<P>>>,
+    found: Option<Arc<Box<P>>>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    record: Mutex<Record>,
 }
 
-/// What was found, and what went wrong with it first.
-struct Found<P: ?Sized> {
-    fault: Mutex<Option<String>>,
-    policy: Box<P>,
+/// How it has answered so far.
+#[derive(Clone, Default)]
+struct Record {
+    questions: u64,
+    /// What went wrong first.
+    fault: Option<String>,
 }
 
 impl<P: ?Sized> Outside<P> {
     /// Puts what was found in the place of the words that describe it.
     pub fn find(&mut self, policy: Box<P>) {
-        self.found = Some(Arc::new(Found { fault: Mutex::new(None), policy }));
+        self.found = Some(Arc::new(policy));
     }
 
-    /// Asks; what went wrong is kept, and `None` is returned.
-    pub fn ask<A>(&self, question: impl FnOnce(&P) -> Result<A, String>) -> Option<A> {
-        let found = self.found.as_ref()?;
-        match question(&found.policy) {
-            Ok(answer) => Some(answer),
-            Err(why) => {
-                let mut fault = found.fault.lock().unwrap_or_else(PoisonError::into_inner);
-                fault.get_or_insert_with(|| format!("{}: {why}", self.function));
-                None
-            }
+    /// Asks; every now and then twice, to find out whether it answers by more than it is
+    /// given. What went wrong is kept; from then on it is not asked, and `None` is returned.
+    pub fn ask<A: PartialEq>(&self, question: impl Fn(&P) -> Result<A, String>) -> Option<A> {
+        let policy = &**self.found.as_deref()?;
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        if record.fault.is_some() {
+            return None;
         }
+        let is_tried = record.questions.is_multiple_of(TWICE);
+        record.questions += 1;
+        let answer = question(policy).and_then(|answer| match is_tried {
+            true if question(policy)? != answer => {
+                Err("gave two answers to one question".to_owned())
+            }
+            _ => Ok(answer),
+        });
+        answer.map_err(|why| record.fault = Some(format!("{}: {why}", self.function))).ok()
     }
 
-    /// What went wrong first, with it or with any copy; that it was not found, if it was not.
+    /// What went wrong first; that it was not found, if it was not.
     pub fn fault(&self) -> Option<String> {
-        let Some(found) = &self.found else {
-            return Some(format!(
-                "{}: a policy in Python is found from Python only",
-                self.function
-            ));
-        };
-        found.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        if self.found.is_none() {
+            let function = &self.function;
+            return Some(format!("{function}: a policy in Python is found from Python only"));
+        }
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).fault.clone()
     }
 }
 
 impl<P: ?Sized> Default for Outside<P> {
     fn default() -> Self {
-        Self { file: PathBuf::new(), function: String::new(), found: None }
+        let (file, function) = Default::default();
+        Self { file, function, found: None, record: Mutex::default() }
     }
 }
 
+/// A copy asks the same function, and what goes wrong with either is its own.
 impl<P: ?Sized> Clone for Outside<P> {
     fn clone(&self) -> Self {
-        let Self { file, function, found } = self;
-        Self { file: file.clone(), function: function.clone(), found: found.clone() }
+        let Self { file, function, found, record } = self;
+        let record = record.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self {
+            file: file.clone(),
+            function: function.clone(),
+            found: found.clone(),
+            record: Mutex::new(record),
+        }
     }
 }
 
@@ -80,13 +100,17 @@ impl<P: ?Sized> fmt::Debug for Outside<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     type Doubles = Outside<dyn Fn(u32) -> Result<u32, String>>;
 
+    fn named() -> Doubles {
+        serde_json::from_str(r#"{ "file": "p.py", "function": "f" }"#).unwrap()
+    }
+
     #[test]
-    fn the_first_fault_is_kept_for_all_copies() {
-        let mut policy: Doubles =
-            serde_json::from_str(r#"{ "file": "p.py", "function": "f" }"#).unwrap();
+    fn the_first_fault_is_kept_and_is_not_that_of_copies() {
+        let mut policy = named();
         assert!(policy.fault().is_some(), "nothing was found");
         assert_eq!(policy.ask(|double| double(1)), None);
         policy.find(Box::new(|n| match n {
@@ -96,9 +120,28 @@ mod tests {
         }));
         let copy = policy.clone();
         assert_eq!((policy.ask(|double| double(4)), policy.fault()), (Some(8), None));
-        assert_eq!((copy.ask(|double| double(0)), copy.ask(|double| double(1))), (None, None));
+        assert_eq!((policy.ask(|double| double(0)), policy.ask(|double| double(1))), (None, None));
         assert_eq!(policy.fault().as_deref(), Some("f: no double"));
+        assert_eq!(policy.ask(|double| double(4)), None, "it is not asked any more");
+        assert_eq!((copy.ask(|double| double(4)), copy.fault()), (Some(8), None));
+        assert_eq!(policy.clone().fault().as_deref(), Some("f: no double"));
         let written = serde_json::to_value(&policy).unwrap();
         assert_eq!(written, serde_json::json!({ "file": "p.py", "function": "f" }));
+    }
+
+    #[test]
+    fn one_question_in_sixteen_is_asked_twice() {
+        let asked = Arc::new(AtomicU32::new(0));
+        let mut policy = named();
+        let counted = asked.clone();
+        policy.find(Box::new(move |n| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(n)
+        }));
+        (0..160).for_each(|n| assert_eq!(policy.ask(|same| same(n)), Some(n)));
+        assert_eq!(asked.load(Ordering::Relaxed), 160 + 10);
+        policy.find(Box::new(move |_| Ok(asked.fetch_add(1, Ordering::Relaxed))));
+        assert_eq!(policy.ask(|other| other(1)), None);
+        assert_eq!(policy.fault().as_deref(), Some("f: gave two answers to one question"));
     }
 }

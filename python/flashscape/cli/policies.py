@@ -23,8 +23,9 @@ def command(path: str | None, markdown: bool) -> None:
 
 def _lines(family: Family) -> str:
     lines = [f"{family.path}: {family.about}"]
+    width = max(map(len, family.policies))
     for policy in family.policies.values():
-        lines.append(f"  {policy.name:<14}{policy.about}")
+        lines.append(f"  {policy.name:<{width}}  {policy.about}")
         lines.extend(f"    {key}: {meaning}" for key, meaning in policy.parameters.items())
     return "\n".join(lines) + "\n"
 
@@ -52,4 +53,6 @@ def _page(families: list[Family]) -> str:
 
 
 def _parameters(parameters: dict[str, str]) -> str:
-    return "; ".join(f"`{key}`: {meaning}" for key, meaning in parameters.items()) or "–"
+    return (
+        "; ".join(f"`{key}`: {meaning.rstrip('.')}" for key, meaning in parameters.items()) or "–"
+    )

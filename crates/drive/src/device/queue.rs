@@ -45,6 +45,23 @@ impl List {
         }
         Some(id)
     }
+    /// Removes an operation that is in the list.
+    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let mut before = None;
+        let mut at = self.head;
+        while at.is_some_and(|at| at != id) {
+            before = at;
+            at = at.and_then(|at| ops[at].next);
+        }
+        let next = ops[id].next;
+        match before {
+            Some(before) => ops[before].next = next,
+            None => self.head = next,
+        }
+        if next.is_none() {
+            self.tail = before;
+        }
+    }
     /// Puts all of `other` behind all of this one.
     pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
         while let Some(id) = other.pop_front(ops) {
@@ -241,6 +258,16 @@ impl Group {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
+        self.taken(ops, id, list, lane);
+    }
+    /// Takes an operation from anywhere in its list.
+    pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].remove(ops, id);
+        self.taken(ops, id, list, lane);
+    }
+    #[inline]
+    fn taken(&mut self, ops: &Ops, id: OpId, list: usize, lane: usize) {
         if self.lists[list].head().is_none() {
             let filled = &mut self.filled[ops[id].class as usize];
             *filled &= !(1 << lane);
@@ -340,25 +367,22 @@ impl Group {
     }
     /// The read that goes first where an erase has made way on `cells`: of the highest class
     /// the oldest that may start. `open_to` says which held cells are open to a read of a
-    /// number, as erases have made way on them.
+    /// number, as erases have made way on them. It need not be the head of its list: reads of
+    /// several cells stand in one, those that want none of `cells` included.
     pub fn first_read_on(
         &self,
         ops: &Ops,
         cells: u64,
         open_to: impl Fn(u64) -> u64,
     ) -> Option<OpId> {
-        let lanes = self.lists.len() / CLASSES;
-        let reads = Class::ReadHigh as usize..=Class::ReadLow as usize;
         let may_start = |id: &OpId| {
             let op = &ops[*id];
             let open = open_to(op.seq);
             let taken = self.busy | self.held & !open | self.reserved;
             op.cells & cells & open != 0 && op.cells & taken == 0
         };
-        reads.into_iter().find_map(|class| {
-            let heads = self.lists[class * lanes..][..lanes].iter().filter_map(List::head);
-            heads.filter(may_start).min_by_key(|id| ops[*id].seq)
-        })
+        let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
+        self.reads_on(ops, cells).filter(may_start).min_by_key(rank)
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation

@@ -10,7 +10,8 @@ impl Device {
     /// goes on to its end; buffered data is written, without time, its pools in turn.
     ///
     /// # Errors
-    /// Where commands are under way, or where the drive cannot come to rest.
+    /// Where commands are under way, where a policy of the user fails, or where the drive
+    /// cannot come to rest.
     pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
         if self.outstanding > 0 {
             return Err(format!("{} commands are still under way", self.outstanding));
@@ -29,6 +30,9 @@ impl Device {
             written.try_for_each(|written| written).map_err(without_space)?;
         }
         writer.flush(&mut self.ftl).map_err(without_space)?;
+        if let Some(fault) = self.policy_fault() {
+            return Err(format!("policy {fault}"));
+        }
         match self.ftl.is_at_rest() {
             true => Ok(self.ftl),
             false => Err(format!("the drive does not come to rest: {}", self.why_stuck())),

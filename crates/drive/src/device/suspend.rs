@@ -49,6 +49,8 @@ impl Device {
             asked_at: self.now,
             parked_before: None,
         });
+        // Those that wait already meet it, too.
+        self.meet_all(group, self.erases[group].len() - 1);
     }
 
     /// A read has to wait; where an erase is in its way it may ask that to make way.
@@ -63,6 +65,14 @@ impl Device {
             if erasing.cells & cells != 0 && erasing.parked_before.is_none() {
                 self.meet(group, place);
             }
+        }
+    }
+
+    /// All reads that wait for the cells of an erase meet it.
+    fn meet_all(&mut self, group: GroupId, place: usize) {
+        let cells = self.erases[group][place].cells;
+        for _ in 0..self.groups[group].reads_on(&self.ops, cells).count() {
+            self.meet(group, place);
         }
     }
 
@@ -145,7 +155,7 @@ impl Device {
             let Erasing { cells, parked_before, .. } = self.erases[group][place];
             let Some(bound) = parked_before else { continue };
             while let Some(read) = self.first_read_on(group, cells) {
-                self.groups[group].take(&self.ops, read);
+                self.groups[group].take_out(&mut self.ops, read);
                 self.start(read);
             }
             let mut waiting = self.groups[group].reads_on(&self.ops, cells);
@@ -179,8 +189,6 @@ impl Device {
         self.ledgers.occupy(self.now, group, cells, State::UnitErase, &self.groups[group], channel);
         self.next_step(group, place);
         // Those that came meanwhile meet it now.
-        for _ in 0..self.groups[group].reads_on(&self.ops, cells).count() {
-            self.meet(group, place);
-        }
+        self.meet_all(group, place);
     }
 }

@@ -198,11 +198,12 @@ fn nand(text: &mut String, dice: &mut Dice<'_>) {
 
 /// Writes the collection's settings; returns the stop threshold in blocks.
 fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
-    let victim = match dice.below(6) {
+    let victim = match dice.below(7) {
         0 => "\"greedy\"".to_owned(),
         1 => "\"cost-benefit\"".to_owned(),
         2 => "\"random\"".to_owned(),
         3 => "\"fifo\"".to_owned(),
+        4 => format!("{{ policy = \"windowed-greedy\", window = {} }}", dice.between(1, 12)),
         _ => format!("{{ policy = \"d-choices\", choices = {} }}", dice.between(1, 12)),
     };
     let urgent = dice.between(1, 3);

@@ -2,19 +2,11 @@
 //! it takes ([`VictimPolicy`], one file a policy). Moving the pages is the
 //! caller's business, because it takes time.
 
-mod registry;
 mod thresholds;
+mod victim;
 
-mod cost_benefit;
-mod d_choices;
-mod fifo;
-mod greedy;
-mod python;
-mod random;
-
-pub use python::{ChooseOutside, Python};
-pub use registry::{Candidates, Choose, VictimPolicy};
 pub use thresholds::{Level, Threshold, Thresholds};
+pub use victim::{Candidates, Choose, ChooseOutside, Python, VictimPolicy};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,12 @@
 //! Scrubbing: which block is written anew before its data decays ([`ScrubChoice`], one file a
 //! policy). When, and moving the pages, is the caller's business.
-
-mod most_read;
-mod oldest;
-mod python;
-mod registry;
+//!
+//! A new policy is a file here and a line of the list below: its tag, the list in error
+//! messages, the schema, the documentation and the contract tests follow from the line.
 
 pub use python::ScrubOutside;
-pub use registry::{PickOld, ScrubChoice, Written};
 
+use crate::blocks::BARRED;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
@@ -21,4 +19,96 @@ pub struct ScrubConfig {
     pub interval: Time,
     /// Which block of the bin is written anew, if any.
     pub choice: ScrubChoice,
+}
+
+/// What a policy sees: the blocks of one bin, by their place in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// Live units of each block; blocks that may not be chosen stand above
+    /// `units_per_block`.
+    pub live: &'a [u32],
+    /// When each block was closed, in units written to the drive before.
+    pub closed_at: &'a [u64],
+    /// Rows sensed in each block since its last erase.
+    pub sensed: &'a [u32],
+    /// Erases of each block.
+    pub erase_count: &'a [u32],
+    /// Units written to the drive so far: the present, on the clock of `closed_at`.
+    pub now: u64,
+    /// Units in a block.
+    pub units_per_block: u32,
+    /// Live units that there is room for.
+    pub most_live: u32,
+}
+
+impl Written<'_> {
+    /// True where block `index` holds data and may be written anew.
+    pub fn fits(&self, index: usize) -> bool {
+        self.live[index] > 0 && self.live[index] & BARRED == 0 && self.live[index] <= self.most_live
+    }
+    /// The blocks that may be chosen.
+    pub fn fitting(&self) -> impl Iterator<Item = usize> {
+        (0..self.live.len()).filter(|index| self.fits(*index))
+    }
+}
+
+/// Picks the block to be written anew.
+pub trait PickOld {
+    /// The place of a block that fits, or `None` where none needs it. Given the same blocks
+    /// it returns the same.
+    fn pick(&self, written: Written<'_>) -> Option<usize>;
+}
+
+settings::family! {
+    /// Which block is scrubbed next.
+    ScrubChoice asks pick(written: Written<'_>) -> Option<usize>;
+    /// The block that was closed first.
+    "oldest" => oldest::Oldest,
+    /// The block that was read most since its erase, once that was often enough.
+    "most-read" => most_read::MostRead,
+    /// A block that a function of the user chooses, or none.
+    "python" => python::Python,
+}
+
+impl ScrubChoice {
+    /// What went wrong with a policy of the user.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Python(policy) => policy.fault(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The contract of every policy: a block that fits, always the same one, or none.
+        #[test]
+        fn every_policy_keeps_the_contract(
+            live in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
+            most_live in 0u32..=8,
+        ) {
+            let closed_at: Vec<u64> = (0..live.len() as u64).map(|index| index * 7 % 50).collect();
+            let sensed: Vec<u32> = (0..live.len() as u32).map(|index| index * 5 % 37 * 1_000).collect();
+            let erase_count = vec![1; live.len()];
+            let written = Written {
+                live: &live,
+                closed_at: &closed_at,
+                sensed: &sensed,
+                erase_count: &erase_count,
+                now: 60,
+                units_per_block: 8,
+                most_live,
+            };
+            for policy in ScrubChoice::all() {
+                let picked = policy.pick(written);
+                prop_assert_eq!(picked, policy.pick(written));
+                prop_assert!(picked.is_none_or(|index| written.fits(index)), "{:?}", policy);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! In turn by age.
 
-use super::registry::{PickOld, Written};
+use super::{PickOld, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

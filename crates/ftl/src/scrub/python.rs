@@ -1,6 +1,6 @@
 //! A function of the user chooses.
 
-use super::registry::{PickOld, Written};
+use super::{PickOld, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;

@@ -1,7 +1,6 @@
 //! Reads that would wait for long ask.
 
-use super::Meeting;
-use super::registry::{Route, RouteTo};
+use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;

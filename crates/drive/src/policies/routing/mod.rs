@@ -1,14 +1,10 @@
 //! Read routing: a read meets a unit that is being erased. It waits, or asks the erase to
 //! make way.
-
-mod deadline;
-mod python;
-mod registry;
-mod suspend;
-mod wait;
+//!
+//! A new policy is a file here and a line of the list below: its tag, the list in error
+//! messages, the schema, the documentation and the contract tests follow from the line.
 
 pub use python::RouteOutside;
-pub use registry::{ReadRouting, Route, RouteTo};
 
 use engine::{Instant, Span};
 
@@ -27,4 +23,90 @@ pub struct Meeting {
     pub since_begun: Span,
     /// Reads that already wait for the unit and have asked.
     pub asking: u32,
+}
+
+/// What a read does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// It waits until the unit is free.
+    Wait,
+    /// It waits, and asks the erase to make way.
+    Suspend,
+}
+
+/// Decides what a read does that meets an erase.
+pub trait RouteTo {
+    /// Given the same meeting it returns the same route.
+    fn route(&self, meeting: &Meeting) -> Route;
+}
+
+settings::family! {
+    /// What a read does that meets a unit which is being erased.
+    ReadRouting asks route(meeting: &Meeting) -> Route;
+    /// Reads wait until the erase is over.
+    "wait" => wait::Wait,
+    /// Every read asks the erase to make way.
+    "suspend" => suspend::Suspend,
+    /// A read asks the erase to make way if it would wait for longer than a bound.
+    "deadline" => deadline::Deadline,
+    /// A function of the user decides.
+    "python" => python::Python,
+}
+
+impl Default for ReadRouting {
+    fn default() -> Self {
+        Self::Wait(wait::Wait {})
+    }
+}
+
+impl ReadRouting {
+    /// True where no read ever asks.
+    pub fn never_asks(&self) -> bool {
+        matches!(self, Self::Wait(_))
+    }
+    /// What went wrong with a policy of the user.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Python(policy) => policy.fault(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The contract of every policy: the same answer to the same question.
+        #[test]
+        fn every_policy_answers_alike_twice(
+            now in 0u64..1 << 40, to_safe in 1u64..10_000_000, steps_left in 0u64..9,
+            suspensions in 0u32..9, asking in 0u32..9,
+        ) {
+            let now = Instant::from_ns(now);
+            let meeting = Meeting {
+                now,
+                free_at: now + Span::from_ns(to_safe * (steps_left + 1)),
+                safe_at: now + Span::from_ns(to_safe),
+                suspensions,
+                since_begun: Span::from_us(100),
+                asking,
+            };
+            for policy in ReadRouting::all() {
+                prop_assert_eq!(policy.route(&meeting), policy.route(&meeting));
+                prop_assert!(!policy.never_asks() || policy.route(&meeting) == Route::Wait);
+            }
+        }
+    }
+
+    #[test]
+    fn every_name_is_a_tag_of_the_configuration() {
+        let tags = ReadRouting::all().into_iter().map(|policy| {
+            let written = serde_json::to_value(policy).unwrap();
+            written["policy"].as_str().unwrap().to_owned()
+        });
+        assert_eq!(tags.collect::<Vec<_>>(), ReadRouting::NAMES);
+    }
 }

@@ -1,7 +1,6 @@
 //! A function of the user decides.
 
-use super::Meeting;
-use super::registry::{Route, RouteTo};
+use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;

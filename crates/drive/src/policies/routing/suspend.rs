@@ -1,7 +1,6 @@
 //! Every read asks.
 
-use super::Meeting;
-use super::registry::{Route, RouteTo};
+use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

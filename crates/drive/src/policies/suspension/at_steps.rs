@@ -1,8 +1,7 @@
 //! An erase makes way between its steps: a step that has begun is given whole, so that each
 //! suspension follows at least one step (Kim et al., ATC'19, deferred suspension).
 
-use super::SafePoint;
-use super::registry::YieldAt;
+use super::{SafePoint, YieldAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

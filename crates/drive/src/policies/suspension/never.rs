@@ -1,7 +1,6 @@
 //! No erase makes way.
 
-use super::SafePoint;
-use super::registry::YieldAt;
+use super::{SafePoint, YieldAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

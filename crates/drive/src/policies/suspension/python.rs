@@ -1,7 +1,6 @@
 //! A function of the user decides.
 
-use super::SafePoint;
-use super::registry::YieldAt;
+use super::{SafePoint, YieldAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;

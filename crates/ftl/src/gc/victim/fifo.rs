@@ -1,6 +1,6 @@
 //! FIFO: the flash as a circular log.
 
-use super::registry::{Candidates, Choose};
+use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Random: the yardstick that every other policy must beat.
 
 use super::d_choices::draw;
-use super::registry::{Candidates, Choose};
+use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Cost-benefit: old blocks may be taken with more live data in them.
 
-use super::registry::{Candidates, Choose};
+use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Greedy: least live data first.
 
-use super::registry::{Candidates, Choose};
+use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! d-choices: the best of a few, nearly greedy at a constant price.
 
-use super::registry::{Candidates, Choose};
+use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,9 @@
-//! The one list of victim policies. A new policy is a new file and a line here:
-//! its tag in the configuration, the list in error messages, the schema and the
-//! contract tests follow from the line.
+//! Which block garbage collection takes, and the one list of policies for that. A new one
+//! is a file here and a line of the list: its tag in the configuration, the list in error
+//! messages, the schema, the documentation and the contract tests follow from the line.
 
-use super::cost_benefit::CostBenefit;
-use super::d_choices::DChoices;
-use super::fifo::Fifo;
-use super::greedy::Greedy;
-use super::python::Python;
-use super::random::Random;
+pub use python::{ChooseOutside, Python};
+
 use engine::Stream;
 
 /// What a policy sees: the blocks of one bin, by their place in it.
@@ -58,17 +54,19 @@ settings::family! {
     /// Which block garbage collection takes.
     VictimPolicy asks choose(candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
     /// The block with the least live data; the lowest number breaks ties.
-    "greedy" => Greedy,
+    "greedy" => greedy::Greedy,
     /// The best ratio of space gained times age over cost (LFS).
-    "cost-benefit" => CostBenefit,
+    "cost-benefit" => cost_benefit::CostBenefit,
     /// The best of a few blocks drawn at random.
-    "d-choices" => DChoices,
+    "d-choices" => d_choices::DChoices,
     /// A block drawn at random.
-    "random" => Random,
+    "random" => random::Random,
     /// The block that was closed first.
-    "fifo" => Fifo,
+    "fifo" => fifo::Fifo,
+    /// The block with the least live data among those that were closed first.
+    "windowed-greedy" => windowed_greedy::WindowedGreedy,
     /// A block that a function of the user chooses.
-    "python" => Python,
+    "python" => python::Python,
 }
 
 #[cfg(test)]
@@ -102,6 +100,10 @@ mod tests {
 
     #[test]
     fn every_name_is_a_tag_of_the_configuration() {
-        assert_eq!(VictimPolicy::NAMES.len(), VictimPolicy::all().len());
+        let tags = VictimPolicy::all().into_iter().map(|policy| {
+            let written = serde_json::to_value(policy).unwrap();
+            written["policy"].as_str().unwrap().to_owned()
+        });
+        assert_eq!(tags.collect::<Vec<_>>(), VictimPolicy::NAMES);
     }
 }

@@ -1,0 +1,150 @@
+//! The contract of every policy of every family, found in the schema: a drive that has it
+//! serves reads, writes and trims under audit to their end, and twice in the same way. A
+//! new policy, and a new family, is tried without a line here.
+
+mod common;
+
+use common::{DRIVE, run};
+use drive::{Experiment, load};
+use serde_json::Value;
+
+/// Choices that say what a drive is made of. All others are policies.
+const PARTS: [&str; 5] = [
+    "drive.nand.cell",
+    "drive.concurrency.read",
+    "drive.concurrency.program",
+    "drive.concurrency.erase",
+    "drive.link.duplex",
+];
+
+/// Parameters that have no default.
+const PARAMETERS: [(&str, &str); 3] =
+    [("within", "\"200 us\""), ("high", "\"80 %\""), ("low", "\"30 %\"")];
+
+/// What goes with a policy.
+const COMPANIONS: [(&str, &str, &str, &str); 2] = [
+    ("drive.scheduler.read_routing", "wait", "drive.scheduler.suspension", "never"),
+    ("drive.scheduler.suspension", "never", "drive.scheduler.read_routing", "wait"),
+];
+
+/// A small drive at work: trims, collection, and reads that meet erases of three steps.
+const WORK: &str = r#"
+[precondition]
+fill = "random"
+age.overwrites = 1.0
+[[workload]]
+name = "mix"
+mix = { read = "50 %", write = "45 %", trim = "5 %" }
+size = "8 KiB"
+queue_depth = 12
+[run]
+requests = 1500
+audit = true
+"#;
+
+const BASE: [(&str, &str); 12] = [
+    ("drive.geometry.channels", "2"),
+    ("drive.geometry.dies_per_package", "2"),
+    ("drive.geometry.blocks_per_plane", "24"),
+    ("drive.ftl.over_provisioning.spare", "60 %"),
+    ("drive.ftl.gc.soft", "3 blocks"),
+    ("drive.ftl.gc.urgent", "2 blocks"),
+    ("drive.ftl.gc.stop", "4 blocks"),
+    ("drive.nand.erase.steps", "3"),
+    ("drive.buffer.durability", "volatile"),
+    ("drive.buffer.size", "128 KiB"),
+    ("drive.scheduler.read_routing", "suspend"),
+    ("drive.scheduler.suspension", "at-steps"),
+];
+
+/// A policy: the path of its family, its name, and how a configuration writes it.
+struct Choice {
+    path: String,
+    name: String,
+    written: String,
+}
+
+#[test]
+fn every_policy_serves_reads_writes_and_trims_and_twice_alike() {
+    let choices = choices();
+    for family in ["drive.ftl.gc.victim", "drive.buffer.flush", "drive.scheduler.bypass"] {
+        let names = choices.iter().filter(|choice| choice.path == family).count();
+        assert!(names >= 2, "{names} policies of {family} were found");
+    }
+    for choice in choices {
+        let experiment = experiment(&choice);
+        let runs = [run(&experiment), run(&experiment)];
+        let [digest, again] = runs.each_ref().map(|run| run.device().digest());
+        let Choice { path, name, .. } = choice;
+        assert_eq!(digest, again, "{path} = {name}");
+        let [run, _] = runs;
+        assert!(run.measured().tally().erases > 50, "{path} = {name} collects");
+        let suspensions = run.device().counters().suspensions;
+        let is_asked = !COMPANIONS.iter().any(|(of, is, ..)| (*of, *is) == (&*path, &*name));
+        assert_eq!(suspensions > 0, is_asked, "{path} = {name}: {suspensions} suspensions");
+    }
+}
+
+fn experiment(choice: &Choice) -> Experiment {
+    let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let mut overrides: Vec<_> = BASE.iter().map(owned).collect();
+    overrides.push((choice.path.clone(), choice.written.clone()));
+    for (of, is, other, value) in COMPANIONS {
+        if (of, is) == (&*choice.path, &*choice.name) {
+            overrides.push((other.into(), value.into()));
+        }
+    }
+    let loaded = load::load(&format!("{DRIVE}\n{WORK}"), "policies.toml", &overrides);
+    loaded.map(|(experiment, _)| experiment).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Every policy of a drive, but for those that are asked in Python.
+fn choices() -> Vec<Choice> {
+    let root = settings::schema::<Experiment>();
+    let mut found = Vec::new();
+    find(&root, &root["properties"]["drive"], "drive", &mut found);
+    found.retain(|choice| choice.name != "python" && !PARTS.contains(&&*choice.path));
+    found
+}
+
+fn find(root: &Value, node: &Value, path: &str, found: &mut Vec<Choice>) {
+    let node = resolved(root, node);
+    for way in node["oneOf"].as_array().into_iter().flatten() {
+        if let Some(name) = way["const"].as_str() {
+            let (name, written) = (name.to_owned(), format!("\"{name}\""));
+            found.push(Choice { path: path.to_owned(), name, written });
+        } else if let Some(tag) = tag_of(way) {
+            found.push(tagged(way, tag, path));
+        }
+    }
+    for below in node["anyOf"].as_array().into_iter().flatten() {
+        find(root, below, path, found);
+    }
+    for (key, below) in node["properties"].as_object().into_iter().flatten() {
+        find(root, below, &format!("{path}.{key}"), found);
+    }
+}
+
+fn tagged(way: &Value, tag: &str, path: &str) -> Choice {
+    let name = way["properties"][tag]["const"].as_str().expect("a tag is a word").to_owned();
+    let required = way["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let needed = required.filter(|key| *key != tag).map(|key| {
+        let known = PARAMETERS.iter().find(|(of, _)| *of == key);
+        let (_, value) = known.unwrap_or_else(|| panic!("{path} = {name} needs a value of {key}"));
+        format!(", {key} = {value}")
+    });
+    let written = format!("{{ {tag} = \"{name}\"{} }}", needed.collect::<String>());
+    Choice { path: path.to_owned(), name, written }
+}
+
+fn tag_of(way: &Value) -> Option<&str> {
+    let mut keys = way["properties"].as_object()?.iter();
+    keys.find(|(_, value)| value["const"].is_string()).map(|(key, _)| key.as_str())
+}
+
+fn resolved<'v>(root: &'v Value, mut node: &'v Value) -> &'v Value {
+    while let Some(place) = node["$ref"].as_str() {
+        node = root.pointer(place.trim_start_matches('#')).expect("references lead somewhere");
+    }
+    node
+}

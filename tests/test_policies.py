@@ -1,0 +1,439 @@
+"""Policies in Python: the same as their built-in equals, and what is said of faulty ones."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import flashscape as fs
+from flashscape import catalogue
+from flashscape.experiment import Unchecked
+from places import ROOT
+
+VICTIM = "drive.ftl.gc.victim"
+ROUTING = "drive.scheduler.read_routing"
+SUSPENSION = "drive.scheduler.suspension"
+
+NO_POLICY = {
+    "drive.preset": "a whole drive by its name",
+    "drive.nand.cell": "what the flash is made of",
+    "drive.concurrency.read": "what the flash can do at once",
+    "drive.concurrency.program": "what the flash can do at once",
+    "drive.concurrency.erase": "what the flash can do at once",
+    "drive.link.duplex": "what the link is made of",
+}
+"""Choices of a configuration that decide nothing while the drive works."""
+
+
+def greedy(blocks):
+    return min(blocks.gaining, key=lambda block: (blocks.live[block], block))
+
+
+def fifo(blocks):
+    return max(blocks.gaining, key=lambda block: (blocks.age[block], -block))
+
+
+def suspend(meeting):
+    return True
+
+
+def by_deadline(meeting):
+    return meeting.free_at_ns - meeting.now_ns > 3_000_000
+
+
+def at_steps(point):
+    return point.suspensions < 2
+
+
+@pytest.fixture
+def suspending(config):
+    """The same drive with erases of five steps that make way."""
+    config["drive"]["scheduler"] = {
+        "read_routing": "suspend",
+        "suspension": {"policy": "at-steps", "most": 2},
+    }
+    return fs.Experiment.from_dict(config)
+
+
+def digest(experiment):
+    result = fs.run(experiment)
+    assert result.summary["flash"]["commands"] > 0
+    return result.digest
+
+
+def suspensions(experiment):
+    return fs.run(experiment).summary["flash"]["erase_suspensions"]
+
+
+# ---- the same answers, the same run ------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "function"), [("greedy", greedy), ("fifo", fifo)])
+def test_a_victim_policy_in_python_is_its_built_in_equal(config, name, function):
+    experiment = fs.Experiment.from_dict(config).replace({VICTIM: name})
+    assert digest(experiment.with_policy(VICTIM, function)) == digest(experiment)
+
+
+@pytest.mark.parametrize(
+    ("routing", "function"),
+    [("suspend", suspend), ({"policy": "deadline", "within": "3 ms"}, by_deadline)],
+)
+def test_a_routing_in_python_is_its_built_in_equal(suspending, routing, function):
+    built_in = suspending.replace({ROUTING: routing})
+    assert digest(built_in.with_policy(ROUTING, function)) == digest(built_in)
+
+
+def test_deadlines_make_a_difference(suspending):
+    deadline = suspending.replace({ROUTING: {"policy": "deadline", "within": "3 ms"}})
+    assert digest(deadline) != digest(suspending)
+    assert 0 < suspensions(deadline) < suspensions(suspending)
+
+
+def test_a_suspension_in_python_is_its_built_in_equal(suspending):
+    both = suspending.with_policy(SUSPENSION, at_steps).with_policy(ROUTING, suspend)
+    assert digest(both) == digest(suspending)
+    once = suspending.with_policy(SUSPENSION, lambda point: point.suspensions < 1)
+    assert 0 < suspensions(once) < suspensions(suspending)
+
+
+def test_a_policy_sees_what_is_written_of_it(suspending):
+    seen = {"blocks": 0, "meetings": 0, "points": 0}
+
+    def victim(blocks):
+        seen["blocks"] += 1
+        places = range(len(blocks))
+        assert len(blocks) == len(blocks.live) == len(blocks.age) == 64
+        assert blocks.gaining == [p for p in places if 0 <= blocks.live[p] <= blocks.most_live]
+        assert all(-1 <= live <= blocks.units_per_block for live in blocks.live)
+        assert all(age >= 0 for age in blocks.age)
+        assert 0 <= blocks.random < 2**64
+        assert blocks.most_live < blocks.units_per_block
+        return blocks.gaining[blocks.random % len(blocks.gaining)]
+
+    def route(meeting):
+        seen["meetings"] += 1
+        assert meeting.now_ns <= meeting.safe_at_ns <= meeting.free_at_ns
+        assert (meeting.free_at_ns - meeting.safe_at_ns) % step == 0
+        assert meeting.suspensions <= 4
+        return True
+
+    def point(at):
+        seen["points"] += 1
+        assert (at.step_ns, at.steps_done + at.steps_left) == (step, 5)
+        assert min(at.steps_done, at.steps_left, at.asking) >= 1
+        assert at.since_begun_ns >= at.steps_done * step
+        assert at.waited_ns <= at.since_begun_ns
+        assert at.suspensions < at.steps_done
+        return True
+
+    erase = suspending.config["drive"]["nand"]["erase"]
+    assert erase["steps"] == 5
+    step = suspending.derived["durations_ns"]["erase"] // 5
+    fs.run(
+        suspending.with_policy(VICTIM, victim)
+        .with_policy(ROUTING, route)
+        .with_policy(SUSPENSION, point)
+    )
+    assert min(seen.values()) > 5, seen
+
+
+def test_the_random_number_is_the_same_in_each_run_and_follows_the_seed(config):
+    numbers = []
+
+    def at_random(blocks):
+        numbers.append(blocks.random)
+        return blocks.gaining[blocks.random % len(blocks.gaining)]
+
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, at_random)
+    assert digest(experiment) == digest(experiment)
+    half = len(numbers) // 2
+    assert numbers[:half] == numbers[half:]
+    numbers.clear()
+    digest(experiment.replace(seed=2))
+    assert len(set(numbers)) > len(numbers) / 2
+
+
+# ---- in files ----------------------------------------------------------------
+
+
+@pytest.fixture
+def policy_file(tmp_path, experiment_file):
+    """An experiment that asks a file beside it."""
+
+    def write(text, function="choose", file="policy.py"):
+        (tmp_path / "policy.py").write_text(textwrap.dedent(text), encoding="utf-8")
+        named = f'{{ policy = "python", file = "{file}", function = "{function}" }}'
+        text = experiment_file.read_text(encoding="utf-8")
+        experiment_file.write_text(
+            text.replace("[precondition]", f"[drive.ftl.gc]\nvictim = {named}\n\n[precondition]")
+            .replace('ftl = { over_provisioning = { exported = "150 MiB" } }\n', "")
+            .replace("buffer = {", 'ftl.over_provisioning.exported = "150 MiB"\nbuffer = {'),
+            encoding="utf-8",
+        )
+        return experiment_file
+
+    return write
+
+
+GREEDY = """
+    from dataclasses import dataclass
+
+
+    @dataclass
+    class Rank:
+        live: int
+        place: int
+
+
+    def choose(blocks):
+        ranks = (Rank(blocks.live[place], place) for place in blocks.gaining)
+        return min(ranks, key=lambda rank: (rank.live, rank.place)).place
+"""
+
+
+def test_a_file_counts_from_the_experiments_folder(policy_file, flashscape, tmp_path, config):
+    file = policy_file(GREEDY)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = [sys.executable, "-m", "flashscape", "run", str(file), "--json"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert f'"digest": "{fs.run(config).digest}"' in ended.stdout
+    taken = fs.Experiment.from_file(file).config["drive"]["ftl"]["gc"]["victim"]
+    assert taken["file"] == str(tmp_path / "policy.py")
+
+
+def test_an_experiment_in_the_same_process_sees_the_file_as_it_is_now(policy_file):
+    file = policy_file(GREEDY)
+    before = fs.run(file).digest
+    oldest = "def choose(blocks): return max(blocks.gaining, key=lambda b: (blocks.age[b], -b))\n"
+    (file.parent / "policy.py").write_text(oldest, encoding="utf-8")
+    assert fs.run(file).digest != before
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "file", "key", "message"),
+    [
+        (GREEDY, "choose", "gone.py", "file", "there is no file"),
+        (GREEDY, "chose", "policy.py", "function", "has no function"),
+        (GREEDY + "\n    choices = 3\n", "choices", "policy.py", "function", "cannot be called"),
+        ("def choose(blocks) return 1\n", "choose", "policy.py", "file", "SyntaxError"),
+        ("import nowhere\n", "choose", "policy.py", "file", "named 'nowhere' (policy.py, line 1)"),
+        ("\n\n1 / 0\n", "choose", "policy.py", "file", "division by zero (policy.py, line 3)"),
+    ],
+)
+def test_what_cannot_be_found_is_refused_with_its_line(
+    policy_file, flashscape, text, function, file, key, message
+):
+    ended = flashscape("run", policy_file(text, function, file))
+    assert (ended.status, ended.out) == (2, "")
+    assert f"experiment.toml: 1 problem\n  line 10, {VICTIM}.{key}: " in ended.err
+    assert message in ended.err
+
+
+def test_an_exception_ends_the_run_with_its_place(policy_file, flashscape, tmp_path):
+    text = "import json\n\ndef choose(blocks):\n    return json.loads('x')\n"
+    ended = flashscape("run", policy_file(text), "--out", "out")
+    assert (ended.status, ended.out) == (2, "")
+    assert "policy choose: JSONDecodeError: Expecting value" in ended.err
+    assert "(policy.py, line 4)" in ended.err
+    assert "Traceback" not in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+# ---- what is refused -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda blocks: None, "TypeError: 'NoneType' object"),
+        (lambda blocks: "first", "TypeError: 'str' object"),
+        (lambda blocks: -1, "OverflowError"),
+        (lambda blocks: 1.0, "TypeError: 'float' object"),
+        (lambda blocks: len(blocks), "chose block 64 of 64"),
+        (lambda blocks: list(blocks.live).index(-1), "gains no space"),
+        (lambda blocks, more: 0, "missing 1 required positional argument"),
+        (lambda blocks: blocks.lives[0], "no attribute 'lives' (test_policies.py, line "),
+    ],
+)
+def test_a_victim_policy_that_does_not_choose_ends_the_run(config, function, message):
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, function)
+    with pytest.raises(fs.PolicyError, match=r"^policy <lambda>: ") as caught:
+        fs.run(experiment)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("path", [ROUTING, SUSPENSION])
+def test_other_policies_answer_yes_or_no(suspending, path):
+    with pytest.raises(fs.PolicyError, match="TypeError"):
+        fs.run(suspending.with_policy(path, lambda view: "yes"))
+
+
+@pytest.mark.parametrize("path", [VICTIM, ROUTING, SUSPENSION])
+def test_two_answers_to_one_question_are_found(suspending, path):
+    asked = 0
+
+    def moody(view):
+        nonlocal asked
+        asked += 1
+        return view.gaining[asked % 2] if path == VICTIM else asked % 2 == 0
+
+    with pytest.raises(fs.PolicyError, match="two answers to one question"):
+        fs.run(suspending.with_policy(path, moody))
+
+
+def test_a_fault_is_not_that_of_the_next_run(config):
+    is_sound = False
+
+    def mended(blocks):
+        return greedy(blocks) if is_sound else None
+
+    experiment = fs.Experiment.from_dict(config)
+    with_policy = experiment.with_policy(VICTIM, mended)
+    with pytest.raises(fs.PolicyError):
+        fs.run(with_policy)
+    is_sound = True
+    assert digest(with_policy) == digest(experiment)
+
+
+def test_a_drive_that_is_moved_step_by_step_tells_of_faults(config):
+    choices = 0
+
+    def gives_up(blocks):
+        nonlocal choices
+        choices += 1
+        return greedy(blocks) if choices < aged + 5 else None
+
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, gives_up)
+    aged = 10**9
+    fs.Drive(experiment)
+    aged, choices = choices, 0
+    drive = fs.Drive(experiment)
+
+    def overwrite():
+        for number in range(4000):
+            drive.submit("write", offset=number * 16384 % drive.capacity_bytes, length=16384)
+            drive.advance(drive.now_ns + 100_000)
+
+    with pytest.raises(fs.PolicyError, match="gives_up"):
+        overwrite()
+    with pytest.raises(fs.PolicyError, match="gives_up"):
+        drive.advance(drive.now_ns + 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("drive.buffer.size", "drive.buffer.size: expected a size"),
+        ("drive.ftl.gc.pacing", "expected one of none, proportional"),
+        ("drive.nothing", "drive.nothing: unknown key"),
+        (ROUTING, "no erase makes way"),
+    ],
+)
+def test_a_function_where_no_policy_is_is_refused(config, path, message):
+    with pytest.raises(fs.ConfigError) as caught:
+        fs.Experiment.from_dict(config).with_policy(path, greedy)
+    assert message in str(caught.value)
+
+
+def test_what_cannot_be_called_is_refused(config):
+    with pytest.raises(fs.ConfigError, match="7 cannot be called"):
+        fs.Experiment.from_dict(config).with_policy(VICTIM, 7)
+
+
+def test_a_policy_that_another_one_replaces_is_not_forgotten(config):
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, greedy)
+    with pytest.raises(fs.ConfigError, match="or has another one"):
+        experiment.replace({VICTIM: "fifo"})
+
+
+def test_a_callable_does_not_go_to_other_processes(config):
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, greedy)
+    with pytest.raises(fs.ConfigError, match="does not go to other processes"):
+        Unchecked.of(experiment)
+
+
+def test_ctrl_c_while_a_policy_is_asked_keeps_what_was_measured(config):
+    config["run"] = {"requests": 100_000_000}
+    begun = threading.Event()
+
+    def slow(blocks):
+        if len(calls) > aged + 3:
+            begun.set()
+            time.sleep(0.05)
+        calls.append(0)
+        return greedy(blocks)
+
+    calls, aged = [], 10**9
+    experiment = fs.Experiment.from_dict(config).with_policy(VICTIM, slow)
+    fs.Drive(experiment)
+    aged = len(calls)
+    calls.clear()
+
+    def interrupt():
+        begun.wait()
+        time.sleep(0.02)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(fs.Interrupted) as caught:
+        fs.run(experiment)
+    thread.join()
+    assert caught.value.result is not None
+    assert caught.value.result.complete is False
+
+
+# ---- the lists -----------------------------------------------------------------
+
+
+def test_the_page_is_what_the_command_prints(flashscape):
+    ended = flashscape("policies", "--markdown")
+    assert ended.out == (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+
+
+def test_the_command_lists_every_policy_of_a_family(flashscape):
+    ended = flashscape("policies", VICTIM)
+    assert ended.status == 0
+    listed = {
+        line.split()[0]
+        for line in ended.out.splitlines()
+        if line.startswith("  ") and line[2] != " "
+    }
+    assert listed == set(catalogue.policies()[VICTIM].policies)
+    refused = flashscape("policies", "drive.nothing")
+    assert refused.status == 2
+    assert VICTIM in refused.err
+
+
+def test_every_choice_in_a_drive_is_a_policy_or_known_to_be_none():
+    families = catalogue.policies()
+    assert all(family.about and len(family.policies) > 1 for family in families.values())
+    assert all(policy.about for family in families.values() for policy in family.policies.values())
+    root = catalogue.schema()
+    found = set(_choices(root, root["properties"]["drive"], "drive"))
+    assert found == {*families, *NO_POLICY}
+
+
+def _choices(root, node, path):
+    """Where one of several words or tables may stand."""
+    while "$ref" in node:
+        node = root["$defs"][node["$ref"].removeprefix("#/$defs/")]
+    if "oneOf" in node or "enum" in node:
+        yield path
+    for below in node.get("anyOf", ()):
+        yield from _choices(root, below, path)
+    for key, below in node.get("properties", {}).items():
+        yield from _choices(root, below, f"{path}.{key}")
+
+
+def test_policies_that_ask_python_are_those_that_take_a_function():
+    asked = {path for path, family in catalogue.policies().items() if family.takes_python}
+    assert asked == {VICTIM, ROUTING, SUSPENSION}
