@@ -157,6 +157,8 @@ fn victim_cases() -> Vec<Case> {
             ("cost-benefit", [0, SEEDS, 0].into()),
             ("random", drawn([0.25; 3])),
             ("d-choices", best_of(10)),
+            // Its window takes all in.
+            ("windowed-greedy", [0, 0, SEEDS].into()),
             (python, [SEEDS, 0, 0].into()),
         ]),
         // Block 0 is the lowest that gains, block 4 the highest.
@@ -166,6 +168,11 @@ fn victim_cases() -> Vec<Case> {
         of_victims("drive.ftl.gc.victim(python).file")
             .given(&[set("ftl.gc.victim", python)])
             .under([(policies, [SEEDS, 0, 0]), (others, [0, 0, SEEDS])]),
+        // By age 0, 1, 2 and 4 gain.
+        of_victims("drive.ftl.gc.victim(windowed-greedy).window")
+            .given(&[set("ftl.gc.victim", "windowed-greedy")])
+            .under([("1", [SEEDS, 0, 0]), ("2", [0, SEEDS, 0]), ("4", [0, 0, SEEDS])])
+            .left_out([0, 0, SEEDS]),
         of_victims("drive.ftl.gc.victim(d-choices).choices")
             .given(&[set("ftl.gc.victim", "d-choices")])
             .under([("1", best_of(1)), ("2", best_of(2)), ("200", best_of(200))])
