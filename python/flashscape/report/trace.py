@@ -202,7 +202,7 @@ def devices(info: TraceInfo) -> Rows:
         return Rows("Devices", ("device",), [], 1)
     rows = [
         (
-            str(device["device"]),
+            _device(info, device["device"]),
             f"{device['requests']:,}",
             units.percent(device["requests"] / info.requests),
             binary(device["bytes"]),
@@ -213,6 +213,11 @@ def devices(info: TraceInfo) -> Rows:
     more = len(known) - len(rows)
     title = f"Devices ({more} more not shown)" if more else "Devices"
     return Rows(title, ("device", "requests", "share", "bytes", "addresses"), rows, 1)
+
+
+def _device(info: TraceInfo, device: int) -> str:
+    names = info.device_names
+    return f"{device} = {names[device]}" if device < len(names) else str(device)
 
 
 def binary(count: float) -> str:
