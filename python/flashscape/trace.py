@@ -202,8 +202,8 @@ def info(
 
     ``event``, ``time_unit``, ``waits``, ``block_size`` and ``spread`` say how it is to be
     understood where its format leaves that open, as in ``workload.trace``; what means
-    nothing for the format is refused. ``memory`` is for the footprint. ``ongoing`` is told how many requests were read,
-    and the share of the file, and may raise to end it.
+    nothing for the format is refused. ``memory`` is for the footprint. ``ongoing`` is told
+    how many requests were read, and the share of the file, and may raise to end it.
     """
     texts = _flashscape.trace_info(
         Path(path),
@@ -242,7 +242,8 @@ def convert(
 
     An ``out`` that ends in .gz or .zst is compressed. Raises TraceError where the format
     cannot express something that it was not told to ``drop`` or ``round``: then there is
-    no output. ``event`` to ``spread`` are as for ``info``. The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
+    no output. ``event`` to ``spread`` are as for ``info``.
+    The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
     text = _flashscape.trace_convert(
         Path(path),
