@@ -228,3 +228,49 @@ def test_real_traces_have_the_figures_of_their_readme():
     tpcc = fs.trace.info(folder / "tpcc-small.trace")
     assert tpcc.of_kind("read")["share"] == pytest.approx(0.626, abs=0.001)
     assert tpcc.statistics["arrivals"]["requests_per_s"] == pytest.approx(51_000, rel=0.01)
+
+
+FIO = "fio version 3 iolog\n5 a add\n5 a write 0 4096\n7 b write 0 4096\n"
+
+
+def test_info_says_how_a_file_was_read(flashscape, tmp_path):
+    (tmp_path / "log").write_text(FIO)
+    found = fs.trace.info(tmp_path / "log", time_unit="ms")
+    assert found.span_ns == 2_000_000
+    assert list(found.passed_over.values()) == [1]
+    assert found.device_names == ["a", "b"]
+    assert "device_names" not in found.description()
+    shown = flashscape("trace", "info", "log", "--time-unit=ms")
+    assert "note: passed over: 1 lines, the first 2: add, open, close" in shown.out
+    assert "0 = a" in shown.out
+    foreign = flashscape("trace", "info", "log", "--event=queue")
+    assert foreign.status == 2
+    assert "log: event has no meaning for fio I/O log, version 3" in foreign.err
+
+
+def test_coarse_stamps_are_told_and_may_be_taken_apart(flashscape, tmp_path):
+    (tmp_path / "coarse").write_text("9,0,8,0,7\n9,8,8,0,7\n10,16,8,0,7\n")
+    told = "stamps are whole multiples of 1 s: up to 2 requests come at once"
+    assert told in flashscape("trace", "info", "coarse").out
+    apart = flashscape("trace", "info", "coarse", "--spread=uniform")
+    assert told not in apart.out
+    found = fs.trace.info(tmp_path / "coarse", spread="uniform")
+    assert found.statistics["arrivals"]["resolution_ns"] == 500_000_000
+    assert found.statistics["arrivals"]["simultaneous_share"] == 0
+
+
+def test_convert_and_describe_take_the_readers_options(flashscape, tmp_path):
+    (tmp_path / "log").write_text(FIO)
+    ended = flashscape("trace", "convert", "log", "out", "--to=mqsim", "--time-unit=ms")
+    assert ended.status == 0, ended.err
+    assert (tmp_path / "out").read_text() == "5000000 0 0 8 0\n7000000 1 0 8 0\n"
+    assert "note: passed over: 1 lines, the first 2" in ended.err
+    assert "note: names of devices have become numbers: 0 = a, 1 = b" in ended.err
+    (tmp_path / "spc").write_text("0,2,512,R,0.5\n0,4,512,W,0.7\n")
+    spaced = flashscape("trace", "convert", "spc", "far", "--to=mqsim", "--block-size=4KiB")
+    assert spaced.status == 0, spaced.err
+    assert (tmp_path / "far").read_text().startswith("500000000 0 16 1 1\n")
+    wrong = flashscape("trace", "describe", "spc", "--out=stats.json", "--waits=gaps")
+    assert wrong.status == 2
+    assert "waits has no meaning for SPC" in wrong.err
+    assert flashscape("trace", "describe", "spc", "--out=stats.json").status == 0

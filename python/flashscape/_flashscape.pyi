@@ -52,13 +52,14 @@ def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
     ``file`` is what faults call it; raise ConfigError with all of them.
     """
 
-def trace_formats() -> list[tuple[str, str, bool, bool]]:
-    """Name and title of every format of traces, whether it is read and whether written."""
+def trace_formats() -> list[tuple[str, str, bool]]:
+    """Name and title of every format of traces, and whether it is written."""
 
 def trace_info(
     path: Path,
     *,
     format: str | None = None,
+    reading: str = "{}",
     memory_bytes: int,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> tuple[str, str, str]:
@@ -73,6 +74,7 @@ def trace_convert(
     to: str,
     *,
     format: str | None = None,
+    reading: str = "{}",
     drop: Sequence[str] = ...,
     round: bool = False,
     sort: bool = False,

@@ -223,9 +223,11 @@ def _surveyed(
 ) -> Session:
     try:
         session = Session(experiment.plan, start)
-        for announcement in session.surveys():
+        names = [workload["name"] for workload in experiment.config["workload"]]
+        for name, announcement in zip(names, session.surveys(), strict=True):
             if announcement is not None:
-                observer.surveyed(announcement)
+                whose = f"{name}: " if len(names) > 1 else ""
+                observer.surveyed(whose + announcement)
     except KeyboardInterrupt:
         raise Interrupted(None, whereabouts.now) from None
     return session

@@ -30,14 +30,12 @@ _KEY = "trace_description"
 
 
 class Format(NamedTuple):
-    """A format of traces."""
+    """A format of traces, which can be replayed and measured."""
 
     name: str
     """As options and configurations write it."""
     title: str
     """As people call it."""
-    is_read: bool
-    """Whether traces in it can be replayed and measured."""
     is_written: bool
     """Whether traces can be converted to it."""
 
@@ -57,7 +55,7 @@ class TraceInfo:
 
     def __init__(self, file: dict[str, Any], statistics: dict[str, Any], model: str) -> None:
         self.file = file
-        """Path, format, why it is taken for that, compression and first stamp."""
+        """Path, format, why it is taken for that, compression, stamps, and what was passed over."""
         self.statistics = statistics
         """Everything else."""
         self._model = model
@@ -100,8 +98,18 @@ class TraceInfo:
 
     @property
     def notes(self) -> list[str]:
-        """What to know when reading the figures."""
-        return list(self.statistics["notes"])
+        """What to know when reading the figures, of the file first."""
+        return [*_remarks(self.file), *_coarse(self.file["stamps"]), *self.statistics["notes"]]
+
+    @property
+    def passed_over(self) -> dict[str, int]:
+        """Lines of the file that are no requests, by reason."""
+        return {passed["reason"]: passed["lines"] for passed in self.file["passed_over"]}
+
+    @property
+    def device_names(self) -> list[str]:
+        """The names of devices 0, 1, …; none where the trace numbers them itself."""
+        return list(self.file["device_names"])
 
     def of_kind(self, kind: str) -> dict[str, Any] | None:
         """Figures of ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``, if any came."""
@@ -143,20 +151,66 @@ class TraceInfo:
         return f"<TraceInfo {self.file['file']}: {self.format}, {kinds}>"
 
 
+def _remarks(file: dict[str, Any]) -> list[str]:
+    """How a file was read, as sentences."""
+    passed = (
+        f"passed over: {p['lines']:,} lines, the first {p['first_line']:,}: {p['reason']}"
+        for p in file["passed_over"]
+    )
+    return [*(f"read as: {note}" for note in file["read_as"]), *passed]
+
+
+def _coarse(stamps: dict[str, Any]) -> list[str]:
+    if not stamps["coarse"] or stamps["spread"]:
+        return []
+    unit = units.duration(stamps["unit_ns"])
+    at_once = f"up to {stamps['most_at_once']:,} requests come at once"
+    return [f"stamps are whole multiples of {unit}: {at_once}; spread = uniform takes them apart"]
+
+
+def _reading(
+    event: str | None,
+    time_unit: str | None,
+    waits: str | None,
+    block_size: str | None,
+    spread: str | None,
+) -> str:
+    """What the reader is told beside the format; what was not said is left out."""
+    told = {
+        "event": event,
+        "time_unit": time_unit,
+        "waits": waits,
+        "block_bytes": None if block_size is None else units.size_of(block_size),
+        "spread": spread,
+    }
+    return json.dumps({key: value for key, value in told.items() if value is not None})
+
+
 def info(
     path: str | PathLike[str],
     *,
     format: str | None = None,
+    event: str | None = None,
+    time_unit: str | None = None,
+    waits: str | None = None,
+    block_size: str | None = None,
+    spread: str | None = None,
     memory: str = MEMORY,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> TraceInfo:
     """Measure a trace; raise TraceError where it is missing, damaged or ambiguous.
 
-    ``memory`` is for its footprint. ``ongoing`` is told how many requests were read,
-    and the share of the file, and may raise to end it.
+    ``event``, ``time_unit``, ``waits``, ``block_size`` and ``spread`` say how it is to be
+    understood where its format leaves that open, as in ``workload.trace``; what means
+    nothing for the format is refused. ``memory`` is for the footprint. ``ongoing`` is told
+    how many requests were read, and the share of the file, and may raise to end it.
     """
     texts = _flashscape.trace_info(
-        Path(path), format=format, memory_bytes=units.size_of(memory), ongoing=ongoing
+        Path(path),
+        format=format,
+        reading=_reading(event, time_unit, waits, block_size, spread),
+        memory_bytes=units.size_of(memory),
+        ongoing=ongoing,
     )
     file, statistics = (json.loads(text) for text in texts[:2])
     return TraceInfo(file, statistics, texts[2])
@@ -168,6 +222,11 @@ def convert(
     to: str,
     *,
     format: str | None = None,
+    event: str | None = None,
+    time_unit: str | None = None,
+    waits: str | None = None,
+    block_size: str | None = None,
+    spread: str | None = None,
     drop: Iterable[str] = (),
     round: bool = False,
     sort: bool = False,
@@ -183,13 +242,15 @@ def convert(
 
     An ``out`` that ends in .gz or .zst is compressed. Raises TraceError where the format
     cannot express something that it was not told to ``drop`` or ``round``: then there is
-    no output. The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
+    no output. ``event`` to ``spread`` are as for ``info``.
+    The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
     text = _flashscape.trace_convert(
         Path(path),
         Path(out),
         to,
         format=format,
+        reading=_reading(event, time_unit, waits, block_size, spread),
         drop=list(drop),
         round=round,
         sort=sort,
@@ -202,6 +263,7 @@ def convert(
         ongoing=ongoing,
     )
     done: dict[str, Any] = json.loads(text)
+    done["notes"] = [*_remarks(done), *done["notes"]]
     return done
 
 

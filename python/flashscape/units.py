@@ -32,6 +32,16 @@ def size(count: float) -> str:
     return _scaled(count, _SIZES, "B")
 
 
+def binary(count: float) -> str:
+    """Bytes in powers of two, as addresses and footprints go: ``4 KiB``."""
+    scale = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+    place = 0
+    while abs(count) >= 1024 and place < len(scale) - 1:
+        count, place = count / 1024, place + 1
+    digits = f"{count:.0f}" if count == int(count) or count >= 1000 else f"{count:.3g}"
+    return f"{digits} {scale[place]}"
+
+
 def rate(per_second: float) -> str:
     """Bytes per second: ``640 MB/s``."""
     return f"{size(per_second)}/s"

@@ -1,11 +1,12 @@
 //! Traces that are written: read back, they have the same requests, and what a format
-//! cannot say is refused. Where this crate has no reader for a format, the test reads
-//! it after the format's definition.
+//! cannot say is refused. They are read back twice: by the test itself, after the
+//! format's definition, and by the readers of this crate.
 
 use engine::{Span, Streams};
 use flate2::read::GzDecoder;
 use host::Kind;
 use host::trace::write::{Choices, Target, convert};
+use host::trace::{Event, Format, Options, Spread, TimeUnit};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -106,7 +107,7 @@ fn request(line: &str, target: Target) -> Option<Request> {
             let [device, start, bytes] = [0, 1, 2].map(|at| number(commas[at]));
             (decimal(commas[4], 9), device as u32, data(commas[3] == "R"), start * 512, bytes)
         }
-        Target::Fio => {
+        Target::FioV3 => {
             let kind = match *blanks.get(2)? {
                 "read" => Kind::Read,
                 "write" => Kind::Write,
@@ -153,7 +154,7 @@ fn every_format_says_the_same_as_its_source() {
             let input = folder.file("in", &text);
             for ending in ["", ".gz", ".zst"] {
                 let output = folder.0.join(format!("out{ending}"));
-                let choices = forced(host::trace::Format::Mqsim);
+                let choices = forced(Format::Mqsim);
                 converted(&input, &output, *target, &choices).unwrap();
                 assert_eq!(read(&output, *target), requests, "{target}{ending}, seed {seed}");
             }
@@ -162,17 +163,129 @@ fn every_format_says_the_same_as_its_source() {
     assert_eq!(folder.names(), ["in", "out", "out.gz", "out.zst"], "nothing else is left");
 }
 
+/// The reader of what a writer writes.
+fn reader(target: Target) -> Format {
+    *Format::ALL.iter().find(|format| format.name() == target.name()).expect("it has one")
+}
+
+#[test]
+fn every_writer_has_a_reader_of_its_name_and_title() {
+    for target in Target::ALL {
+        assert_eq!(reader(*target).title(), target.title());
+    }
+}
+
+/// MQSim's rows with devices numbered as they appear, as readers number those that have
+/// names.
+fn numbered(text: &str) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut numbered = String::new();
+    for line in text.lines() {
+        let columns: Vec<&str> = line.split(' ').collect();
+        let device = seen.iter().position(|known| *known == columns[1]).unwrap_or_else(|| {
+            seen.push(columns[1]);
+            seen.len() - 1
+        });
+        numbered += &format!("{} {device} {}\n", columns[0], columns[2..].join(" "));
+    }
+    numbered
+}
+
 #[test]
 fn there_and_back_again_is_the_same_file() {
     let folder = Folder::new("back");
+    let (there, back) = (folder.0.join("there"), folder.0.join("back"));
     for seed in 100..120 {
-        let (text, _) = random(seed, 4);
-        let input = folder.file("in", &text);
-        let (there, back) = (folder.0.join("there"), folder.0.join("back"));
-        converted(&input, &there, Target::Disksim, &forced(host::trace::Format::Mqsim)).unwrap();
-        converted(&there, &back, Target::Mqsim, &forced(host::trace::Format::Disksim)).unwrap();
-        assert_eq!(std::fs::read_to_string(back).unwrap(), text, "seed {seed}");
+        for target in Target::ALL {
+            let has_names = matches!(target, Target::Msr | Target::FioV3);
+            let (text, _) = random(seed, if *target == Target::Captured { 1 } else { 4 });
+            let input = folder.file("in", &text);
+            converted(&input, &there, *target, &forced(Format::Mqsim)).unwrap();
+            converted(&there, &back, Target::Mqsim, &forced(reader(*target))).unwrap();
+            let wanted = if has_names { numbered(&text) } else { text };
+            assert_eq!(std::fs::read_to_string(&back).unwrap(), wanted, "{target}, seed {seed}");
+        }
     }
+}
+
+/// Requests of all kinds, at any byte, as the captured CSV has them.
+fn captured(seed: u64, kinds: &[char]) -> String {
+    let mut stream = Streams::new(seed).stream("captured");
+    let mut text = "time_us,op,offset,length\n".to_owned();
+    let mut us = stream.below(1 << 40);
+    for _ in 0..1 + stream.below(300) {
+        us += stream.below(10_000);
+        let kind = kinds[stream.below(kinds.len() as u64) as usize];
+        let (offset, bytes) = match kind {
+            'F' => (0, 0),
+            _ => (stream.below(1 << 40), 1 + stream.below(1 << 20)),
+        };
+        text += &format!("{us},{kind},{offset},{bytes}\n");
+    }
+    text
+}
+
+#[test]
+fn bytes_and_other_kinds_come_back_where_a_format_has_them() {
+    let folder = Folder::new("bytes");
+    let (there, back) = (folder.0.join("there"), folder.0.join("back"));
+    for seed in 200..220 {
+        for (target, kinds) in [
+            (Target::Captured, &['R', 'W', 'T', 'F', 'Z'][..]),
+            (Target::FioV3, &['R', 'W', 'T', 'F']),
+            (Target::Msr, &['R', 'W']),
+        ] {
+            let text = captured(seed, kinds);
+            let input = folder.file("in", &text);
+            converted(&input, &there, target, &forced(Format::Captured)).unwrap();
+            converted(&there, &back, Target::Captured, &forced(reader(target))).unwrap();
+            assert_eq!(std::fs::read_to_string(&back).unwrap(), text, "{target}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_readers_options_are_taken_and_foreign_ones_refused() {
+    let folder = Folder::new("options");
+    let output = folder.0.join("out");
+    let stamps = |input: &str, options: Options| {
+        let input = folder.file("in", input);
+        let choices = Choices { options, force: true, ..Choices::default() };
+        let done = convert(&input, &output, Target::Mqsim, &choices, &mut |_| true)?;
+        let read = read(&output, Target::Mqsim);
+        let stamps: Vec<(u64, u64)> = read.iter().map(|r| (r.0, r.3)).collect();
+        Ok::<_, host::TraceError>((stamps, done.expect("nobody ends it")))
+    };
+    let fio = "fio version 3 iolog\n5 a add\n5 a write 0 4096\n7 b write 512 4096\n";
+    let (found, done) = stamps(fio, Options::default()).unwrap();
+    assert_eq!(found, [(5_000, 0), (7_000, 512)]);
+    let [passed] = done.remarks.passed[..] else { panic!("one reason") };
+    assert_eq!((passed.lines, passed.first_line), (1, 2));
+    assert_eq!(done.remarks.names, ["a", "b"]);
+    assert_eq!(done.notes, ["names of devices have become numbers: 0 = a, 1 = b"]);
+    let ms = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
+    assert_eq!(stamps(fio, ms).unwrap().0, [(5_000_000, 0), (7_000_000, 512)]);
+    // Whole seconds: three requests in one are a third of a second apart, rounded down.
+    let coarse = "9,0,8,0,7\n9,8,8,0,7\n9,16,8,0,7\n10,24,8,0,7\n";
+    let spread = Options { spread: Some(Spread::Uniform), ..Options::default() };
+    let second = 1_000_000_000;
+    let thirds = [9 * second, 9 * second + 333_333_333, 9 * second + 666_666_666, 10 * second];
+    let (found, _) = stamps(coarse, spread).unwrap();
+    assert_eq!(found.iter().map(|(ns, _)| *ns).collect::<Vec<_>>(), thirds);
+    let both =
+        Options { event: Some(Event::Complete), block_bytes: Some(512), ..Options::default() };
+    let refusal = stamps(fio, both).unwrap_err().to_string();
+    for part in [
+        "event has no meaning for fio I/O log, version 3, only for the formats blkparse; remove it",
+        "block_size has no meaning",
+    ] {
+        assert!(refusal.contains(part), "{part:?} is not in {refusal}");
+    }
+    let spc = Options { block_bytes: Some(4_096), ..Options::default() };
+    assert_eq!(stamps("0,2,512,R,1\n", spc).unwrap().0, [(second, 8_192)]);
+    let zero = Options { block_bytes: Some(0), ..Options::default() };
+    let refusal = stamps("0,2,512,R,1\n", zero).unwrap_err().to_string();
+    assert!(refusal.contains("block_size must be more than 0 B"), "{refusal}");
 }
 
 const MIXED: &str = "time_us,op,offset,length\n\
@@ -209,16 +322,16 @@ fn disorder_and_devices_are_refused_where_a_format_has_neither() {
     let (output, backwards) =
         (folder.0.join("out"), "time_us,op,offset,length\n20,R,0,512\n10,R,0,512\n");
     let input = folder.file("back.csv", backwards);
-    let refusal = converted(&input, &output, Target::Fio, &Choices::default()).unwrap_err();
+    let refusal = converted(&input, &output, Target::FioV3, &Choices::default()).unwrap_err();
     assert!(
-        refusal.contains("1 request, the first in line 3: fio iolog 3 needs stamps"),
+        refusal.contains("1 request, the first in line 3: fio I/O log, version 3 needs stamps"),
         "{refusal}"
     );
     let rebased = Choices { rebase: true, ..Choices::default() };
     let refusal = converted(&input, &output, Target::Captured, &rebased).unwrap_err();
     assert!(refusal.contains("--sort"), "{refusal}");
     let several = folder.file("several", "5000 1 0 8 1\n6000 2 8 8 0\n7000 1 8 8 0\n");
-    let mqsim = forced(host::trace::Format::Mqsim);
+    let mqsim = forced(Format::Mqsim);
     let refusal = converted(&several, &output, Target::Captured, &mqsim).unwrap_err();
     assert!(
         refusal.contains("1 request, the first in line 2: captured CSV cannot tell"),
@@ -226,7 +339,7 @@ fn disorder_and_devices_are_refused_where_a_format_has_neither() {
     );
     let one = Choices { devices: Some(vec![1]), ..mqsim.clone() };
     let done = convert(&several, &output, Target::Captured, &one, &mut |_| true).unwrap().unwrap();
-    assert_eq!((done.read, done.written, done.passed_over), (3, 2, 1));
+    assert_eq!((done.read, done.written, done.not_asked_for), (3, 2, 1));
     assert_eq!(done.notes, ["captured CSV has no devices: device 1 has become 0"]);
     let absent = Choices { devices: Some(vec![3]), ..mqsim };
     let refusal = converted(&several, &output, Target::Captured, &absent).unwrap_err();
@@ -241,7 +354,7 @@ fn stamps_are_cut_to_a_window_stretched_and_counted_anew() {
     let window = Choices {
         start: Some(Span::from_ns(1_000)),
         end: Some(Span::from_ns(8_000)),
-        ..forced(host::trace::Format::Mqsim)
+        ..forced(Format::Mqsim)
     };
     let stamps = |choices: &Choices| {
         converted(&input, &output, Target::Mqsim, choices).unwrap();
@@ -261,7 +374,7 @@ fn a_file_is_whole_or_not_there_and_none_is_overwritten() {
     let folder = Folder::new("whole");
     let text = "0 0 0 8 1\n".repeat(200_000);
     let (input, output) = (folder.file("in", &text), folder.file("out", "precious"));
-    let mqsim = Choices { format: Some(host::trace::Format::Mqsim), ..Choices::default() };
+    let mqsim = Choices { format: Some(Format::Mqsim), ..Choices::default() };
     let refusal = converted(&input, &output, Target::Msr, &mqsim).unwrap_err();
     assert!(refusal.ends_with("there is such a file; choose another name, or --force"));
     let force = Choices { force: true, ..mqsim };

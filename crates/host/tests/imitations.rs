@@ -1,10 +1,10 @@
 //! Stand-ins against the traces that they stand for: described, imitated, described
 //! again. docs/traces.md promises the bounds that are asserted here.
 
-use host::trace::Format;
 use host::trace::imitate::Wishes;
 use host::trace::statistics::{Statistics, measure};
 use host::trace::write::{Destination, Target, imitate};
+use host::trace::{Format, Options};
 use std::path::{Path, PathBuf};
 
 const MEMORY: u64 = 512 << 20;
@@ -14,7 +14,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn statistics(path: &Path, format: Option<Format>) -> Statistics {
-    let measured = measure(path, format, MEMORY, &mut |_| true);
+    let measured = measure(path, format, &Options::default(), MEMORY, &mut |_| true);
     measured.unwrap_or_else(|error| panic!("{error}")).expect("nobody ends it").statistics
 }
 

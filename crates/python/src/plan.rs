@@ -5,7 +5,7 @@ use drive::Experiment;
 use drive::check::Checked;
 use drive::load::{Override, load_document};
 use host::trace::{Survey, glance};
-use host::{HostError, WorkloadConfig};
+use host::{HostError, TraceError, WorkloadConfig};
 use pyo3::prelude::*;
 use settings::{Document, Problems};
 use std::path::Path;
@@ -184,7 +184,7 @@ impl Inner {
         let mut traces = Vec::new();
         for (index, fault) in faults {
             match fault {
-                HostError::Trace(error) => traces.push(*error),
+                HostError::Trace(error) => traces.push(self.of_workload(index, *error)),
                 HostError::Config(error) => {
                     for fault in error.faults {
                         problems.push(format!("workload[{index}].{}", fault.key), fault.problem);
@@ -194,6 +194,15 @@ impl Inner {
         }
         self.document.locate(&mut problems);
         errors::traces(traces, &problems)
+    }
+
+    /// Says whose trace is at fault, where there are several.
+    fn of_workload(&self, index: usize, mut error: TraceError) -> TraceError {
+        let workloads = &self.experiment.workload;
+        if workloads.len() > 1 {
+            error.problem = format!("workload {:?}: {}", workloads[index].name, error.problem);
+        }
+        error
     }
 }
 

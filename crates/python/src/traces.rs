@@ -1,43 +1,49 @@
 //! Statistics of traces, conversions and stand-ins.
 
 use crate::{errors, guard};
-use host::trace::Format;
 use host::trace::imitate::{DESCRIPTION_VERSION, Model};
 use host::trace::statistics::{Measured, Progress, measure};
 use host::trace::write::{self, Choices, Destination, Target};
+use host::trace::{Format, Options, Passed, Remarks};
 use host::{Fault, Kind, TraceError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Formats of traces: name, title, columns, whether they are read, whether written.
+/// Formats of traces: name, title, whether they are written.
 #[pyfunction]
-pub fn trace_formats() -> Vec<(&'static str, &'static str, bool, bool)> {
-    let read = Format::ALL.iter();
-    let mut all: Vec<_> = read
-        .map(|format| (format.name(), format.title(), true, Target::of(format.name()).is_some()))
-        .collect();
-    let new = Target::ALL.iter().filter(|target| format_of(target.name()).is_none());
-    all.extend(new.map(|target| (target.name(), target.title(), false, true)));
-    all
+pub fn trace_formats() -> Vec<(&'static str, &'static str, bool)> {
+    let facts = |format: &Format| {
+        let name = format.name();
+        (name, format.title(), Target::of(name).is_some())
+    };
+    Format::ALL.iter().map(facts).collect()
+}
+
+/// A file's trace options, as a dictionary has them: those of `workload.trace` by key.
+fn options(given: &str) -> PyResult<Options> {
+    serde_json::from_str(given).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// What a trace is like: facts of the file, its statistics and what a stand-in is made
 /// from, each as JSON text. `ongoing` is told requests and the share of the file.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, memory_bytes, ongoing=None))]
+#[pyo3(signature = (path, *, format=None, reading="{}", memory_bytes, ongoing=None))]
 pub fn trace_info(
     py: Python<'_>,
     path: PathBuf,
     format: Option<&str>,
+    reading: &str,
     memory_bytes: u64,
     ongoing: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, String)> {
     let format = format.map(known_format).transpose()?;
+    let options = options(reading)?;
     let mut report = Report::new(ongoing);
-    let measured =
-        guard::detached(py, || measure(&path, format, memory_bytes, &mut |at| report.tell(at)))?;
+    let measured = guard::detached(py, || {
+        measure(&path, format, &options, memory_bytes, &mut |at| report.tell(at))
+    })?;
     let measured = report.outcome(measured.map_err(|error| errors::host(error.into()))?)?;
     let facts = facts(&path, &measured);
     let statistics = measured.statistics;
@@ -50,9 +56,28 @@ fn facts(path: &std::path::Path, measured: &Measured) -> Value {
         "format": measured.format.name(),
         "title": measured.format.title(),
         "reason": measured.reason,
-        "compressed": measured.compressed,
+        "compressed": measured.compression.is_some(),
         "first_stamp_ns": measured.first_stamp.as_ns(),
+        "stamps": {
+            "unit_ns": measured.stamps.unit.as_ns(),
+            "repeated": measured.stamps.repeated,
+            "most_at_once": measured.stamps.most_at_once,
+            "coarse": measured.stamps.is_coarse(),
+            "spread": measured.spread,
+        },
+        "passed_over": passed(&measured.remarks),
+        "read_as": measured.remarks.notes,
+        "device_names": measured.remarks.names,
     })
+}
+
+/// Lines that are no requests, by reason.
+fn passed(remarks: &Remarks) -> Vec<Value> {
+    let of_reason = |passed: &Passed| {
+        let Passed { reason, lines, first_line } = *passed;
+        json!({ "reason": reason, "lines": lines, "first_line": first_line })
+    };
+    remarks.passed.iter().map(of_reason).collect()
 }
 
 /// The version of descriptions.
@@ -64,7 +89,7 @@ pub fn trace_description_version() -> u32 {
 /// Writes a trace in another format; what became of it as JSON text.
 #[pyfunction]
 #[pyo3(signature = (
-    input, output, to, *, format=None, drop=Vec::new(), round=false, sort=false, devices=None,
+    input, output, to, *, format=None, reading="{}", drop=Vec::new(), round=false, sort=false, devices=None,
     start_ns=None, end_ns=None, time_scale=None, rebase=false, force=false, ongoing=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -74,6 +99,7 @@ pub fn trace_convert(
     output: PathBuf,
     to: &str,
     format: Option<&str>,
+    reading: &str,
     drop: Vec<String>,
     round: bool,
     sort: bool,
@@ -88,6 +114,7 @@ pub fn trace_convert(
     let target = known_target(to)?;
     let choices = Choices {
         format: format.map(known_format).transpose()?,
+        options: options(reading)?,
         drop: drop.iter().map(|name| known_kind(name)).collect::<PyResult<_>>()?,
         round,
         sort,
@@ -108,8 +135,10 @@ pub fn trace_convert(
         "read": done.read,
         "written": done.written,
         "dropped": by_kind(done.dropped),
-        "passed_over": done.passed_over,
+        "not_asked_for": done.not_asked_for,
         "rounded": done.rounded,
+        "passed_over": passed(&done.remarks),
+        "read_as": done.remarks.notes,
         "notes": done.notes,
     });
     Ok(figures.to_string())

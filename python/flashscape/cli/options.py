@@ -63,6 +63,37 @@ def snapshots(command: Command) -> Command:
     return command
 
 
+def reading(command: Command) -> Command:
+    """How a trace is to be understood where its format leaves that open."""
+    for option in (
+        click.option(
+            "--spread",
+            type=click.Choice(["none", "uniform"]),
+            help="Whether requests of equal stamps are spread over the stamps' unit.",
+        ),
+        click.option(
+            "--block-size", metavar="SIZE", help="SPC: what addresses count; default: '512 B'."
+        ),
+        click.option(
+            "--waits",
+            type=click.Choice(["gaps", "moments"]),
+            help="fio, version 2: what a wait counts from; default: gaps.",
+        ),
+        click.option(
+            "--time-unit",
+            type=click.Choice(["us", "ms"]),
+            help="fio: the unit of stamps and waits; default: us.",
+        ),
+        click.option(
+            "--event",
+            type=click.Choice(["queue", "dispatch", "complete"]),
+            help="blkparse: the event that is the request; default: queue.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def results(command: Command) -> Command:
     """``--out``, ``--requests``, ``--fio-json``, ``--force``, ``--json`` and ``--quiet``."""
     for option in (

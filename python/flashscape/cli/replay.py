@@ -1,4 +1,4 @@
-"""``flashscape replay``: a trace and a preset make an experiment."""
+"""``flashscape replay``: traces and a preset make an experiment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from flashscape.cli import options
+from flashscape.cli import options, tenants
 from flashscape.cli.show import Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
@@ -43,8 +43,27 @@ def number(text: str) -> float:
     return value
 
 
+class _Described(click.ParamType):  # type: ignore[type-arg]
+    """A tenant as ``key=value,...``."""
+
+    name = "KEY=VALUE,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return tenants.parse(value)
+
+
 @click.command("replay")
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("traces", metavar="TRACE...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--tenant",
+    "described",
+    type=_Described(),
+    multiple=True,
+    help="A trace with what is said of it alone, such as"
+    " 'name=web,file=a.gz,start=10 s,offset=1 GiB,size=1 GiB,priority=high'; other options hold"
+    " for all. Repeatable.",
+)
+@click.option("--partition", is_flag=True, help="Give each trace an equal part of the drive.")
 @click.option("--drive", required=True, metavar="PRESET", help="See `flashscape presets`.")
 @click.option(
     "--format",
@@ -61,27 +80,7 @@ def number(text: str) -> float:
     type=click.Choice(["refuse", "sort"]),
     help="What to do about stamps that run backwards; the default depends on the format.",
 )
-@click.option(
-    "--spread",
-    type=click.Choice(["none", "uniform"]),
-    help="Whether requests of equal stamps are spread over the stamps' unit.",
-)
-@click.option(
-    "--event",
-    type=click.Choice(["queue", "dispatch", "complete"]),
-    help="blkparse: the event that is the request; default: queue.",
-)
-@click.option(
-    "--time-unit",
-    type=click.Choice(["us", "ms"]),
-    help="fio: the unit of stamps and waits; default: us.",
-)
-@click.option(
-    "--waits",
-    type=click.Choice(["gaps", "moments"]),
-    help="fio, version 2: what a wait counts from; default: gaps.",
-)
-@click.option("--block-size", metavar="SIZE", help="SPC: what addresses count; default: '512 B'.")
+@options.reading
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
@@ -110,7 +109,9 @@ def number(text: str) -> float:
 @options.snapshots
 @options.results
 def command(
-    trace: Path,
+    traces: tuple[Path, ...],
+    described: tuple[tenants.Tenant, ...],
+    partition: bool,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
     requests: Path | None,
@@ -122,25 +123,53 @@ def command(
     save_drive: Path | None,
     **choices: Any,
 ) -> None:
-    """Replay TRACE on a preset drive."""
+    """Replay each TRACE on a preset drive.
+
+    Several traces share the drive, each as a tenant of its own that is called like its
+    file. All have the whole drive unless --partition or --tenant gives them parts.
+    """
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
-    config = configuration(trace, **choices)
+    together = tenants.named([*map(tenants.Tenant, traces), *described])
+    config = configuration(together, **choices)
     try:
-        experiment = Experiment.from_dict(config, overrides, name=f"replay of {trace}")
+        name = f"replay of {', '.join(str(tenant.file) for tenant in together)}"
+        experiment = Experiment.from_dict(config, overrides, name=name)
+        if partition:
+            experiment = _partitioned(experiment, quiet=quiet or as_json)
         run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
     except (ConfigError, TraceError) as error:
-        error.args = (_as_options(str(error)), *error.args[1:])
+        error.args = (_as_options(str(error), together), *error.args[1:])
         raise
 
 
-def _as_options(advice: str) -> str:
+def _partitioned(experiment: Experiment, *, quiet: bool) -> Experiment:
+    """The experiment with equal regions, and who has which on standard error."""
+    regions = tenants.partition(experiment)
+    divided = experiment.replace(
+        {f"workload[{index}].region": region for index, region in enumerate(regions)}
+    )
+    if not quiet:
+        from flashscape.report.rows import part
+
+        for workload in divided.config["workload"]:
+            click.echo(f"{workload['name']}: {part(workload)}", err=True)
+    return divided
+
+
+def _as_options(advice: str, together: list[tenants.Tenant]) -> str:
     for key, option in _KEYS:
         advice = re.sub(key, option, advice)
+    if len(together) > 1:
+        for index, tenant in enumerate(together):
+            advice = re.sub(
+                rf"\bworkload\[{index}\]\.(trace\.)?", f'tenant "{tenant.name}", ', advice
+            )
+        advice = advice.replace('workload "', 'tenant "')
     return advice
 
 
 def configuration(
-    trace: Path,
+    together: list[tenants.Tenant],
     *,
     drive: str,
     format_: str | None,
@@ -161,8 +190,7 @@ def configuration(
     audit: bool,
 ) -> dict[str, Any]:
     """Return the experiment that the options describe; what was not said is left out."""
-    replayed = {
-        "file": str(trace),
+    common = {
         "format": format_,
         "mode": "closed" if closed else "open",
         "time_scale": time_scale,
@@ -176,13 +204,17 @@ def configuration(
         "combine": combine,
         "out_of_range": out_of_range,
     }
-    workload = {"name": "trace", "queue_depth": queue_depth, "trace": _said(replayed)}
+
+    def workload(tenant: tenants.Tenant) -> dict[str, Any]:
+        own = {"file": str(tenant.file), **_said(common), **tenant.trace}
+        return {**_said({"queue_depth": queue_depth}), **tenant.workload, "trace": own}
+
     precondition = {"fill": fill, "age": None if age is None else {"overwrites": age}}
     return {
-        "title": f"{trace.name} on {drive}",
+        "title": f"{', '.join(tenant.file.name for tenant in together)} on {drive}",
         "drive": {"preset": drive},
         "precondition": _said(precondition),
-        "workload": [_said(workload)],
+        "workload": [{"name": tenant.name, **workload(tenant)} for tenant in together],
         "run": {"audit": audit},
     }
 

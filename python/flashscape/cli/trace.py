@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from flashscape import trace, units
+from flashscape.cli import options
 from flashscape.cli.replay import number, numbers
 from flashscape.errors import FlashscapeError
 
@@ -63,18 +64,18 @@ class _Formats(click.ParamType):  # type: ignore[type-arg]
 
     name = "FORMAT"
 
-    def __init__(self, which: str) -> None:
-        self._which = which
+    def __init__(self, *, written: bool = False) -> None:
+        self._written = written
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        known = [f.name for f in trace.formats().values() if getattr(f, self._which)]
+        known = [f.name for f in trace.formats().values() if f.is_written or not self._written]
         if value not in known:
             self.fail(f"no format {value!r} (there are {', '.join(known)})", param, ctx)
         return value
 
 
 _format = click.option(
-    "--format", "format_", type=_Formats("is_read"), help="The format of FILE; default: detected."
+    "--format", "format_", type=_Formats(), help="The format of FILE; default: detected."
 )
 _memory = click.option(
     "--memory",
@@ -102,6 +103,7 @@ def command() -> None:
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @_format
+@options.reading
 @_memory
 @click.option(
     "--json",
@@ -119,6 +121,7 @@ def info(
     json_file: Path | None,
     force: bool,
     quiet: bool,
+    **reading: str | None,
 ) -> None:
     """Say what the traces in FILE... are like: mix, sizes, bursts, footprint, hotness, runs."""
     to_stdout = json_file == Path("-")
@@ -129,7 +132,9 @@ def info(
     for file in files:
         try:
             with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
-                found = trace.info(file, format=format_, memory=memory, ongoing=ongoing)
+                found = trace.info(
+                    file, format=format_, memory=memory, ongoing=ongoing, **_spaced(reading)
+                )
         except FlashscapeError as error:
             faults.append(error)
             continue
@@ -160,8 +165,9 @@ def _print(found: TraceInfo, *, is_first: bool) -> None:
 @command.command("convert", short_help="Write a trace in another format.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("out", type=_out)
-@click.option("--to", required=True, type=_Formats("is_written"), help="The format of OUT.")
+@click.option("--to", required=True, type=_Formats(written=True), help="The format of OUT.")
 @_format
+@options.reading
 @_drop
 @click.option("--round", "round_", is_flag=True, help="Ranges outwards, stamps down, to fit OUT.")
 @click.option("--sort", is_flag=True, help="Put requests in the order of their stamps.")
@@ -200,7 +206,7 @@ def convert(
             start_ns=start,
             end_ns=end,
             ongoing=ongoing,
-            **choices,
+            **_spaced(choices),
         )
     if quiet:
         return
@@ -212,11 +218,18 @@ def convert(
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes, as JSON.")
 @_format
+@options.reading
 @_memory
 @_force
 @_quiet
 def describe(
-    file: Path, out: Path, format_: str | None, memory: str, force: bool, quiet: bool
+    file: Path,
+    out: Path,
+    format_: str | None,
+    memory: str,
+    force: bool,
+    quiet: bool,
+    **reading: str | None,
 ) -> None:
     """Write statistics of the trace in FILE, from which a stand-in can be made.
 
@@ -224,7 +237,13 @@ def describe(
     """
     with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
         found = trace.describe(
-            file, out, format=format_, memory=memory, force=force, ongoing=ongoing
+            file,
+            out,
+            format=format_,
+            memory=memory,
+            force=force,
+            ongoing=ongoing,
+            **_spaced(reading),
         )
     if quiet:
         return
@@ -238,7 +257,7 @@ def describe(
 @click.argument("description", metavar="STATS", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes.")
 @click.option(
-    "--to", type=_Formats("is_written"), default="captured", show_default=True, help="Its format."
+    "--to", type=_Formats(written=True), default="captured", show_default=True, help="Its format."
 )
 @click.option("--rows", type=click.IntRange(min=1), metavar="N", help="Requests.")
 @click.option("--span", type=_size, metavar="SIZE", help="Size of the address space.")
@@ -267,11 +286,18 @@ def imitate(
     _say_losses(done)
 
 
+def _spaced(choices: dict[str, Any]) -> dict[str, Any]:
+    """A size as on other commands: the blank may be missing."""
+    if (size := choices["block_size"]) is None:
+        return choices
+    return {**choices, "block_size": _size(size)}
+
+
 def _say_losses(done: dict[str, Any]) -> None:
     for kind, count in done["dropped"].items():
         click.echo(f"left out as told: {count:,} {kind.replace('_', '-')}", err=True)
-    if passed_over := done.get("passed_over"):
-        click.echo(f"not asked for (other devices or times): {passed_over:,}", err=True)
+    if elsewhere := done.get("not_asked_for"):
+        click.echo(f"not asked for (other devices or times): {elsewhere:,}", err=True)
     if rounded := done["rounded"]:
         click.echo(f"rounded to what the format has: {rounded:,}", err=True)
     for note in done.get("notes", ()):

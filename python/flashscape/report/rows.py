@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import units
@@ -10,7 +11,7 @@ from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flashscape.causes import Cause
     from flashscape.compare.comparison import Contrast
@@ -37,6 +38,36 @@ class Rows(NamedTuple):
     names: int
     brief: Rows | None = None
     """Less of it, for where there is little room."""
+
+
+def tenants(result: Result) -> Rows:
+    """Who has which part of the drive, where several share it."""
+    workloads = result.summary["config"]["workload"]
+    head = ("initiator", "part of the drive", "requests from", "starts", "priority")
+    rows = [
+        (
+            workload["name"],
+            part(workload),
+            Path(workload["trace"]["file"]).name if "trace" in workload else "synthetic",
+            workload.get("start", "0 s"),
+            workload["priority"],
+        )
+        for workload in workloads
+    ]
+    brief = Rows("Tenants", head[:2], [row[:2] for row in rows], 2)
+    return Rows("Tenants", head, rows if len(rows) > 1 else [], 5, brief)
+
+
+def part(workload: Mapping[str, Any]) -> str:
+    """The part of the drive that a workload has."""
+    region = workload.get("region") or {}
+    if not region:
+        return "the whole"
+    begin = units.size_of(region.get("offset", "0 B"))
+    if "size" not in region:
+        return f"{units.binary(begin)} to the end"
+    end = begin + units.size_of(region["size"])
+    return f"{units.binary(begin)} to {units.binary(end)}"
 
 
 def requests(result: Result) -> Rows:
@@ -166,7 +197,8 @@ def _behind(row: Difference) -> str:
 
 def everything(result: Result) -> list[Rows]:
     """Every table of a summary."""
-    return [requests(result), latencies(result), causes(result), drive(result)]
+    parts = [tenants(result), requests(result), latencies(result), causes(result), drive(result)]
+    return [part for part in parts if part.rows]
 
 
 def headline(result: Result) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _DEVICES_SHOWN = 8
 _COMMON_SHOWN = 4
-_KIB = 1024
 
 
 def headline(info: TraceInfo) -> str:
@@ -41,9 +40,9 @@ def kinds(info: TraceInfo) -> Rows:
                 _name(figures),
                 f"{figures['requests']:,}",
                 units.percent(figures["share"]),
-                binary(figures["bytes"]) if aligned else "–",
+                units.binary(figures["bytes"]) if aligned else "–",
                 units.percent(aligned["aligned_4_kib_share"]) if aligned else "–",
-                binary(aligned["least_bytes"]) if aligned else "–",
+                units.binary(aligned["least_bytes"]) if aligned else "–",
             )
         )
     head = ("kind", "requests", "share", "bytes", "4 KiB aligned", "all aligned to")
@@ -58,8 +57,8 @@ def sizes(info: TraceInfo) -> Rows:
         if (spread := figures["size_bytes"]) is not None:
             shown = (spread[name] for name in ("mean", "p10", "p50", "p90", "p99", "max"))
             common = figures["common_sizes"][:_COMMON_SHOWN]
-            parts = (f"{binary(size)} {_share(n, figures['requests'])}" for size, n in common)
-            rows.append((_name(figures), *map(binary, shown), ", ".join(parts)))
+            parts = (f"{units.binary(size)} {_share(n, figures['requests'])}" for size, n in common)
+            rows.append((_name(figures), *map(units.binary, shown), ", ".join(parts)))
     head = ("kind", "mean", "p10", "p50", "p90", "p99", "max", "most common")
     brief = Rows("Sizes", head[:-1], [row[:-1] for row in rows], 1)
     return Rows("Sizes", head, rows, 1, brief)
@@ -70,7 +69,7 @@ def arrivals(info: TraceInfo) -> Rows:
     figures = info.statistics["arrivals"]
     rows = []
     if (rate := figures["requests_per_s"]) is not None:
-        throughput = binary(figures["bytes_per_s"])
+        throughput = units.binary(figures["bytes_per_s"])
         rows.append(("mean rate", f"{units.count(rate)} requests/s, {throughput}/s"))
     if (gap := figures["gap_ns"]) is not None:
         named = ("mean", "p10", "p50", "p90", "p99", "max")
@@ -100,7 +99,7 @@ def windows(info: TraceInfo) -> Rows:
             units.duration(window["window_ns"]),
             f"{window['windows']:,}",
             f"{window['peak_requests']:,}",
-            f"{binary(window['peak_bytes'])}",
+            f"{units.binary(window['peak_bytes'])}",
             _or_dash(window["empty_share"], units.percent),
             _or_dash(window["cov"], "{:.2f}".format),
             _or_dash(window["dispersion"], "{:.3g}".format),
@@ -120,13 +119,14 @@ def places(info: TraceInfo) -> Rows:
     if not figures["touched_bytes"]:
         return Rows("Places", ("figure", "value"), [], 2)
     parts = ("read", "written", "both")
-    by_kind = ", ".join(f"{part} {binary(figures[f'{part}_bytes'])}" for part in parts)
+    by_kind = ", ".join(f"{part} {units.binary(figures[f'{part}_bytes'])}" for part in parts)
     rows = [
-        ("touched", f"{binary(figures['touched_bytes'])} ({by_kind})"),
+        ("touched", f"{units.binary(figures['touched_bytes'])} ({by_kind})"),
         (
             "span",
-            f"{binary(figures['span_bytes'])}, of which {units.percent(figures['touched_share'])} "
-            f"touched in {figures['stretches']:,} stretches",
+            f"{units.binary(figures['span_bytes'])}, of which "
+            f"{units.percent(figures['touched_share'])} touched"
+            f" in {figures['stretches']:,} stretches",
         ),
     ]
     if (ratio := figures["overwrite_ratio"]) is not None:
@@ -137,8 +137,8 @@ def places(info: TraceInfo) -> Rows:
         rows.append(("read after written", f"{share} of what is read was written before"))
     for label, key, shown in (
         ("time to rewrite", "rewrite_time_ns", units.duration),
-        ("written until rewrite", "rewrite_distance_bytes", binary),
-        ("read until reread", "reread_distance_bytes", binary),
+        ("written until rewrite", "rewrite_distance_bytes", units.binary),
+        ("read until reread", "reread_distance_bytes", units.binary),
     ):
         if (spread := reuse[key]) is not None:
             named = ("p10", "p50", "p90", "p99")
@@ -202,11 +202,11 @@ def devices(info: TraceInfo) -> Rows:
         return Rows("Devices", ("device",), [], 1)
     rows = [
         (
-            str(device["device"]),
+            _device(info, device["device"]),
             f"{device['requests']:,}",
             units.percent(device["requests"] / info.requests),
-            binary(device["bytes"]),
-            f"{binary(device['begin_bytes'])} to {binary(device['end_bytes'])}",
+            units.binary(device["bytes"]),
+            f"{units.binary(device['begin_bytes'])} to {units.binary(device['end_bytes'])}",
         )
         for device in known[:_DEVICES_SHOWN]
     ]
@@ -215,14 +215,9 @@ def devices(info: TraceInfo) -> Rows:
     return Rows(title, ("device", "requests", "share", "bytes", "addresses"), rows, 1)
 
 
-def binary(count: float) -> str:
-    """Bytes in powers of two, as addresses and footprints go: ``4 KiB``."""
-    scale = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-    place = 0
-    while abs(count) >= _KIB and place < len(scale) - 1:
-        count, place = count / _KIB, place + 1
-    digits = f"{count:.0f}" if count == int(count) or count >= 1000 else f"{count:.3g}"
-    return f"{digits} {scale[place]}"
+def _device(info: TraceInfo, device: int) -> str:
+    names = info.device_names
+    return f"{device} = {names[device]}" if device < len(names) else str(device)
 
 
 def _name(figures: dict[str, Any]) -> str:

@@ -5,7 +5,9 @@
 //! replay then know it. A file is streamed, never held in memory: `lines` cuts it
 //! up, `rows` parses, `detect` finds the format, `survey` reads it once to know
 //! what is in it, `placement` maps its addresses onto a drive, `order` puts the
-//! stamps in order, `spread` takes equal ones apart, and `replay` plays it.
+//! stamps in order, `spread` takes equal ones apart, and `replay` plays it. For
+//! statistics and conversions `input` says what a file is, and `preview` what must
+//! be known of it before it is gone through.
 
 mod alibaba;
 mod blkparse;
@@ -20,6 +22,7 @@ mod fio_v3;
 mod foreign;
 mod gzip;
 pub mod imitate;
+mod input;
 mod lines;
 mod mqsim;
 mod msr;
@@ -42,12 +45,15 @@ pub mod write;
 mod zst;
 
 use columns::Fault;
+pub use input::Remarks;
 pub use lines::Compression;
 pub use options::{Event, Options, Spread, TimeUnit, Waits};
 use parse::{Outcome, Parse};
 pub(crate) use placement::{chosen, foreign_settings};
 pub use rows::Passed;
-pub use survey::{Backwards, DeviceSurvey, Farthest, Survey, Tally, glance, survey, survey_with};
+pub use survey::{
+    Backwards, DeviceSurvey, Farthest, Stamps, Survey, Tally, glance, survey, survey_with,
+};
 
 /// Declares the formats: the enum, its names and the way to each parser.
 macro_rules! registry {

@@ -62,14 +62,9 @@ impl InOrder {
         Ok(self.waiting.pop().map(|Reverse(waiting)| waiting.row))
     }
 
-    /// The number of the line of the row read last, counted from 1.
-    pub fn line(&self) -> u64 {
-        self.rows.line()
-    }
-
-    /// The share of the file that was read.
-    pub fn share(&self) -> f64 {
-        self.rows.share()
+    /// Where the rows come from.
+    pub fn source(&self) -> &Rows {
+        &self.rows
     }
 
     /// A fault of the row read last.

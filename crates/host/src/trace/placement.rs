@@ -159,12 +159,7 @@ fn known(survey: &Survey) -> String {
 
 /// The keys of `config` that mean nothing for `format`.
 pub(crate) fn foreign_settings(config: &TraceConfig, format: Format) -> Vec<Fault> {
-    let fault = |key: &str| {
-        let (title, others) = (format.title(), Options::formats_with(key));
-        let problem =
-            format!("has no meaning for {title}, only for the formats {others}; remove it");
-        Fault::new(format!("trace.{key}"), problem)
-    };
+    let fault = |key: &str| Fault::new(format!("trace.{key}"), Options::no_meaning(key, format));
     config.options().foreign_to(format).into_iter().map(fault).collect()
 }
 

@@ -1,13 +1,12 @@
 //! What must be known of a trace before it is gone through in order: read once, with
 //! somebody told how far that has come.
 
-use super::Format;
 use super::detect::empty;
-use super::rows::Rows;
+use super::input::{Input, Remarks};
 use super::statistics::Progress;
+use super::survey::{Repeats, Stamps};
 use crate::error::TraceError;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
@@ -21,21 +20,33 @@ pub(crate) struct Preview {
     /// How far the farthest lies behind.
     pub largest_step_ns: u64,
     pub devices: BTreeSet<u32>,
+    /// How finely stamps tell requests apart.
+    pub stamps: Stamps,
+    /// What the reader says of the file.
+    pub remarks: Remarks,
 }
 
 impl Preview {
     /// Looks at all rows; nothing where `tell` has ended it by returning false.
     pub fn of(
-        path: &Path,
-        format: Format,
+        input: &Input<'_>,
         tell: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Option<Self>, TraceError> {
-        let mut rows = Rows::open(path, format)?;
-        let mut found =
-            Self { first_ns: u64::MAX, backwards: 0, largest_step_ns: 0, devices: BTreeSet::new() };
+        let mut rows = input.rows()?;
+        let unit_ns = input.format.description().stamp_unit_ns;
+        let mut repeats = Repeats::new();
+        let mut found = Self {
+            first_ns: u64::MAX,
+            backwards: 0,
+            largest_step_ns: 0,
+            devices: BTreeSet::new(),
+            stamps: repeats.found(unit_ns),
+            remarks: Remarks::default(),
+        };
         let (mut requests, mut latest, mut device) = (0u64, 0, None);
         while let Some(row) = rows.next()? {
             requests += 1;
+            repeats.add(row.stamp_ns);
             found.first_ns = found.first_ns.min(row.stamp_ns);
             if row.stamp_ns < latest {
                 found.backwards += 1;
@@ -52,6 +63,11 @@ impl Preview {
                 return Ok(None);
             }
         }
-        if requests == 0 { Err(empty(path, &rows.passed())) } else { Ok(Some(found)) }
+        if requests == 0 {
+            return Err(empty(input.path, &rows.passed()));
+        }
+        found.stamps = repeats.found(unit_ns);
+        found.remarks = rows.remarks();
+        Ok(Some(found))
     }
 }

@@ -1,6 +1,7 @@
 //! The rows of a trace in a known format.
 
 use super::columns::{Fault, What, shown, trim};
+use super::input::Remarks;
 use super::lines::{Compression, Lines};
 use super::options::Options;
 use super::parse::Outcome;
@@ -34,12 +35,6 @@ pub struct Passed {
 }
 
 impl Rows {
-    /// Opens a file in a format, which is understood as it is by default.
-    #[allow(dead_code, reason = "for readers that leave nothing to choose")]
-    pub fn open(path: &Path, format: Format) -> Result<Self, TraceError> {
-        Self::open_with(path, format, &Options::default())
-    }
-
     /// Opens a file in a format and reads its header, where that has one.
     pub fn open_with(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
         let nothing = |reason: &&'static str| Passed { reason, lines: 0, first_line: 0 };
@@ -118,6 +113,11 @@ impl Rows {
     /// The names of devices 0, 1, …; none where the trace numbers them itself.
     pub fn names(&self) -> &[String] {
         self.parser.names()
+    }
+
+    /// All of these, so far.
+    pub fn remarks(&self) -> Remarks {
+        Remarks { passed: self.passed(), notes: self.notes(), names: self.names().to_owned() }
     }
 
     /// The share of the file that was read.

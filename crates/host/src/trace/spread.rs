@@ -3,6 +3,7 @@
 
 use super::order::InOrder;
 use super::row::Row;
+use super::rows::Rows;
 use crate::error::TraceError;
 use std::collections::VecDeque;
 
@@ -35,6 +36,11 @@ impl Spreading {
             None => self.rows.next(),
             Some(unit_ns) => self.spread(unit_ns),
         }
+    }
+
+    /// Where the rows come from.
+    pub fn source(&self) -> &Rows {
+        self.rows.source()
     }
 
     /// A fault of the row read last.

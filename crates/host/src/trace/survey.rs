@@ -69,6 +69,13 @@ pub struct Stamps {
     pub most_at_once: u64,
 }
 
+impl Stamps {
+    /// True where many requests have one stamp because stamps are coarse.
+    pub fn is_coarse(&self) -> bool {
+        self.unit.as_ns() >= COARSE_NS && self.repeated > 0
+    }
+}
+
 /// A number of requests and what they ask for together.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
@@ -149,10 +156,7 @@ pub fn glance(
             (found.format, found.reason)
         }
     };
-    if let [key, ..] = options.foreign_to(format)[..] {
-        let problem = format!("{key} has no meaning for {}; remove it", format.title());
-        return Err(TraceError { file: path.to_owned(), line: None, problem });
-    }
+    options.check(path, format)?;
     Ok(format!("{}: {} ({reason})", path.display(), format.title()))
 }
 
@@ -204,7 +208,7 @@ impl Survey {
 
     /// True where many requests have one stamp because stamps are coarse.
     pub fn is_coarse(&self) -> bool {
-        self.stamps.unit.as_ns() >= COARSE_NS && self.stamps.repeated > 0
+        self.stamps.is_coarse()
     }
 
     fn nothing_yet(path: &Path, format: Format, reason: String, options: Options) -> Self {
@@ -323,7 +327,7 @@ impl Devices {
 }
 
 /// Counts rows with equal stamps, and finds the unit that stamps count in.
-struct Repeats {
+pub(crate) struct Repeats {
     unit_ns: u64,
     last_ns: Option<u64>,
     repeated: u64,
@@ -332,12 +336,12 @@ struct Repeats {
 }
 
 impl Repeats {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { unit_ns: UNIT_MAX_NS, last_ns: None, repeated: 0, at_once: 0, most_at_once: 0 }
     }
 
     #[inline]
-    fn add(&mut self, stamp_ns: u64) {
+    pub fn add(&mut self, stamp_ns: u64) {
         if self.last_ns == Some(stamp_ns) {
             self.repeated += 1;
             self.at_once += 1;
@@ -352,7 +356,7 @@ impl Repeats {
     }
 
     /// What was found, in a format whose stamps count in `unit_ns` or coarser.
-    fn found(&self, unit_ns: u64) -> Stamps {
+    pub fn found(&self, unit_ns: u64) -> Stamps {
         Stamps {
             unit: Span::from_ns(self.unit_ns.max(unit_ns)),
             repeated: self.repeated,

@@ -3,13 +3,13 @@
 use super::watch::Watch;
 use super::{Disorder, Statistics};
 use crate::error::TraceError;
-use crate::trace::Format;
-use crate::trace::detect::{detect, empty};
+use crate::trace::detect::empty;
+use crate::trace::input::{Input, Remarks};
 use crate::trace::options::Options;
-use crate::trace::order::InOrder;
 use crate::trace::preview::Preview;
-use crate::trace::rows::Rows;
-use crate::trace::survey::survey;
+use crate::trace::spread::Spreading;
+use crate::trace::survey::{Repeats, Stamps};
+use crate::trace::{Compression, Format};
 use engine::Span;
 use std::path::Path;
 
@@ -29,10 +29,16 @@ pub struct Measured {
     pub format: Format,
     /// Why it is taken to have that format.
     pub reason: String,
-    /// True for a compressed file.
-    pub compressed: bool,
+    /// How the file is packed, if it is.
+    pub compression: Option<Compression>,
     /// The earliest stamp, from wherever the trace counts.
     pub first_stamp: Span,
+    /// How finely stamps tell requests apart, before any are taken apart.
+    pub stamps: Stamps,
+    /// True where they were taken apart.
+    pub spread: bool,
+    /// What the reader says of the file.
+    pub remarks: Remarks,
     /// What its requests are like.
     pub statistics: Statistics,
 }
@@ -69,83 +75,78 @@ impl From<TraceError> for End {
 pub fn measure(
     path: &Path,
     format: Option<Format>,
+    options: &Options,
     memory_bytes: u64,
     tell: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Measured>, TraceError> {
-    let (format, reason) = match format {
-        Some(format) => (format, "as told".to_owned()),
-        None => {
-            let found = detect(path, &Options::default())?;
-            (found.format, found.reason)
-        }
-    };
-    match Pass::new(path, format, memory_bytes).go(tell) {
-        Ok((compressed, first_stamp, statistics)) => {
-            Ok(Some(Measured { format, reason, compressed, first_stamp, statistics }))
-        }
+    let (input, reason) = Input::of(path, format, *options)?;
+    match Pass::new(input, memory_bytes).go(tell) {
+        Ok(found) => Ok(Some(Measured { reason, ..found })),
         Err(End::Stopped) => Ok(None),
-        // A survey knows more of what may be wrong with a file.
-        Err(End::Fault(error)) => Err(survey(path, Some(format)).err().unwrap_or(error)),
+        Err(End::Fault(error)) => Err(input.explained(error)),
         Err(End::Disorder | End::Tick(_)) => unreachable!("these begin another pass"),
     }
 }
 
 /// What is known before a pass.
 struct Pass<'a> {
-    path: &'a Path,
-    format: Format,
+    input: Input<'a>,
     memory_bytes: u64,
     tick_ns: u64,
-    /// Known where stamps run backwards.
+    /// Known where stamps run backwards or are taken apart.
     preview: Option<Preview>,
 }
 
 impl<'a> Pass<'a> {
-    fn new(path: &'a Path, format: Format, memory_bytes: u64) -> Self {
-        Self { path, format, memory_bytes, tick_ns: 1, preview: None }
+    fn new(input: Input<'a>, memory_bytes: u64) -> Self {
+        Self { input, memory_bytes, tick_ns: 1, preview: None }
     }
 
     /// Passes over the file, again with what the last pass taught if need be.
-    fn go(
-        mut self,
-        tell: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<(bool, Span, Statistics), End> {
+    fn go(mut self, tell: &mut dyn FnMut(Progress) -> bool) -> Result<Measured, End> {
+        if self.input.spreads() {
+            self.look_ahead(tell)?;
+        }
         self.tick_ns = self.sampled_tick()?;
         loop {
             match self.pass(tell) {
-                Err(End::Disorder) => {
-                    let found = Preview::of(self.path, self.format, tell)?;
-                    self.preview = Some(found.ok_or(End::Stopped)?);
-                }
+                Err(End::Disorder) => self.look_ahead(tell)?,
                 Err(End::Tick(tick_ns)) => self.tick_ns = tick_ns,
                 ended => return ended,
             }
         }
     }
 
+    fn look_ahead(&mut self, tell: &mut dyn FnMut(Progress) -> bool) -> Result<(), End> {
+        let found = Preview::of(&self.input, tell)?;
+        self.preview = Some(found.ok_or(End::Stopped)?);
+        Ok(())
+    }
+
     /// The unit of time of the first rows.
     fn sampled_tick(&self) -> Result<u64, TraceError> {
-        let mut rows = Rows::open(self.path, self.format)?;
+        let mut rows = self.open()?;
         let (mut first, mut divisor) = (None, 0);
         for _ in 0..SAMPLE_ROWS {
             let Some(row) = rows.next()? else { break };
             let first = *first.get_or_insert(row.stamp_ns);
             divisor = super::arrivals::greatest_divisor(divisor, row.stamp_ns.abs_diff(first));
         }
-        first.ok_or_else(|| empty(self.path, &rows.passed()))?;
+        first.ok_or_else(|| empty(self.input.path, &rows.source().passed()))?;
         Ok(divisor.max(1))
     }
 
-    fn pass(
-        &self,
-        tell: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<(bool, Span, Statistics), End> {
-        let rows = Rows::open(self.path, self.format)?;
-        let compressed = rows.compression().is_some();
-        let disorder = self.disorder();
-        let slack = disorder.filter(|disorder| disorder.sorted).map_or(0, |d| d.largest_step_ns);
-        let mut rows = InOrder::new(rows, slack);
-        let Some(first) = rows.next()? else { return Err(empty(self.path, &[]).into()) };
+    /// The rows in the order of their stamps, as far as that is known.
+    fn open(&self) -> Result<Spreading, TraceError> {
+        let sorted = self.disorder().filter(|disorder| disorder.sorted);
+        let slack_ns = sorted.map_or(0, |disorder| disorder.largest_step_ns);
+        self.input.in_order(slack_ns, self.preview.as_ref().map(|found| found.stamps))
+    }
+
+    fn pass(&self, tell: &mut dyn FnMut(Progress) -> bool) -> Result<Measured, End> {
+        let mut rows = self.open()?;
+        let mut repeats = Repeats::new();
+        let Some(first) = rows.next()? else { return Err(empty(self.input.path, &[]).into()) };
         let first_ns = self.preview.as_ref().map_or(first.stamp_ns, |found| found.first_ns);
         let mut watch = Watch::new(first_ns, self.tick_ns, self.memory_bytes);
         let (mut row, mut latest, mut requests) = (first, first_ns, 0u64);
@@ -157,13 +158,14 @@ impl<'a> Pass<'a> {
                 row.stamp_ns = latest;
             }
             latest = row.stamp_ns;
+            repeats.add(row.stamp_ns);
             watch
                 .add(&row)
                 .ok_or_else(|| rows.error("the trace asks for more than 2^64 bytes".to_owned()))?;
             requests += 1;
             if requests.is_multiple_of(REPORT_ROWS) {
                 self.check_tick(&watch)?;
-                if !tell(Progress { requests, share: rows.share() }) {
+                if !tell(Progress { requests, share: rows.source().share() }) {
                     return Err(End::Stopped);
                 }
             }
@@ -173,7 +175,18 @@ impl<'a> Pass<'a> {
             }
         }
         self.check_tick(&watch)?;
-        Ok((compressed, Span::from_ns(first_ns), watch.finish(disorder)))
+        let format = self.input.format;
+        let unit_ns = format.description().stamp_unit_ns;
+        Ok(Measured {
+            format,
+            reason: String::new(),
+            compression: rows.source().compression(),
+            first_stamp: Span::from_ns(first_ns),
+            stamps: self.preview.as_ref().map_or(repeats.found(unit_ns), |found| found.stamps),
+            spread: self.input.spreads(),
+            remarks: rows.source().remarks(),
+            statistics: watch.finish(self.disorder()),
+        })
     }
 
     fn check_tick(&self, watch: &Watch) -> Result<(), End> {
@@ -186,6 +199,9 @@ impl<'a> Pass<'a> {
 
     fn disorder(&self) -> Option<Disorder> {
         let Preview { backwards, largest_step_ns, .. } = *self.preview.as_ref()?;
+        if backwards == 0 {
+            return None;
+        }
         let sorted = largest_step_ns <= SORTED_NS;
         Some(Disorder { requests: backwards, largest_step_ns, sorted })
     }

@@ -2,11 +2,11 @@
 
 use super::{BYTES, Writer, number, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::Row;
 
 pub(super) const WRITER: Writer = Writer {
-    name: "captured",
-    title: "captured CSV",
+    format: Format::Captured,
     header: "time_us,op,offset,length\n",
     kinds: &Kind::ALL,
     grain: BYTES,

@@ -6,14 +6,12 @@ use super::{Lack, Target};
 use crate::command::Kind;
 use crate::error::TraceError;
 use crate::trace::Format;
-use crate::trace::detect::detect;
+use crate::trace::input::{Input, Remarks};
 use crate::trace::options::Options;
-use crate::trace::order::InOrder;
 use crate::trace::preview::Preview;
 use crate::trace::row::Row;
-use crate::trace::rows::Rows;
+use crate::trace::spread::Spreading;
 use crate::trace::statistics::Progress;
-use crate::trace::survey::survey;
 use engine::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,6 +24,8 @@ const REPORT_ROWS: u64 = 1 << 16;
 pub struct Choices {
     /// The format of the input; detected where none is given.
     pub format: Option<Format>,
+    /// How it is to be understood where its format leaves that open.
+    pub options: Options,
     /// Kinds to leave out.
     pub drop: Vec<Kind>,
     /// Whether to make ranges larger and stamps earlier, as the format has them.
@@ -56,9 +56,11 @@ pub struct Converted {
     /// Requests of each kind that were left out as told, by [`Kind::index`].
     pub dropped: [u64; Kind::ALL.len()],
     /// Requests on other devices or at other times than those asked for.
-    pub passed_over: u64,
+    pub not_asked_for: u64,
     /// Requests whose range or stamp was rounded.
     pub rounded: u64,
+    /// What the reader says of the input.
+    pub remarks: Remarks,
     /// What else the output does not say.
     pub notes: Vec<String>,
 }
@@ -72,27 +74,15 @@ pub fn convert(
     choices: &Choices,
     tell: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Converted>, TraceError> {
-    let format = match choices.format {
-        Some(format) => format,
-        None => detect(input, &Options::default())?.format,
-    };
-    let source = Source { path: input, format };
-    // A survey knows more of what may be wrong with a file.
+    let (input, _) = Input::of(input, choices.format, choices.options)?;
     let explained = |error: TraceError| {
-        let of_input = error.file == input && error.line.is_some();
-        let found = if of_input { survey(input, Some(format)).err() } else { None };
-        found.unwrap_or(error)
+        let is_of_a_row = error.file == input.path && error.line.is_some();
+        if is_of_a_row { input.explained(error) } else { error }
     };
-    source.convert(output, target, choices, tell).map_err(explained)
+    input.convert(output, target, choices, tell).map_err(explained)
 }
 
-/// A trace that is converted.
-struct Source<'a> {
-    path: &'a Path,
-    format: Format,
-}
-
-impl Source<'_> {
+impl Input<'_> {
     fn convert(
         &self,
         output: &Path,
@@ -100,7 +90,7 @@ impl Source<'_> {
         choices: &Choices,
         tell: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Option<Converted>, TraceError> {
-        let Some(preview) = Preview::of(self.path, self.format, tell)? else { return Ok(None) };
+        let Some(preview) = Preview::of(self, tell)? else { return Ok(None) };
         self.check(&preview, choices)?;
         let sink = Sink::create(output, target, choices.force)?;
         let slack_ns = if choices.sort { preview.largest_step_ns } else { 0 };
@@ -109,8 +99,8 @@ impl Source<'_> {
             target,
             choices,
             first_ns: preview.first_ns,
-            rows: InOrder::new(Rows::open(self.path, self.format)?, slack_ns),
-            sorted: slack_ns > 0,
+            rows: self.in_order(slack_ns, Some(preview.stamps))?,
+            by_place: slack_ns > 0 || self.spreads(),
             sink,
             lacks: BTreeMap::new(),
             latest_ns: 0,
@@ -120,8 +110,9 @@ impl Source<'_> {
                 read: 0,
                 written: 0,
                 dropped: [0; Kind::ALL.len()],
-                passed_over: 0,
+                not_asked_for: 0,
                 rounded: 0,
+                remarks: preview.remarks,
                 notes: Vec::new(),
             },
         };
@@ -135,7 +126,8 @@ impl Source<'_> {
         let known = &preview.devices;
         let absent = |device: &&u32| !known.contains(device);
         if let Some(device) = choices.devices.iter().flatten().find(absent) {
-            let shown: Vec<String> = known.iter().take(16).map(ToString::to_string).collect();
+            let label = |device: &u32| preview.remarks.device_label(*device);
+            let shown: Vec<String> = known.iter().take(16).map(label).collect();
             let more = if known.len() > shown.len() { ", …" } else { "" };
             let problem = format!("has no device {device} (it has {}{more})", shown.join(", "));
             return Err(fault(problem));
@@ -157,9 +149,9 @@ struct Run<'a> {
     target: Target,
     choices: &'a Choices,
     first_ns: u64,
-    rows: InOrder,
-    /// True where rows do not come in the order of the file.
-    sorted: bool,
+    rows: Spreading,
+    /// True where the line read last is not that of the row.
+    by_place: bool,
     sink: Sink,
     /// What is lacking: requests, and the first of them.
     lacks: BTreeMap<Lack, (u64, u64)>,
@@ -179,7 +171,7 @@ impl Run<'_> {
             self.done.read += 1;
             self.take(row)?;
             if self.done.read.is_multiple_of(REPORT_ROWS)
-                && !tell(Progress { requests: self.done.read, share: self.rows.share() })
+                && !tell(Progress { requests: self.done.read, share: self.rows.source().share() })
             {
                 return Ok(None);
             }
@@ -200,7 +192,7 @@ impl Run<'_> {
     fn take(&mut self, row: Row) -> Result<(), TraceError> {
         let kind = row.command.kind;
         if !self.is_asked_for(&row) {
-            self.done.passed_over += 1;
+            self.done.not_asked_for += 1;
             return Ok(());
         }
         if self.choices.drop.contains(&kind) {
@@ -227,7 +219,7 @@ impl Run<'_> {
 
     #[cold]
     fn lacks(&mut self, lack: Lack) {
-        let place = if self.sorted { self.done.read } else { self.rows.line() };
+        let place = if self.by_place { self.done.read } else { self.rows.source().line() };
         self.lacks.entry(lack).or_insert((0, place)).0 += 1;
     }
 
@@ -263,7 +255,7 @@ impl Run<'_> {
     }
 
     fn refusal(&self) -> TraceError {
-        let what = if self.sorted { "by stamp is number" } else { "in line" };
+        let what = if self.by_place { "by stamp is number" } else { "in line" };
         let fault = |(lack, (count, first)): (&Lack, &(u64, u64))| {
             let (number, plural) = (*count, if *count == 1 { "" } else { "s" });
             let explained = self.target.explained(*lack);
@@ -280,7 +272,15 @@ impl Run<'_> {
             && !self.target.writer().has_devices
         {
             let title = self.target.title();
-            self.done.notes.push(format!("{title} has no devices: device {device} has become 0"));
+            let label = self.done.remarks.device_label(device);
+            self.done.notes.push(format!("{title} has no devices: device {label} has become 0"));
+        } else if self.target.writer().has_devices && !self.done.remarks.names.is_empty() {
+            let names = &self.done.remarks.names;
+            let label = |device: usize| self.done.remarks.device_label(device as u32);
+            let shown: Vec<String> = (0..names.len().min(16)).map(label).collect();
+            let more = if names.len() > shown.len() { ", …" } else { "" };
+            let listed = shown.join(", ");
+            self.done.notes.push(format!("names of devices have become numbers: {listed}{more}"));
         }
     }
 }

@@ -4,14 +4,14 @@
 
 use super::{DATA, SECTORS, Writer, decimal, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::{Row, SECTOR_BYTES};
 
 /// The largest number that DiskSim's `%d` takes.
 const BLOCKS_MAX: u64 = i32::MAX as u64;
 
 pub(super) const WRITER: Writer = Writer {
-    name: "disksim",
-    title: "DiskSim ASCII",
+    format: Format::Disksim,
     header: "",
     kinds: DATA,
     grain: SECTORS,

@@ -7,7 +7,7 @@
 mod captured;
 mod convert;
 mod disksim;
-mod fio;
+mod fio_v3;
 mod imitated;
 mod mqsim;
 mod msr;
@@ -17,6 +17,7 @@ mod spc;
 pub use convert::{Choices, Converted, convert};
 pub use imitated::{Destination, Imitated, imitate};
 
+use super::Format;
 use super::row::Row;
 use crate::command::Kind;
 use std::fmt;
@@ -24,8 +25,8 @@ use std::fmt;
 /// What a format that is written says of itself.
 #[derive(Clone, Copy, Debug)]
 struct Writer {
-    name: &'static str,
-    title: &'static str,
+    /// The format that it writes, whose reader reads it back.
+    format: Format,
     /// Lines in front of the first row.
     header: &'static str,
     /// Kinds of requests that it has.
@@ -110,19 +111,19 @@ registry! {
     Msr => msr,
     /// SPC trace format 1.0.
     Spc => spc,
-    /// fio's iolog, version 3.
-    Fio => fio,
+    /// fio's I/O log, version 3.
+    FioV3 => fio_v3,
 }
 
 impl Target {
     /// How the command line writes it.
     pub const fn name(self) -> &'static str {
-        self.writer().name
+        self.writer().format.name()
     }
 
     /// How messages call it.
     pub const fn title(self) -> &'static str {
-        self.writer().title
+        self.writer().format.title()
     }
 
     /// The format of a name.
@@ -169,7 +170,7 @@ impl Target {
     /// What a lack means, and what to do about it.
     fn explained(self, lack: Lack) -> String {
         let writer = self.writer();
-        let title = writer.title;
+        let title = self.title();
         match lack {
             Lack::Kind(kind) => {
                 let name = kind.name().replace('_', "-");

@@ -3,11 +3,11 @@
 
 use super::{DATA, SECTORS, Writer, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::{Row, SECTOR_BYTES};
 
 pub(super) const WRITER: Writer = Writer {
-    name: "mqsim",
-    title: "MQSim ASCII",
+    format: Format::Mqsim,
     header: "",
     kinds: DATA,
     grain: SECTORS,

@@ -6,11 +6,11 @@
 
 use super::{BYTES, DATA, Writer, number, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::Row;
 
 pub(super) const WRITER: Writer = Writer {
-    name: "msr",
-    title: "MSR Cambridge CSV",
+    format: Format::Msr,
     header: "",
     kinds: DATA,
     grain: BYTES,

@@ -1,6 +1,6 @@
 //! A file that is written: compressed if its name says so, and whole or not there.
 
-use super::{Target, fio};
+use super::{Target, fio_v3};
 use crate::error::TraceError;
 use crate::trace::row::Row;
 use flate2::Compression;
@@ -54,8 +54,8 @@ impl Sink {
 
     /// Appends a row that the format can express.
     pub fn put(&mut self, row: &Row) -> Result<(), TraceError> {
-        if self.target == Target::Fio && self.announced.insert(row.device) {
-            fio::announce(row, &mut self.buffer);
+        if self.target == Target::FioV3 && self.announced.insert(row.device) {
+            fio_v3::announce(row, &mut self.buffer);
         }
         self.target.write(row, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES { self.hand_over() } else { Ok(()) }

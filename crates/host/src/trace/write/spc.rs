@@ -4,11 +4,11 @@
 
 use super::{DATA, Grain, Writer, decimal, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::{Row, SECTOR_BYTES};
 
 pub(super) const WRITER: Writer = Writer {
-    name: "spc",
-    title: "SPC trace",
+    format: Format::Spc,
     header: "",
     kinds: DATA,
     grain: Grain { offset: SECTOR_BYTES, length: 1 },

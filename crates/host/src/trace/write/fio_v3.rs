@@ -7,11 +7,11 @@
 
 use super::{BYTES, Writer, number, numbers};
 use crate::command::Kind;
+use crate::trace::Format;
 use crate::trace::row::Row;
 
 pub(super) const WRITER: Writer = Writer {
-    name: "fio",
-    title: "fio iolog 3",
+    format: Format::FioV3,
     header: "fio version 3 iolog\n",
     kinds: &[Kind::Read, Kind::Write, Kind::Trim, Kind::Flush],
     grain: BYTES,

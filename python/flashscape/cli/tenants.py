@@ -1,0 +1,154 @@
+"""Traces that share a drive: what is said of each on the command line, and who gets which part."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flashscape.experiment import Experiment
+
+ALONE = "trace"
+"""What a trace that has the drive to itself is called."""
+
+_ENTRY = re.compile(r",(?=\s*\w+\s*=)")
+"""Commas before a key; those in lists and names of files are none."""
+
+
+class Tenant(NamedTuple):
+    """A trace and what is said of it alone."""
+
+    file: Path
+    name: str | None = None
+    workload: dict[str, Any] = {}  # noqa: RUF012 -- never changed
+    """Keys of ``[[workload]]``."""
+    trace: dict[str, Any] = {}  # noqa: RUF012 -- never changed
+    """Keys of ``workload.trace``."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it before all have names."""
+        return self.name or str(self.file)
+
+
+def _whole(text: str) -> int:
+    return int(text)
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
+_REGION = ("offset", "size")
+_WORKLOAD: dict[str, Callable[[str], Any]] = {
+    "start": str,
+    "priority": str,
+    "queue_depth": _whole,
+}
+_TRACE: dict[str, Callable[[str], Any]] = {
+    "format": str,
+    "mode": str,
+    "time_scale": float,
+    "disorder": str,
+    "spread": str,
+    "event": str,
+    "time_unit": str,
+    "waits": str,
+    "block_size": str,
+    "devices": _numbers,
+    "combine": str,
+    "out_of_range": str,
+    "repeat": _whole,
+}
+KEYS = ("file", "name", *_REGION, *_WORKLOAD, *_TRACE)
+"""What may be said of a tenant: names of keys in ``[[workload]]``, its region and its trace."""
+
+_SAID: dict[type, str] = {int: "a whole number", float: "a number", list: "a list such as 0,1"}
+
+
+def parse(text: str) -> Tenant:
+    """Take ``name=web,file=a.gz,start=10 s`` apart; every fault at once."""
+    entries: dict[str, str] = {}
+    faults = []
+    for entry in _ENTRY.split(text):
+        key, equals, value = (part.strip() for part in entry.partition("="))
+        if not equals:
+            faults.append(f"{entry.strip()!r} is not of the form key=value")
+        elif key not in KEYS:
+            faults.append(f"there is no key {key!r} (there are {', '.join(KEYS)})")
+        elif key in entries:
+            faults.append(f"{key} is given twice")
+        elif not value:
+            faults.append(f"{key} has no value")
+        else:
+            entries[key] = value
+    if "file" not in entries and not faults:
+        faults.append("file=... is missing: which trace it is")
+    workload = _taken(entries, _WORKLOAD, faults)
+    trace = _taken(entries, _TRACE, faults)
+    if faults:
+        raise click.BadParameter(f"{text!r}: {'; '.join(faults)}")
+    if region := {key: entries[key] for key in _REGION if key in entries}:
+        workload["region"] = region
+    return Tenant(Path(entries["file"]), entries.get("name"), workload, trace)
+
+
+def _taken(
+    entries: dict[str, str], known: dict[str, Callable[[str], Any]], faults: list[str]
+) -> dict[str, Any]:
+    """The values of known keys; what cannot be read is a fault."""
+    taken = {}
+    for key in known:
+        if key in entries:
+            try:
+                taken[key] = known[key](entries[key])
+            except ValueError:
+                wanted = {_whole: int, float: float, _numbers: list}[known[key]]
+                faults.append(f"{key}={entries[key]} is not {_SAID[wanted]}")
+    return taken
+
+
+def named(tenants: Sequence[Tenant]) -> list[Tenant]:
+    """The tenants, each with a name of its own: the one given, or its file's, told apart."""
+    if not tenants:
+        raise click.UsageError("no trace is named; give TRACE, or --tenant file=...")
+    given = [tenant.name for tenant in tenants if tenant.name is not None]
+    if twice := sorted({name for name in given if given.count(name) > 1}):
+        raise click.UsageError(f"two tenants are called {twice[0]!r}; give each a name of its own")
+    if len(tenants) == 1 and not given and not tenants[0].workload and not tenants[0].trace:
+        return [tenants[0]._replace(name=ALONE)]
+    taken = set(given)
+    return [tenant._replace(name=tenant.name or _free(tenant.file, taken)) for tenant in tenants]
+
+
+def _free(file: Path, taken: set[str]) -> str:
+    """The file's name without endings, with a number behind it where that is taken."""
+    stem = file.name.split(".")[0] or file.name
+    name, number = stem, 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(name)
+    return name
+
+
+def partition(experiment: Experiment) -> list[dict[str, Any]]:
+    """Equal regions for the workloads of an experiment: as large as fits, whole mapping units."""
+    capacity = experiment.derived["capacity"]
+    unit, exported = capacity["mapping_unit_bytes"], capacity["exported_bytes"]
+    workloads = experiment.config["workload"]
+    if beside := [w["name"] for w in workloads if "region" in w]:
+        told = f"{', '.join(beside)} has a part of its own (offset, size)"
+        raise click.UsageError(f"--partition divides the whole drive, but {told}")
+    size = exported // unit // len(workloads) * unit
+    if size == 0:
+        many = len(workloads)
+        raise click.UsageError(f"--partition: the drive has fewer than {many} mapping units")
+    return [
+        {"offset": f"{number * size} B", "size": f"{size} B"} for number in range(len(workloads))
+    ]
