@@ -62,7 +62,7 @@ impl Kind {
 
     /// The case that dice describe.
     pub fn case(self, dice: &[u32]) -> Case {
-        let of_text = |text| Case { kind: self, text, files: Vec::new(), is_sound: true };
+        let of_text = |text| Case { kind: self, text, files: Vec::new(), is_sound: false };
         match self {
             Self::Drive => of_text(case::experiment(dice)),
             Self::Text => of_text(mutations::text(dice)),

@@ -37,7 +37,9 @@ pub fn experiment(dice: &[u32]) -> Traced {
         if index > 0 && dice.once_in(3) {
             return workload(text, own, shape);
         }
-        let sectors = region(text, own, shape.exported / 512);
+        // What the drive shows may be a unit less, where it is given as a share.
+        let shown = shape.exported.saturating_sub(shape.unit).max(shape.unit);
+        let sectors = region(text, own, shown / 512);
         let name = format!("w{index}.trace");
         let trace = trace(text, &mut dice, shape, sectors, &name);
         is_sound &= trace.is_sound;
@@ -80,32 +82,37 @@ fn trace(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, sectors: u64, na
         span: if beyond { sectors.saturating_mul(dice.between(2, 1000)) } else { sectors },
         devices: if has_devices(format) { dice.of(&[1, 1, 2, 5]) } else { 1 },
         gap: dice.of(&[50, 0, 1, 1_000, 100_000]),
-        disordered: dice.once_in(6),
+        disordered: dice.once_in(8),
         origin: dice.of(&[0, 1, 1_000_000, 128_166_372_003_061_629 / 10]),
     };
     let rows = rows(format, &manner, dice);
     let mut content = written(format, &rows).into_bytes();
     let mut is_sound = !manner.disordered && !rows.is_empty();
-    let is_given = !dice.once_in(3);
+    let is_given = !dice.once_in(8);
     is_sound &= is_given;
     let mut said = format;
-    if dice.once_in(4) {
+    if dice.once_in(8) {
         is_sound = false;
         damage(&mut content, dice);
         if dice.once_in(3) {
             said = dice.of(Format::ALL);
         }
     }
+    let from = text.len();
     write!(text, "trace = {{ file = \"{name}\"").unwrap();
     if is_given {
         write!(text, ", format = \"{}\"", said.name()).unwrap();
     }
     let is_closed = replay(text, dice, manner.devices);
-    let fit =
-        if beyond { dice.of(&["wrap", "scale", "refuse"]) } else { dice.of(&["refuse", "wrap"]) };
+    let fit = if beyond {
+        dice.of(&["wrap", "scale", "wrap", "scale", "refuse"])
+    } else {
+        dice.of(&["refuse", "wrap"])
+    };
     write!(text, ", out_of_range = \"{fit}\"").unwrap();
     settings(text, dice, said);
     writeln!(text, " }}").unwrap();
+    is_sound &= !may_be_refused(&text[from..], beyond) && sectors >= 8;
     if is_closed || dice.once_in(3) {
         writeln!(text, "queue_depth = {}", dice.of(&[1, 2, 7, 32])).unwrap();
     }
@@ -113,6 +120,15 @@ fn trace(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, sectors: u64, na
         writeln!(text, "think_time = \"{} us\"", dice.between(0, 400)).unwrap();
     }
     Trace { content, is_sound }
+}
+
+/// True where what is asked for may not be in a sound trace, or not fit.
+fn may_be_refused(asked: &str, beyond: bool) -> bool {
+    let has = |words: &str| asked.contains(words);
+    let reaches = beyond || has("concatenate") || has("block_size");
+    let fits = !reaches || !has("out_of_range = \"refuse\"");
+    // Only events of the queue are written, and stamps of files are in microseconds.
+    !fits || has("dispatch") || has("complete") || has("\"ms\"")
 }
 
 /// Writes how a trace is replayed; true for a closed loop.
@@ -149,7 +165,7 @@ fn replay(text: &mut String, dice: &mut Dice<'_>, devices: u64) -> bool {
 fn settings(text: &mut String, dice: &mut Dice<'_>, format: Format) {
     let stray = dice.once_in(40);
     if (format == Format::Blkparse || stray) && dice.once_in(2) {
-        let event = dice.of(&["queue", "queue", "dispatch", "complete"]);
+        let event = dice.of(&["queue", "queue", "queue", "queue", "dispatch", "complete"]);
         write!(text, ", event = \"{event}\"").unwrap();
     }
     if (matches!(format, Format::FioV2 | Format::FioV3) || stray) && dice.once_in(2) {
