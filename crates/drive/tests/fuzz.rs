@@ -1,76 +1,158 @@
-//! Random drives under random workloads, with the auditor on: nothing panics,
-//! nothing hangs, every request completes, its blame sums to its latency, every
-//! read returns what was written, the map is sound, and the same experiment
-//! ends with the same digest, operations, wear and blame where the device goes no
-//! short way (`Device::forgo_short_ways`).
+//! Random drives, workloads, traces and texts, with the auditor on: nothing panics,
+//! nothing hangs, every request completes once, its blame sums to its latency, every
+//! read returns what was written, the map is sound, and the same experiment ends with
+//! the same digest, operations, wear and blame where the device goes no short way
+//! (`Device::forgo_short_ways`); any text is an experiment or has problems that say
+//! where they are.
 //!
-//! `FLASHSCAPE_FUZZ_CASES` raises the number of cases. A case that fails is
-//! printed as an experiment file, shrunk. Keep it in `tests/fuzz/`: everything
-//! there is run again by [`cases_that_once_failed_pass`].
+//! `make fuzz` runs a campaign of any size (docs/fuzzing.md). A case that fails is
+//! written to a folder, shrunk. Keep it in `tests/fuzz/`: everything there is run again
+//! by [`cases_that_once_failed_pass`].
 
 mod support;
 
-use proptest::collection::vec;
-use proptest::prelude::any;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use std::cell::Cell;
-use std::path::Path;
-use support::case::{DICE, experiment};
-use support::ordeal::{Outcome, run};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use support::campaign::{Campaign, Tally};
+use support::kinds::{Case, Kind};
+use support::ordeal::Outcome;
 
 /// Cases of a usual run; some seconds.
-const CASES: u32 = 600;
+const CASES: u64 = 1_800;
 
 #[test]
-fn random_drives_serve_random_workloads() {
-    let cases = std::env::var("FLASHSCAPE_FUZZ_CASES");
-    let cases = cases.map_or(CASES, |cases| cases.parse().expect("a number of cases"));
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let [completed, refused, worn] = [0; 3].map(Cell::new);
-    let chained = Cell::new(0);
-    let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
-    let outcome = TestRunner::new(config).run(&vec(any::<u32>(), DICE), |dice| {
-        let text = experiment(&dice);
-        let (outcome, turned) =
-            run_both_ways(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
-        chained.set(chained.get() + turned);
-        count(match outcome {
-            Outcome::Refused(_) => &refused,
-            Outcome::WornOut => &worn,
-            Outcome::Completed(_) => &completed,
-        });
-        Ok(())
+fn a_few_random_cases_pass() {
+    let folder = std::env::temp_dir().join(format!("flashscape-findings-{}", std::process::id()));
+    let campaign = Campaign {
+        seed: 1,
+        first: 0,
+        cases: CASES,
+        only: None,
+        jobs: cores(),
+        folder,
+        patience: Duration::from_secs(120),
+        is_told: false,
+    };
+    let tally = judged(&campaign);
+    for kind in [Kind::Drive, Kind::Trace] {
+        let completed = tally.count(kind, "completed");
+        assert!(completed > CASES / 6, "{completed} of {} {} cases", CASES / 3, kind.name());
+    }
+    for outcome in ["completed", "refused"] {
+        let texts = tally.count(Kind::Text, outcome);
+        assert!(texts > CASES / 30, "{texts} texts {outcome}");
+    }
+    assert!(tally.count(Kind::Trace, "an unreadable trace") > 0, "no damage was found");
+    assert!(tally.turned > 0, "no operation of collection ever turned into another");
+    let _ = std::fs::remove_dir_all(campaign.folder);
+}
+
+/// `make fuzz`: its settings are environment variables.
+#[test]
+#[ignore = "a campaign of any size: make fuzz"]
+fn campaign() {
+    let number = |name: &str, usual: u64| {
+        let given = std::env::var(format!("FLASHSCAPE_FUZZ_{name}"));
+        given.map_or(usual, |given| given.parse().expect("a whole number"))
+    };
+    let folder = std::env::var("FLASHSCAPE_FUZZ_FOLDER").map_or_else(
+        |_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fuzz"),
+        PathBuf::from,
+    );
+    let only = std::env::var("FLASHSCAPE_FUZZ_ONLY").ok().filter(|only| !only.is_empty());
+    let only = only.map(|only| {
+        let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
+        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace or text")
     });
-    let [completed, refused, worn] = [completed, refused, worn].map(Cell::into_inner);
-    println!("{completed} completed, {refused} were refused by check, {worn} wore out");
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
-    assert!(completed > cases / 2, "{completed} of {cases} cases were run to their end");
-    assert!(chained.get() > 0, "no operation of collection ever turned into another");
+    let campaign = Campaign {
+        seed: number("SEED", 1),
+        first: number("FIRST", 0),
+        cases: number("CASES", CASES),
+        only,
+        jobs: number("JOBS", cores()).max(1),
+        folder,
+        patience: Duration::from_secs(number("PATIENCE", 120)),
+        is_told: true,
+    };
+    judged(&campaign);
 }
 
-/// Runs a case with the device's short ways and without.
-fn run_both_ways(text: &str) -> Result<(Outcome, u64), String> {
-    let (outcome, turned) = run(text, true)?;
-    let (otherwise, _) = run(text, false)?;
-    if outcome != otherwise {
-        return Err("a run without short ways ends otherwise".into());
-    }
-    Ok((outcome, turned))
+/// Runs a campaign, prints what came of it, and fails where something was found.
+fn judged(campaign: &Campaign) -> Tally {
+    let last = campaign.first + campaign.cases - 1;
+    println!("seed {}, cases {} to {last}, {} jobs", campaign.seed, campaign.first, campaign.jobs);
+    let tally = campaign.run();
+    print!("{}", tally.told());
+    let findings = &tally.findings;
+    assert!(
+        findings.is_empty(),
+        "{} findings, in {}:\n{}",
+        findings.len(),
+        campaign.folder.display(),
+        findings.join("\n")
+    );
+    tally
 }
 
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// What stands in a folder of this crate's tests, in order.
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut entries: Vec<_> =
+        folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+/// Drives stand as files, drives with traces as folders with a `case.toml`, and texts,
+/// which may be refused, in a folder of their own.
 #[test]
 fn cases_that_once_failed_pass() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz");
-    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        match run_both_ways(&text) {
-            Ok((Outcome::Completed(_) | Outcome::WornOut, _)) => {}
-            Ok((Outcome::Refused(why), _)) => panic!("{} tests nothing: {why}", file.display()),
-            Err(reason) => panic!("{}: {reason}", file.display()),
+    for entry in entries("fuzz") {
+        let (kind, file) = match entry.is_dir() {
+            true => (Kind::Trace, entry.join("case.toml")),
+            false => (Kind::Drive, entry),
+        };
+        match passes(kind, &file) {
+            Outcome::Completed(_) | Outcome::WornOut => {}
+            outcome if kind == Kind::Drive => {
+                panic!("{} tests nothing: {}", file.display(), outcome.name())
+            }
+            _ => {}
+        }
+    }
+    for file in entries("fuzz-texts") {
+        passes(Kind::Text, &file);
+    }
+}
+
+fn passes(kind: Kind, file: &Path) -> Outcome {
+    let text = std::fs::read_to_string(file).unwrap();
+    let case = Case { kind, text, files: Vec::new(), is_sound: false };
+    match case.run(file.parent().expect("a file is in a folder")) {
+        Ok((outcome, _)) => outcome,
+        Err(reason) => panic!("{}: {reason}", file.display()),
+    }
+}
+
+/// Every policy of every family occurs in random experiments, but for those in Python,
+/// which Rust has no functions for.
+#[test]
+fn every_policy_occurs() {
+    let texts: Vec<String> =
+        (0..600).map(|number| Kind::Drive.case(&Kind::Drive.dice(1, number)).text).collect();
+    for (key, names) in [
+        ("victim = ", ftl::VictimPolicy::NAMES),
+        ("read_routing = ", drive::policies::routing::ReadRouting::NAMES),
+        ("suspension = ", drive::policies::suspension::Suspension::NAMES),
+    ] {
+        for name in names.iter().filter(|name| **name != "python") {
+            let ways = [format!("{key}\"{name}\""), format!("{key}{{ policy = \"{name}\"")];
+            let occurs = |text: &String| ways.iter().any(|way| text.contains(way));
+            assert!(texts.iter().any(occurs), "{key}{name}");
         }
     }
 }

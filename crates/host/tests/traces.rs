@@ -191,6 +191,27 @@ fn other_formats_refuse_stamps_that_run_backwards_unless_told_to_sort() {
 }
 
 #[test]
+fn a_device_that_is_only_flushed_takes_no_room() {
+    // It is the second of two, one behind the other: it would begin at 1 MiB.
+    let log = "fio version 3 iolog\n1 a write 4096 4096\n2 b sync 0 0\n";
+    let file = Fixture::new("flushed", log);
+    let keys = "combine = 'concatenate'";
+    assert_eq!(offsets(&file.requests(keys, 8_192)), [4_096, 0]);
+    let refused = file.refusal(keys, 4_096);
+    assert!(refused.contains("4096 + 4096 B of device 0 (a) ends at 8192 B"), "{refused}");
+}
+
+#[test]
+fn a_region_too_small_for_moved_addresses_is_said_to_be() {
+    let file = Fixture::new("small-region", "0 0 8 1 1\n");
+    for fit in ["wrap", "scale"] {
+        let keys = format!("format = 'mqsim'\nout_of_range = '{fit}'");
+        let refused = file.refusal(&keys, 2_048);
+        assert!(refused.contains("moved by multiples of 4096 B"), "{refused}");
+    }
+}
+
+#[test]
 fn devices_are_chosen_concatenated_folded_or_separated() {
     let text = "1.0 3 0 8 0\n2.0 7 8 8 0\n3.0 3 2048 8 0\n4.0 9 16 8 1\n";
     let file = Fixture::new("devices", text);

@@ -13,44 +13,62 @@ const PARTS: usize = 10;
 pub const DICE: usize = PART * PARTS;
 
 /// The dice of one part.
-struct Dice<'d> {
+pub struct Dice<'d> {
     dice: &'d [u32],
     next: usize,
 }
 
-impl Dice<'_> {
+impl<'d> Dice<'d> {
+    /// Dice that are drawn in their order, and again from the first.
+    pub fn new(dice: &'d [u32]) -> Self {
+        Self { dice, next: 0 }
+    }
     /// A number below `count`, evenly spread, and 0 for a die at zero.
-    fn below(&mut self, count: u64) -> u64 {
+    pub fn below(&mut self, count: u64) -> u64 {
         let die = self.dice[self.next % self.dice.len()];
         self.next += 1;
         (u64::from(die) * count) >> 32
     }
-    fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most - least + 1)
     }
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }
     /// True in one case of `cases`, never for a die at zero.
-    fn once_in(&mut self, cases: u64) -> bool {
+    pub fn once_in(&mut self, cases: u64) -> bool {
         self.below(cases) == cases - 1
     }
 }
 
 /// What later parts must know of earlier ones.
-struct Shape {
+pub struct Shape {
     bins: u64,
     blocks: u64,
-    page: u64,
-    unit: u64,
+    /// Bytes of a page.
+    pub page: u64,
+    /// Bytes of a mapping unit.
+    pub unit: u64,
     batch_units: u64,
     block_units: u64,
-    exported: u64,
+    /// Bytes that the drive shows.
+    pub exported: u64,
 }
+
+/// Writes an initiator, with the dice of its own, its name and its index.
+pub type Initiate<'i> = dyn FnMut(&mut String, &mut Dice<'_>, &Shape, u64) + 'i;
 
 /// The experiment that `dice` describe, as text.
 pub fn experiment(dice: &[u32]) -> String {
-    let mut parts = dice.chunks(PART).map(|dice| Dice { dice, next: 0 });
+    experiment_of(dice, &mut |text, dice, shape, index| {
+        begin_workload(text, dice, index);
+        workload(text, dice, shape);
+    })
+}
+
+/// As [`experiment`], with initiators of the caller's.
+pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
+    let mut parts = dice.chunks(PART).map(Dice::new);
     let mut part = || parts.next().expect("there are dice for every part");
     let mut text = String::new();
     let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
@@ -60,7 +78,7 @@ pub fn experiment(dice: &[u32]) -> String {
     let mut run = part();
     let initiators = run.between(1, 3);
     for index in 0..initiators {
-        workload(&mut text, &mut part(), &shape, index);
+        initiate(&mut text, &mut part(), &shape, index);
     }
     writeln!(text, "[run]\nrequests = {}\naudit = true", run.between(20, 1500)).unwrap();
     if run.once_in(4) {
@@ -281,11 +299,18 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
     let has_safe_points = text.contains("preemptible = true") && !text.contains("steps = 1,");
     if has_safe_points && dice.once_in(2) {
-        let routing =
-            dice.of(&["{ policy = \"suspend\" }", "{ policy = \"deadline\", within = \"20 us\" }"]);
+        let routing = ["\"suspend\"", "20 us", "0 s", "1500 us"].map(|within| {
+            match within.starts_with('"') {
+                true => within.to_owned(),
+                false => format!("{{ policy = \"deadline\", within = \"{within}\" }}"),
+            }
+        });
+        let routing = &routing[dice.below(4) as usize];
         let most = dice.of(&["", ", most = 1", ", most = 2"]);
         writeln!(text, "read_routing = {routing}\nsuspension = {{ policy = \"at-steps\"{most} }}")
             .unwrap();
+    } else if dice.once_in(2) {
+        writeln!(text, "read_routing = \"wait\"\nsuspension = \"never\"").unwrap();
     }
     if dice.once_in(3) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
@@ -356,9 +381,25 @@ fn addresses(dice: &mut Dice<'_>, align: u64) -> String {
     }
 }
 
-fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
+/// Writes an initiator's name and priority.
+pub fn begin_workload(text: &mut String, dice: &mut Dice<'_>, index: u64) {
     let priority = dice.of(&["normal", "high", "low"]);
     writeln!(text, "[[workload]]\nname = \"w{index}\"\npriority = \"{priority}\"").unwrap();
+    if dice.once_in(5) {
+        writeln!(text, "start = \"{} us\"", dice.of(&[0, 1, 300, 20_000])).unwrap();
+    }
+    if dice.once_in(6) {
+        let limit = match dice.below(3) {
+            0 => format!("requests = {}", dice.between(1, 300)),
+            1 => format!("time = \"{} us\"", dice.between(1, 50_000)),
+            _ => format!("bytes = \"{} B\"", dice.between(1, 1 << 24)),
+        };
+        writeln!(text, "stop = {{ {limit} }}").unwrap();
+    }
+}
+
+/// Writes what an initiator makes up.
+pub fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let mix = dice.of(&[
         [0, 100, 0, 0, 0],
         [50, 50, 0, 0, 0],
@@ -380,18 +421,7 @@ fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
 
     // Sizes in sectors, up to what fits into the region.
     let sectors = shape.exported / 512;
-    let mut region = sectors;
-    if dice.once_in(3) {
-        let offset = dice.below(sectors);
-        region = dice.between(1, sectors - offset);
-        writeln!(
-            text,
-            "region = {{ offset = \"{} B\", size = \"{} B\" }}",
-            offset * 512,
-            region * 512
-        )
-        .unwrap();
-    }
+    let region = self::region(text, dice, sectors);
     let row = shape.batch_units * shape.unit / 512;
     let size = |dice: &mut Dice<'_>| {
         let sectors = match dice.below(5) {
@@ -435,6 +465,18 @@ fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, index: u64) {
     let addresses = addresses(dice, align);
     writeln!(text, "addresses = {addresses}").unwrap();
     pace(text, dice);
+}
+
+/// May write a region; returns its sectors.
+pub fn region(text: &mut String, dice: &mut Dice<'_>, sectors: u64) -> u64 {
+    if !dice.once_in(3) {
+        return sectors;
+    }
+    let offset = dice.below(sectors);
+    let region = dice.between(1, sectors - offset);
+    let (from, bytes) = (offset * 512, region * 512);
+    writeln!(text, "region = {{ offset = \"{from} B\", size = \"{bytes} B\" }}").unwrap();
+    region
 }
 
 fn pace(text: &mut String, dice: &mut Dice<'_>) {

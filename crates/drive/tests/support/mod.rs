@@ -1,5 +1,11 @@
 //! What several test files share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod campaign;
 pub mod case;
+pub mod kinds;
+pub mod mutations;
 pub mod ordeal;
+pub mod traces;
+#[path = "../../../host/tests/written/mod.rs"]
+mod written;

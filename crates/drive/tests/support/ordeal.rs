@@ -1,7 +1,16 @@
 //! Runs an experiment to its end under audit and says what went wrong, if
 //! anything did.
 
+use drive::check::check;
 use drive::{Device, Experiment, Run, RunError, load};
+use host::trace::Survey;
+use host::{HostError, WorkloadConfig};
+use metrics::State;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::Once;
 
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +21,29 @@ pub enum Outcome {
     Refused(String),
     /// Blocks wore out until what was left could not hold the data: no fault.
     WornOut,
+    /// A trace cannot be read, for this reason.
+    Untraceable(String),
+    /// The run ended with an error of the user's, this one.
+    Ended(String),
+    /// It takes more memory than is asked for here.
+    TooLarge,
+    /// It takes longer than is asked for here.
+    CutOff,
+}
+
+impl Outcome {
+    /// How reports call it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Completed(_) => "completed",
+            Self::Refused(_) => "refused",
+            Self::WornOut => "worn out",
+            Self::Untraceable(_) => "an unreadable trace",
+            Self::Ended(_) => "ended with an error",
+            Self::TooLarge => "accepted, too large to run",
+            Self::CutOff => "accepted, run for a while",
+        }
+    }
 }
 
 /// What a run did, as far as two runs of an experiment must agree.
@@ -26,43 +58,163 @@ pub struct Account {
     blame: Vec<String>,
 }
 
-/// Events after which a run counts as endless; the longest takes a tenth of it.
-const EVENTS_MOST: u64 = 1_500_000;
+/// How much of a run is asked for.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Events after which a run ends: as a fault, or as it is.
+    events: u64,
+    /// Slices of preconditioning after which it ends.
+    slices: u32,
+    /// Bytes that a run may take; a drive that takes more is not made.
+    memory: u64,
+}
 
-/// Runs the experiment of `text`, with or without the device's short ways; also
-/// returns how many operations of collection another one turned into.
+impl Bounds {
+    /// All of it. The longest run has a tenth of these events.
+    pub const WHOLE: Self = Self { events: 1_500_000, slices: u32::MAX, memory: u64::MAX };
+    /// A little of a drive of which nothing is known.
+    pub const SHORT: Self = Self { events: 60_000, slices: 3, memory: 64 << 20 };
+
+    const fn is_whole(self) -> bool {
+        self.slices == u32::MAX
+    }
+}
+
+/// Runs the experiment of `text` with the device's short ways and without; its files are
+/// in `folder`. Also returns how many operations of collection another one turned into.
 ///
 /// # Errors
-/// What is wrong, where something is; also where it panicked, as the auditor and
-/// the blame do.
-pub fn run(text: &str, short_ways: bool) -> Result<(Outcome, u64), String> {
-    std::panic::catch_unwind(|| attempt(text, short_ways)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
-        Err(said.unwrap_or_else(|| match panic.downcast_ref::<&str>() {
-            Some(said) => (*said).to_owned(),
-            None => "a panic without words".to_owned(),
-        }))
-    })
+/// What is wrong, where something is; also where it panicked, as the auditor and the
+/// blame do.
+pub fn run_both_ways(text: &str, folder: &Path) -> Result<(Outcome, u64), String> {
+    let (outcome, turned) = judged(|| attempt(text, folder, true))?;
+    let (otherwise, _) = judged(|| attempt(text, folder, false))?;
+    if outcome != otherwise {
+        return Err("a run without short ways ends otherwise".into());
+    }
+    Ok((outcome, turned))
 }
 
-fn attempt(text: &str, short_ways: bool) -> Result<(Outcome, u64), String> {
+thread_local! {
+    /// What the panic in this thread said, and whether it is listened to.
+    static SAID: RefCell<(bool, String)> = const { RefCell::new((false, String::new())) };
+}
+
+/// Calls `run`; a panic is an error that says where it was.
+///
+/// # Errors
+/// As `run`, and where it panicked.
+pub fn judged<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    static LISTEN: Once = Once::new();
+    LISTEN.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let (listens, _) = SAID.take();
+            match listens {
+                true => SAID.set((true, panic.to_string())),
+                false => usual(panic),
+            }
+        }));
+    });
+    SAID.set((true, String::new()));
+    let result = std::panic::catch_unwind(AssertUnwindSafe(run));
+    let (_, said) = SAID.take();
+    result.unwrap_or(Err(said))
+}
+
+fn attempt(text: &str, folder: &Path, short_ways: bool) -> Result<(Outcome, u64), String> {
     match load::load(text, "case.toml", &[]) {
         Err(problems) => Ok((Outcome::Refused(problems.to_string()), 0)),
-        Ok((experiment, _)) => run_checked(&experiment, short_ways),
+        Ok((experiment, _)) => run(&experiment, folder, short_ways, Bounds::WHOLE),
     }
 }
 
-fn run_checked(experiment: &Experiment, short_ways: bool) -> Result<(Outcome, u64), String> {
-    let surveys = vec![None; experiment.workload.len()];
-    let mut run = match Run::new(experiment, &surveys, &mut |_| true) {
-        Ok(run) => run.expect("nobody ends it"),
+/// Runs an experiment under audit, with or without the device's short ways.
+///
+/// # Errors
+/// What is wrong, where something is.
+pub fn run(
+    experiment: &Experiment,
+    folder: &Path,
+    short_ways: bool,
+    bounds: Bounds,
+) -> Result<(Outcome, u64), String> {
+    let mut experiment = experiment.clone();
+    experiment.run.audit = true;
+    for trace in experiment.workload.iter_mut().filter_map(|workload| workload.trace.as_mut()) {
+        trace.file = folder.join(&trace.file);
+    }
+    let capacity = match check(&experiment) {
+        Ok(checked) if checked.memory.total() > bounds.memory => return Ok((Outcome::TooLarge, 0)),
+        // Audited, it may be too large for this machine.
+        Err(_) if !bounds.is_whole() => return Ok((Outcome::TooLarge, 0)),
+        Ok(checked) => checked.layout.exported_bytes(),
+        Err(problems) => return Err(format!("audited, it is refused: {problems}")),
+    };
+    match surveyed(&experiment, capacity)? {
+        Ok(surveys) => run_checked(&experiment, &surveys, short_ways, bounds),
+        Err(outcome) => Ok((outcome, 0)),
+    }
+}
+
+/// The surveys of all traces, or how the experiment ends without them.
+fn surveyed(
+    experiment: &Experiment,
+    capacity: u64,
+) -> Result<Result<Vec<Option<Survey>>, Outcome>, String> {
+    let mut surveys = Vec::new();
+    for workload in &experiment.workload {
+        let survey = match workload.survey() {
+            Ok(survey) => survey,
+            Err(error) => return Ok(Err(of_trace(workload, error)?)),
+        };
+        if let Some(survey) = &survey
+            && let Some(error) = workload.trace_faults(survey, capacity).pop()
+        {
+            return Ok(Err(of_trace(workload, error)?));
+        }
+        surveys.push(survey);
+    }
+    Ok(Ok(surveys))
+}
+
+fn of_trace(workload: &WorkloadConfig, error: HostError) -> Result<Outcome, String> {
+    let said = error.to_string();
+    let file = workload.trace.as_ref().and_then(|trace| trace.file.file_name());
+    let file = file.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    match error {
+        HostError::Config(_) => Ok(Outcome::Refused(said)),
+        HostError::Trace(_) if !said.contains(&file) => {
+            Err(format!("an error that does not name {file}: {said}"))
+        }
+        HostError::Trace(_) => Ok(Outcome::Untraceable(said)),
+    }
+}
+
+fn run_checked(
+    experiment: &Experiment,
+    surveys: &[Option<Survey>],
+    short_ways: bool,
+    bounds: Bounds,
+) -> Result<(Outcome, u64), String> {
+    let mut slices = 0;
+    let mut ongoing = |_| {
+        slices += 1;
+        slices < bounds.slices
+    };
+    let mut run = match Run::new(experiment, surveys, &mut ongoing) {
+        Ok(Some(run)) => run,
+        Ok(None) => return Ok((Outcome::CutOff, 0)),
         // Blocks may have worn out during preconditioning, out of sight.
         Err(RunError::NoSpace(_)) if wears(experiment) => return Ok((Outcome::WornOut, 0)),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return ended(error, experiment).map(|outcome| (outcome, 0)),
     };
-    if !short_ways {
-        run.device_mut().forgo_short_ways();
+    // The log changes nothing, so one of the two runs has it.
+    match short_ways {
+        true => run.log_requests(),
+        false => run.device_mut().forgo_short_ways(),
     }
+    let mut logged = Logged::default();
     let mut events = 0;
     loop {
         match run.advance(1 << 14) {
@@ -71,15 +223,29 @@ fn run_checked(experiment: &Experiment, short_ways: bool) -> Result<(Outcome, u6
             Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => {
                 return Ok((Outcome::WornOut, run.device().chained()));
             }
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return ended(error, experiment).map(|outcome| (outcome, 0)),
         }
+        logged.take(&mut run)?;
         events += 1 << 14;
-        if events > EVENTS_MOST {
+        if events > bounds.events && !bounds.is_whole() {
+            return Ok((Outcome::CutOff, run.device().chained()));
+        }
+        if events > bounds.events {
             return Err(format!("no end after {events} events, {} requests", run.issued()));
         }
     }
+    logged.take(&mut run)?;
     run.finish();
     account_for_all(&run)?;
+    let counted: u64 = run.measured().kinds().map(|(_, _, stats)| stats.latency.count()).sum();
+    if short_ways && logged.rows != counted {
+        return Err(format!("{} of {counted} requests are in the log", logged.rows));
+    }
+    if let Some(expected) = expected(experiment, surveys)
+        && run.issued() != expected
+    {
+        return Err(format!("{} requests of {expected} in traces are issued", run.issued()));
+    }
     let blame = run.measured().kinds().map(|(name, kind, stats)| {
         format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
     });
@@ -93,15 +259,15 @@ fn run_checked(experiment: &Experiment, short_ways: bool) -> Result<(Outcome, u6
         blame: blame.collect(),
     };
     let chained = device.chained();
-    if short_ways {
-        restart(run, experiment)?;
+    if short_ways && bounds.is_whole() {
+        restart(run, experiment, surveys)?;
     }
     Ok((Outcome::Completed(Box::new(account)), chained))
 }
 
 /// Shuts the drive down and starts it again: its map is sound, and what it holds can be
 /// read and overwritten.
-fn restart(run: Run, experiment: &Experiment) -> Result<(), String> {
+fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
     let worn = is_worn(run.device(), experiment);
     let snapshot = match run.into_snapshot(experiment) {
         Ok(snapshot) => snapshot,
@@ -114,8 +280,7 @@ fn restart(run: Run, experiment: &Experiment) -> Result<(), String> {
     again.run.warm_up = None;
     let prepared = drive::Prepared::new(&again, Some(&snapshot), &mut |_| true);
     let prepared = prepared.map_err(|error| error.to_string())?.expect("nobody ends it");
-    let surveys = vec![None; again.workload.len()];
-    let mut run = Run::start(&again, &surveys, prepared).map_err(|error| error.to_string())?;
+    let mut run = Run::start(&again, surveys, prepared).map_err(|error| error.to_string())?;
     loop {
         match run.advance(1 << 14) {
             Ok(true) => {}
@@ -123,6 +288,67 @@ fn restart(run: Run, experiment: &Experiment) -> Result<(), String> {
             Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => return Ok(()),
             Err(error) => return Err(format!("started again: {error}")),
         }
+    }
+}
+
+/// How an experiment ends for an error: as it may, or with a fault.
+fn ended(error: RunError, experiment: &Experiment) -> Result<Outcome, String> {
+    let said = error.to_string();
+    match error {
+        RunError::Workload { .. } => Ok(Outcome::Ended(said)),
+        // What a survey has seen can be replayed, but stamps may run backwards by more
+        // than is sorted, or repeated without end.
+        RunError::Snapshot(_) if experiment.precondition.snapshot.is_some() => {
+            Ok(Outcome::Ended(said))
+        }
+        RunError::Policy(_) if format!("{experiment:?}").contains("Python") => {
+            Ok(Outcome::Ended(said))
+        }
+        _ => Err(said),
+    }
+}
+
+/// Requests that a run issues where traces alone and a number of requests end it.
+fn expected(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {
+    let run = &experiment.run;
+    if run.time.is_some() || run.bytes.is_some() {
+        return None;
+    }
+    let rows = experiment.workload.iter().zip(surveys).map(|(workload, survey)| {
+        let trace = workload.trace.as_ref()?;
+        let is_whole = workload.stop.is_none() && trace.devices.is_none();
+        is_whole.then(|| Some(survey.as_ref()?.rows * trace.repeat.unwrap_or(1)))?
+    });
+    let rows: Option<u64> = rows.sum();
+    Some(rows?.min(run.requests.unwrap_or(u64::MAX)))
+}
+
+/// What was taken from the log of requests.
+#[derive(Default)]
+struct Logged {
+    rows: u64,
+    seen: BTreeSet<(u32, u64)>,
+}
+
+impl Logged {
+    /// Empties the log. The blame of each request sums to its latency, and none is there
+    /// twice.
+    fn take(&mut self, run: &mut Run) -> Result<(), String> {
+        let Some(log) = run.request_log() else { return Ok(()) };
+        let spent = State::ALL.map(|state| log.spent_ns(state));
+        for (index, row) in log.rows().iter().enumerate() {
+            let sum: u64 = spent.iter().map(|column| column[index]).sum();
+            let latency = (row.finished - row.arrived).as_ns();
+            if sum != latency {
+                return Err(format!("{sum} ns of blame for {latency} ns: {row:?}"));
+            }
+            if !self.seen.insert((row.initiator, row.number)) {
+                return Err(format!("twice in the log: {row:?}"));
+            }
+        }
+        self.rows += log.rows().len() as u64;
+        log.clear();
+        Ok(())
     }
 }
 

@@ -58,10 +58,16 @@ impl Placement {
             }
         };
         let largest = survey.largest_bytes;
-        if !fits && (largest > region.bytes || region.bytes < MOVED_ALIGN) {
+        let size = Size::from_bytes(region.bytes);
+        if !fits && largest > region.bytes {
+            let problem =
+                format!("a request of {largest} B does not fit into the region of {size} at all");
+            return Err(trace_error(survey, None, problem));
+        }
+        if !fits && region.bytes < MOVED_ALIGN {
             let problem = format!(
-                "a request of {largest} B does not fit into the region of {} at all",
-                Size::from_bytes(region.bytes)
+                "it reaches beyond the region of {size}, and addresses are moved by multiples of \
+                 {MOVED_ALIGN} B, for which that is too small; choose a larger region"
             );
             return Err(trace_error(survey, None, problem));
         }
@@ -183,12 +189,13 @@ fn lay_out(
     for device in devices {
         bases.push((device.device, base));
         let end = base.checked_add(device.end())?;
+        // A device that is only flushed takes no room, wherever it begins.
         if device.farthest.is_some() {
             extent.begin = extent.begin.min(base.checked_add(device.begin)?);
-        }
-        if end > extent.end {
-            extent.end = end;
-            extent.farthest = Some(*device);
+            if end > extent.end {
+                extent.end = end;
+                extent.farthest = Some(*device);
+            }
         }
         if combine == Some(Combine::Concatenate) {
             base = end.checked_next_multiple_of(DEVICE_ALIGN)?;

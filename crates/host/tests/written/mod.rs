@@ -1,0 +1,112 @@
+//! A plain writer of every trace format, which shares nothing with the readers. Tests
+//! of this crate and of the drive use it.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use host::trace::Format;
+use host::{Command, Kind};
+use std::fmt::Write as _;
+
+/// What a format can say: its kinds of request, and whether its stamps have more than
+/// seconds.
+pub fn can(format: Format) -> (&'static [Kind], bool) {
+    use Kind::{Flush, Read, Trim, Write};
+    match format {
+        Format::Captured | Format::Blkparse | Format::FioV2 | Format::FioV3 => {
+            (&[Read, Write, Trim, Flush], true)
+        }
+        Format::Etw => (&[Read, Write, Flush], true),
+        Format::Tencent => (&[Read, Write], false),
+        _ => (&[Read, Write], true),
+    }
+}
+
+/// True where the format knows devices.
+pub fn has_devices(format: Format) -> bool {
+    format != Format::Captured
+}
+
+/// A request as it is meant: its moment in microseconds, its device and its command.
+pub type Meant = (u64, u32, Command);
+
+/// The requests as a file of the format.
+pub fn written(format: Format, rows: &[Meant]) -> String {
+    let mut text = match format {
+        Format::Captured => "time_us,op,offset,length\n".to_owned(),
+        Format::FioV2 => "fio version 2 iolog\n".to_owned(),
+        Format::FioV3 => "fio version 3 iolog\n".to_owned(),
+        Format::Systor => "Timestamp,Response,IOType,LUN,Offset,Size\n".to_owned(),
+        Format::Etw => "BeginHeader\n\
+             DiskRead, TimeStamp, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum\n\
+             DiskWrite, TimeStamp, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum\n\
+             DiskFlush, TimeStamp, IrpPtr, ElapsedTime, DiskNum\nEndHeader\n"
+            .to_owned(),
+        _ => String::new(),
+    };
+    let mut waited = 0;
+    for (us, device, command) in rows {
+        let Command { kind, offset, bytes } = *command;
+        let (sector, sectors) = (offset / 512, bytes / 512);
+        let (s, rest) = (us / 1_000_000, us % 1_000_000);
+        let is_read = kind == Kind::Read;
+        let letter = if is_read { 'R' } else { 'W' };
+        match format {
+            Format::Mqsim => {
+                let digit = u8::from(is_read);
+                writeln!(text, "{} {device} {sector} {sectors} {digit}", us * 1_000)
+            }
+            Format::Disksim => {
+                let flags = if is_read { "3" } else { "2" };
+                let (ms, us) = (us / 1_000, us % 1_000);
+                writeln!(text, "{ms}.{us:03} {device} {sector} {sectors} {flags}")
+            }
+            Format::Captured => {
+                let letter = ['R', 'W', 'T', 'F'][kind.index()];
+                writeln!(text, "{us},{letter},{offset},{bytes}")
+            }
+            Format::Msr => {
+                let word = if is_read { "Read" } else { "Write" };
+                writeln!(text, "{},host,{device},{word},{offset},{bytes},99", us * 10)
+            }
+            Format::Etw if kind == Kind::Flush => {
+                writeln!(text, "DiskFlush, {}, 0xabc, 40, {device}", us + 40)
+            }
+            Format::Etw => {
+                let word = if is_read { "DiskRead" } else { "DiskWrite" };
+                let ended = us + 70;
+                writeln!(text, "{word}, {ended}, 0xabc, {offset:#x}, {bytes:#x}, 70, {device}")
+            }
+            Format::Blkparse if kind == Kind::Flush => {
+                writeln!(text, "  8,{device:<3}  0  1 {s:>5}.{rest:06}000  7  Q FWS [x]")
+            }
+            Format::Blkparse => {
+                let rwbs = ["RS", "WS", "D"][kind.index()];
+                let stamp = format!("{s:>5}.{rest:06}000");
+                writeln!(
+                    text,
+                    "  8,{device:<3}  0  1 {stamp}  7  Q {rwbs} {sector} + {sectors} [x]"
+                )
+            }
+            Format::FioV2 | Format::FioV3 => {
+                let word = ["read", "write", "trim", "sync"][kind.index()];
+                if format == Format::FioV2 {
+                    writeln!(text, "f{device} wait {} 0", us - waited).unwrap();
+                    waited = *us;
+                } else {
+                    write!(text, "{us} ").unwrap();
+                }
+                writeln!(text, "f{device} {word} {offset} {bytes}")
+            }
+            Format::Spc => writeln!(text, "{device},{sector},{bytes},{letter},{s}.{rest:06}"),
+            Format::Systor => {
+                writeln!(text, "{s}.{rest:06}000,0.1,{letter},{device},{offset},{bytes}")
+            }
+            Format::Alibaba => writeln!(text, "{device},{letter},{offset},{bytes},{us}"),
+            Format::Tencent => {
+                let digit = u8::from(!is_read);
+                writeln!(text, "{s},{sector},{sectors},{digit},{device}")
+            }
+        }
+        .unwrap();
+    }
+    text
+}
