@@ -99,8 +99,6 @@ def _policy(way: dict[str, Any]) -> Policy:
     properties = dict(way["properties"])
     tag = next(key for key, value in properties.items() if "const" in value)
     name = properties[tag]["const"]
-    if "$ref" in way:
-        properties = _resolved(schema(), {"$ref": way["$ref"]}).get("properties", {})
     parameters = {
         key: _flat(value.get("description", "")) for key, value in properties.items() if key != tag
     }

@@ -14,6 +14,8 @@ const TWICE: u64 = 16;
 /// questions must get equal answers.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
+// Its keys stand beside the family's tag: a reference would refuse that.
+#[schemars(inline)]
 pub struct Outside<P: ?Sized> {
     /// The Python file; a relative path counts from the folder of the experiment.
     pub file: PathBuf,
