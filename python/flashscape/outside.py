@@ -11,12 +11,12 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import Candidates, Meeting, SafePoint
+from flashscape._flashscape import Candidates, Meeting, SafePoint, Written
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Candidates", "Meeting", "SafePoint"]
+__all__ = ["Candidates", "Meeting", "SafePoint", "Written"]
 
 
 def load(file: Path) -> ModuleType:

@@ -18,8 +18,8 @@ const PARTS: [&str; 5] = [
 ];
 
 /// Parameters that have no default.
-const PARAMETERS: [(&str, &str); 3] =
-    [("within", "\"200 us\""), ("high", "\"80 %\""), ("low", "\"30 %\"")];
+const PARAMETERS: [(&str, &str); 4] =
+    [("within", "\"200 us\""), ("high", "\"80 %\""), ("low", "\"30 %\""), ("reads", "10")];
 
 /// What goes with a policy.
 const COMPANIONS: [(&str, &str, &str, &str); 2] = [
@@ -42,7 +42,9 @@ requests = 1500
 audit = true
 "#;
 
-const BASE: [(&str, &str); 12] = [
+const BASE: [(&str, &str); 14] = [
+    ("drive.ftl.scrub.interval", "1 ms"),
+    ("drive.ftl.scrub.choice", "oldest"),
     ("drive.geometry.channels", "2"),
     ("drive.geometry.dies_per_package", "2"),
     ("drive.geometry.blocks_per_plane", "24"),

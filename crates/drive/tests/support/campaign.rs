@@ -129,7 +129,7 @@ impl Campaign {
         let mut last = problem.to_owned();
         let smaller = smaller(dice, &mut |dice| {
             *desk.lock().unwrap() = Some(UnderWay { number, since: now() });
-            let fails = now() < until
+            now() < until
                 && match run(kind, dice, folder) {
                     // Another fault is another finding.
                     Err(found) if is_like(&found, problem) => {
@@ -137,8 +137,7 @@ impl Campaign {
                         true
                     }
                     _ => false,
-                };
-            fails
+                }
         });
         self.keep(&place, number, &kind.case(&smaller), &last);
     }
