@@ -106,8 +106,11 @@ def _policy(way: dict[str, Any]) -> Policy:
 
 
 def _resolved(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """The object that a node refers to, through any number of references."""
-    while "$ref" in node:
+    """The object that a node refers to, through any number of references; null does not count."""
+    while "$ref" in node or "anyOf" in node:
+        if "anyOf" in node:
+            node = next(way for way in node["anyOf"] if way.get("type") != "null")
+            continue
         target = root
         for key in node["$ref"].removeprefix("#/").split("/"):
             target = target[key]
