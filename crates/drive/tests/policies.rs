@@ -105,7 +105,7 @@ fn choices() -> Vec<Choice> {
     let root = settings::schema::<Experiment>();
     let mut found = Vec::new();
     find(&root, &root["properties"]["drive"], "drive", &mut found);
-    found.retain(|choice| choice.name != "python" && !PARTS.contains(&&*choice.path));
+    found.retain(|choice| !PARTS.contains(&&*choice.path));
     found
 }
 
@@ -115,7 +115,9 @@ fn find(root: &Value, node: &Value, path: &str, found: &mut Vec<Choice>) {
         if let Some(name) = way["const"].as_str() {
             let (name, written) = (name.to_owned(), format!("\"{name}\""));
             found.push(Choice { path: path.to_owned(), name, written });
-        } else if let Some(tag) = tag_of(way) {
+        } else if let Some(tag) = tag_of(way)
+            && way["properties"][tag]["const"] != "python"
+        {
             found.push(tagged(way, tag, path));
         }
     }
