@@ -30,6 +30,7 @@ bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 
 format: $(VENV)/.dev ## Format all code.
 	cargo fmt --all
+	rustfmt --edition 2024 $$(git ls-files 'crates/*.rs')
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
 
@@ -38,6 +39,7 @@ clean: ## Remove what the other commands have made.
 
 rust-checks: | $(VENV)/.tools
 	cargo fmt --all --check
+	rustfmt --check --edition 2024 $$(git ls-files 'crates/*.rs')
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 rust-tests: | $(VENV)/.tools

@@ -262,6 +262,7 @@ def _write_amplification(result: Result) -> list[str]:
         for source, words in (
             ("host", "for the data itself"),
             ("gc", "for pages that garbage collection moved"),
+            ("scrub", "for pages that scrubbing moved"),
             ("padding", "for padding of batches that were not full"),
         )
         if amplification[source] >= 0.005

@@ -110,7 +110,8 @@ fn of(
         ]),
         // A fifth of the space is all that is hot, or half of that.
         base(hot_space, hot_cold).under([("20 %", zones(0.2, 0.8)), ("40 %", zones(0.1, 0.4))]),
-        base(hot_accesses, hot_cold).under([("80 %", zones(0.2, 0.8)), ("50 %", zones(0.125, 0.5))]),
+        base(hot_accesses, hot_cold)
+            .under([("80 %", zones(0.2, 0.8)), ("50 %", zones(0.125, 0.5))]),
     ]
 }
 

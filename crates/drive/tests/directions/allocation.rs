@@ -110,7 +110,8 @@ fn of_choice(at_us: &'static [u64]) -> Case {
 
 pub fn cases() -> Vec<Case> {
     let keep = |blocks: u32| {
-        ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"].map(|key| set(key, format!("{blocks} blocks")))
+        ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"]
+            .map(|key| set(key, format!("{blocks} blocks")))
     };
     vec![
         // A page stays in its pool, and takes turns there.
@@ -153,10 +154,8 @@ pub fn cases() -> Vec<Case> {
             ("least-queued", [0, 1, 2, 1, 2, 0, 1, 2, 0]),
             ("most-free", [0, 1, 2, 0, 0, 0, 0, 0, 0]),
         ]),
-        of_choice(&[10, 20, 30, 40, 50, 60]).under([
-            ("round-robin", [0, 1, 2, 0, 1, 2]),
-            ("most-free", [0, 1, 2, 0, 0, 0]),
-        ]),
+        of_choice(&[10, 20, 30, 40, 50, 60])
+            .under([("round-robin", [0, 1, 2, 0, 1, 2]), ("most-free", [0, 1, 2, 0, 0, 0])]),
         case("drive.ftl.allocation.streams")
             .filled()
             .given(&shape(&keep(3)))

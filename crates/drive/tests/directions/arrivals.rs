@@ -36,15 +36,19 @@ pub fn cases() -> Vec<Case> {
     vec![
         // Equal gaps have no spread, exponential ones that of their mean, and uniform
         // ones from nothing to twice the mean a root of three less.
-        reads("workload.arrivals.process", 4_000, &[set("workload[0].arrivals", "{ process = 'poisson', rate = '100 IOPS' }")])
-            .see("the spread of the gaps over their mean", |scene| {
-                mean_and_spread(&gaps(&scene.run()))[1]
-            })
-            .under([
-                ("constant", about(0.0, 1e-9)),
-                ("uniform", about(1.0 / libm::sqrt(3.0), 0.05)),
-                ("poisson", about(1.0, 0.1)),
-            ]),
+        reads(
+            "workload.arrivals.process",
+            4_000,
+            &[set("workload[0].arrivals", "{ process = 'poisson', rate = '100 IOPS' }")],
+        )
+        .see("the spread of the gaps over their mean", |scene| {
+            mean_and_spread(&gaps(&scene.run()))[1]
+        })
+        .under([
+            ("constant", about(0.0, 1e-9)),
+            ("uniform", about(1.0 / libm::sqrt(3.0), 0.05)),
+            ("poisson", about(1.0, 0.1)),
+        ]),
         reads("workload.arrivals.rate", 5, &[constant])
             .see("when five reads come, us", |scene| arrivals_us(&scene.run()))
             .under([
@@ -57,22 +61,26 @@ pub fn cases() -> Vec<Case> {
             .left_out(READ)
             .under([("1", READ), ("4", 4 * READ), ("32", 32 * READ)]),
         // All come at once, and wait in the host or in the drive.
-        reads("workload.queue_depth", 8, &[set("workload[0].arrivals", "{ process = 'constant', rate = '1000 MIOPS' }")])
-            .see("time that 8 reads at once wait in the host, us", |scene| {
-                let run = scene.run();
-                let all = requests(&run);
-                let waits = all.iter().flat_map(|request| &request.blame);
-                let waits = waits.filter(|(state, _)| *state == metrics::State::QueueDepth);
-                // But for the nanoseconds between them.
-                waits.map(|(_, span)| (span.as_ns() + 10) / US).sum::<u64>()
-            })
-            .left_out(0)
-            .under([
-                // The nth begins when the one before it has ended.
-                ("1", 125 * (1 + 2 + 3 + 4 + 5 + 6 + 7)),
-                // The nth comes in when the fourth before it has ended.
-                ("4", 125 * (1 + 2 + 3 + 4)),
-            ]),
+        reads(
+            "workload.queue_depth",
+            8,
+            &[set("workload[0].arrivals", "{ process = 'constant', rate = '1000 MIOPS' }")],
+        )
+        .see("time that 8 reads at once wait in the host, us", |scene| {
+            let run = scene.run();
+            let all = requests(&run);
+            let waits = all.iter().flat_map(|request| &request.blame);
+            let waits = waits.filter(|(state, _)| *state == metrics::State::QueueDepth);
+            // But for the nanoseconds between them.
+            waits.map(|(_, span)| (span.as_ns() + 10) / US).sum::<u64>()
+        })
+        .left_out(0)
+        .under([
+            // The nth begins when the one before it has ended.
+            ("1", 125 * (1 + 2 + 3 + 4 + 5 + 6 + 7)),
+            // The nth comes in when the fourth before it has ended.
+            ("4", 125 * (1 + 2 + 3 + 4)),
+        ]),
         reads("workload.think_time", 3, &[])
             .see("when three reads come, us", |scene| arrivals_us(&scene.run()))
             .left_out([0.0, 125.0, 250.0])
@@ -80,9 +88,7 @@ pub fn cases() -> Vec<Case> {
         // Exponential: the mean of 2000 gaps, which are a read longer, within four of
         // its standard deviations.
         reads("workload.think_time.mean", 2_001, &[])
-            .see("the mean time between reads, us", |scene| {
-                mean_and_spread(&gaps(&scene.run()))[0]
-            })
+            .see("the mean time between reads, us", |scene| mean_and_spread(&gaps(&scene.run()))[0])
             .under([
                 ("100 us", about(225.0, 4.0 * 100.0 / libm::sqrt(2e3))),
                 ("300 us", about(425.0, 4.0 * 300.0 / libm::sqrt(2e3))),
@@ -102,11 +108,15 @@ pub fn cases() -> Vec<Case> {
             ]),
         // A closed loop issues nothing between bursts: reads at 0 and 125 us, and the
         // next when the second ends, or with the next burst.
-        reads("workload.bursts.on", 4, &[set("workload[0].bursts", "{ on = '200 us', off = '1 ms' }")])
-            .see("when four reads come, us", |scene| arrivals_us(&scene.run()))
-            .under([
-                ("200 us", [0.0, 125.0, 1_200.0, 1_325.0]),
-                ("300 us", [0.0, 125.0, 250.0, 1_300.0]),
-            ]),
+        reads(
+            "workload.bursts.on",
+            4,
+            &[set("workload[0].bursts", "{ on = '200 us', off = '1 ms' }")],
+        )
+        .see("when four reads come, us", |scene| arrivals_us(&scene.run()))
+        .under([
+            ("200 us", [0.0, 125.0, 1_200.0, 1_325.0]),
+            ("300 us", [0.0, 125.0, 250.0, 1_300.0]),
+        ]),
     ]
 }

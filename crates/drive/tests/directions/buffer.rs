@@ -56,7 +56,8 @@ pub fn cases() -> Vec<Case> {
                 let flush = bench.submit(10 * US, Kind::Flush, 0, 0);
                 bench.settle();
                 let nothing_left = bench.alone(Kind::Flush, 0, 0);
-                [bench.done(write), bench.done(flush), &nothing_left].map(|done| done.latency() / US)
+                [bench.done(write), bench.done(flush), &nothing_left]
+                    .map(|done| done.latency() / US)
             })
             .under([
                 ("none", [300, 2, 2]),
@@ -126,9 +127,7 @@ pub fn cases() -> Vec<Case> {
         // still waits in the buffer, else by a program more.
         case("drive.buffer.programs_per_bin")
             .given(&[early()])
-            .see("programs of pages 0, 1, 2 and 1 again", |scene| {
-                programs_of(scene, &[0, 1, 2, 1])
-            })
+            .see("programs of pages 0, 1, 2 and 1 again", |scene| programs_of(scene, &[0, 1, 2, 1]))
             .under([("1", 3), ("2", 4)])
             .left_out(4),
         case("drive.buffer.read_hits")

@@ -243,10 +243,7 @@ fn threshold_cases() -> Vec<Case> {
         of_collection("drive.ftl.gc.idle_gap", &thresholds(1, 1, 2))
             .see("when nothing goes on any more, us", end_of_an_idle_time)
             .left_out(1_500)
-            .under([
-                ("10 ms", 11_500 + 2 * 425 + 1_500),
-                ("20 ms", 21_500 + 2 * 425 + 1_500),
-            ]),
+            .under([("10 ms", 11_500 + 2 * 425 + 1_500), ("20 ms", 21_500 + 2 * 425 + 1_500)]),
     ]
 }
 
@@ -290,10 +287,7 @@ fn sharing_cases() -> Vec<Case> {
                 let carried = bench.device.channel_busy()[0] - carried;
                 [(bench.settle() - start) / US, carried.as_ns() / US]
             })
-            .under([
-                ("false", [300 + 425 + 1_500, 300]),
-                ("true", [300 + 225 + 1_500, 100]),
-            ]),
+            .under([("false", [300 + 425 + 1_500, 300]), ("true", [300 + 225 + 1_500, 100])]),
         // Two live pages, from 300 us on. One by one: read until 425, written until 725.
         // Two at a time: read until 425 and 550. In the end it is the same time.
         of_collection("drive.ftl.gc.window", &[])

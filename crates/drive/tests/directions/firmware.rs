@@ -10,7 +10,8 @@ fn of_each_kind(parameter: &'static str) -> Case {
     case(parameter).filled().see("one command of each kind, ns", |scene| {
         let mut bench = scene.bench();
         [Kind::Read, Kind::Write, Kind::Trim, Kind::Flush, Kind::WriteZeroes].map(|kind| {
-            let (page, bytes) = if kind == Kind::Flush { (0, 0) } else { (kind.index() as u64, PAGE) };
+            let (page, bytes) =
+                if kind == Kind::Flush { (0, 0) } else { (kind.index() as u64, PAGE) };
             bench.alone(kind, page * PAGE, bytes).latency()
         })
     })

@@ -7,9 +7,8 @@ use ftl::{BinId, Source};
 use host::Kind;
 
 fn of_units(parameter: &'static str) -> Case {
-    case(parameter).see("units exported of 1024", |scene| {
-        u64::from(logical_units(&scene.experiment()))
-    })
+    case(parameter)
+        .see("units exported of 1024", |scene| u64::from(logical_units(&scene.experiment())))
 }
 
 /// Under uniform overwrites greedy collection tends to [DESNOYERS]'s closed form: 2.69

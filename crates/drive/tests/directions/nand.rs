@@ -25,7 +25,8 @@ fn of_reads(parameter: &'static str) -> Case {
 /// On the drive that is one write away from collecting: the write, the move of a page
 /// and three steps of an erase of 500 us each, unless something else is set.
 fn of_an_erase(parameter: &'static str) -> Case {
-    let erase = "{ steps = 3, ramp = '0 us', execute = '500 us', recover = '0 us', verify = '0 us' }";
+    let erase =
+        "{ steps = 3, ramp = '0 us', execute = '500 us', recover = '0 us', verify = '0 us' }";
     case(parameter)
         .given(&shape(&[set("nand.erase", erase), set("precondition.fill", "sequential")]))
         .see("from a write to the end of the erase that it causes, ns", |scene| {

@@ -80,7 +80,10 @@ pub fn cases() -> Vec<Case> {
             })
             .under([
                 ("false", [50 * 768, 0].into()),
-                ("true", Predicted::Figures(vec![24_000.0..=24_000.0 + 256.0 + 3.0 * 192.0, 0.0..=0.0])),
+                (
+                    "true",
+                    Predicted::Figures(vec![24_000.0..=24_000.0 + 256.0 + 3.0 * 192.0, 0.0..=0.0]),
+                ),
             ]),
     ]
 }

@@ -7,9 +7,9 @@ use drive::check::check;
 use host::Kind;
 
 fn reads(parameter: &'static str, run: &str) -> Case {
-    case(parameter).filled().text(format!(
-        "[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\n{run}\n"
-    ))
+    case(parameter)
+        .filled()
+        .text(format!("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\n{run}\n"))
 }
 
 /// Requests, those that were counted, and when counting began, in us.
@@ -24,18 +24,21 @@ pub fn cases() -> Vec<Case> {
     let units = 1_024 * 8 + 768 * 16;
     vec![
         // The nth comes at 125 (n - 1) us.
-        reads("run.time", "requests = 100")
-            .see(what, counted)
-            .left_out([100, 100, 0])
-            .under([("500 us", [4, 4, 0]), ("501 us", [5, 5, 0]), ("1 ms", [8, 8, 0])]),
-        reads("run.requests", "time = \"1 ms\"")
-            .see(what, counted)
-            .left_out([8, 8, 0])
-            .under([("3", [3, 3, 0]), ("5", [5, 5, 0]), ("100", [8, 8, 0])]),
-        reads("run.bytes", "requests = 100")
-            .see(what, counted)
-            .left_out([100, 100, 0])
-            .under([("8 KiB", [2, 2, 0]), ("9 KiB", [3, 3, 0]), ("40 KiB", [10, 10, 0])]),
+        reads("run.time", "requests = 100").see(what, counted).left_out([100, 100, 0]).under([
+            ("500 us", [4, 4, 0]),
+            ("501 us", [5, 5, 0]),
+            ("1 ms", [8, 8, 0]),
+        ]),
+        reads("run.requests", "time = \"1 ms\"").see(what, counted).left_out([8, 8, 0]).under([
+            ("3", [3, 3, 0]),
+            ("5", [5, 5, 0]),
+            ("100", [8, 8, 0]),
+        ]),
+        reads("run.bytes", "requests = 100").see(what, counted).left_out([100, 100, 0]).under([
+            ("8 KiB", [2, 2, 0]),
+            ("9 KiB", [3, 3, 0]),
+            ("40 KiB", [10, 10, 0]),
+        ]),
         // What comes later counts; what is under way then does not.
         reads("run.warm_up.time", "requests = 8")
             .see(what, counted)

@@ -27,11 +27,7 @@ pub fn cases() -> Vec<Case> {
             bench.settle();
             bench.done(write).finished / US
         })
-        .under([
-            ("none", 125 + 300),
-            ("batch", 2 * 125 + 300),
-            ("drain", 3 * 125 + 300),
-        ]);
+        .under([("none", 125 + 300), ("batch", 2 * 125 + 300), ("drain", 3 * 125 + 300)]);
     let mut cases = suspension_cases();
     cases.push(bypass);
     cases
@@ -112,7 +108,8 @@ fn suspension_cases() -> Vec<Case> {
         format!("{{ policy = 'python', function = '{function}', file = '{functions}' }}").leak()
     };
     let scheduler = |routing: &str, suspension: &str| -> &str {
-        format!("{{ bypass = 'batch', read_routing = {routing}, suspension = {suspension} }}").leak()
+        format!("{{ bypass = 'batch', read_routing = {routing}, suspension = {suspension} }}")
+            .leak()
     };
     let never = scheduler("'wait'", "'never'");
     let suspend = set("scheduler.read_routing", "suspend");
@@ -126,12 +123,18 @@ fn suspension_cases() -> Vec<Case> {
             (scheduler("{ policy = 'deadline', within = '1100 us' }", "'at-steps'"), once),
             (scheduler(python("later"), "'at-steps'"), waits),
         ]),
-        beside_an_erase("drive.scheduler.read_routing(deadline).within", std::slice::from_ref(&at_steps))
-            .given(&[set("scheduler.read_routing", "{ policy = 'deadline', within = '1 s' }")])
-            .under([("999 us", twice), ("1100 us", once), ("1225 us", waits)]),
-        beside_an_erase("drive.scheduler.read_routing(python).function", std::slice::from_ref(&at_steps))
-            .given(&[set("scheduler.read_routing", python("always"))])
-            .under([("always", twice), ("later", waits)]),
+        beside_an_erase(
+            "drive.scheduler.read_routing(deadline).within",
+            std::slice::from_ref(&at_steps),
+        )
+        .given(&[set("scheduler.read_routing", "{ policy = 'deadline', within = '1 s' }")])
+        .under([("999 us", twice), ("1100 us", once), ("1225 us", waits)]),
+        beside_an_erase(
+            "drive.scheduler.read_routing(python).function",
+            std::slice::from_ref(&at_steps),
+        )
+        .given(&[set("scheduler.read_routing", python("always"))])
+        .under([("always", twice), ("later", waits)]),
         beside_an_erase("drive.scheduler.read_routing(python).file", &[at_steps])
             .given(&[set("scheduler.read_routing", python("always"))])
             .under([(functions, twice), (others, waits)]),
@@ -141,13 +144,19 @@ fn suspension_cases() -> Vec<Case> {
             // Both wait at 1725.
             (scheduler("'suspend'", python("later")), [1_850, 1_975]),
         ]),
-        beside_an_erase("drive.scheduler.suspension(at-steps).most", std::slice::from_ref(&suspend))
-            .given(&[set("scheduler.suspension", "at-steps")])
-            .under([("1", once), ("2", twice)])
-            .left_out(twice),
-        beside_an_erase("drive.scheduler.suspension(python).function", std::slice::from_ref(&suspend))
-            .given(&[set("scheduler.suspension", python("always"))])
-            .under([("always", twice), ("later", [1_850, 1_975])]),
+        beside_an_erase(
+            "drive.scheduler.suspension(at-steps).most",
+            std::slice::from_ref(&suspend),
+        )
+        .given(&[set("scheduler.suspension", "at-steps")])
+        .under([("1", once), ("2", twice)])
+        .left_out(twice),
+        beside_an_erase(
+            "drive.scheduler.suspension(python).function",
+            std::slice::from_ref(&suspend),
+        )
+        .given(&[set("scheduler.suspension", python("always"))])
+        .under([("always", twice), ("later", [1_850, 1_975])]),
         beside_an_erase("drive.scheduler.suspension(python).file", &[suspend])
             .given(&[set("scheduler.suspension", python("always"))])
             .under([(functions, twice), (others, [1_850, 1_975])]),

@@ -30,12 +30,14 @@ pub fn cases() -> Vec<Case> {
     let list = "[{ size = '4 KiB', share = '80 %' }, { size = '8 KiB', share = '20 %' }]";
     let exponential = set("workload[0].size", "{ mean = '8 KiB' }");
     vec![
-        reads("workload.size").see("the smallest and the largest request", range).under([
-            ("4 KiB", [4 * KIB, 4 * KIB]),
-            ("512 B", [512, 512]),
-            ("64 KiB", [64 * KIB, 64 * KIB]),
-        ])
-        .left_out([4 * KIB, 4 * KIB]),
+        reads("workload.size")
+            .see("the smallest and the largest request", range)
+            .under([
+                ("4 KiB", [4 * KIB, 4 * KIB]),
+                ("512 B", [512, 512]),
+                ("64 KiB", [64 * KIB, 64 * KIB]),
+            ])
+            .left_out([4 * KIB, 4 * KIB]),
         reads("workload.size.size")
             .at("workload[0].size[1].size")
             .given(&[set("workload[0].size", list)])

@@ -62,11 +62,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
          1456135200.000300000,0.0008,R,4,4096,4096\n",
         "[0.0, 300.0]",
     ),
-    (
-        "alibaba",
-        "0,R,0,4096,1577808000000000\n0,R,4096,4096,1577808000000300\n",
-        "[0.0, 300.0]",
-    ),
+    ("alibaba", "0,R,0,4096,1577808000000000\n0,R,4096,4096,1577808000000300\n", "[0.0, 300.0]"),
     // Whole seconds.
     ("tencent", "1538323200,0,8,0,7\n1538323201,8,8,0,7\n", "[0.0, 1000000.0]"),
 ];
@@ -113,12 +109,17 @@ fn options() -> Vec<Case> {
     };
     vec![
         // Two requests in one second, half a second apart.
-        arrivals("workload.trace.spread", trace("equal", "1538323200,0,8,0,7\n1538323200,8,8,0,7\n"))
-            .left_out([0.0, 0.0])
-            .under([("none", [0.0, 0.0]), ("uniform", [0.0, 500_000.0])]),
-        arrivals("workload.trace.event", trace("events", BLKPARSE))
-            .left_out([0.0, 300.0])
-            .under([("queue", [0.0, 300.0]), ("dispatch", [0.0, 400.0]), ("complete", [0.0, 700.0])]),
+        arrivals(
+            "workload.trace.spread",
+            trace("equal", "1538323200,0,8,0,7\n1538323200,8,8,0,7\n"),
+        )
+        .left_out([0.0, 0.0])
+        .under([("none", [0.0, 0.0]), ("uniform", [0.0, 500_000.0])]),
+        arrivals("workload.trace.event", trace("events", BLKPARSE)).left_out([0.0, 300.0]).under([
+            ("queue", [0.0, 300.0]),
+            ("dispatch", [0.0, 400.0]),
+            ("complete", [0.0, 700.0]),
+        ]),
         arrivals("workload.trace.time_unit", trace("stamps", FIO_V3))
             .left_out([0.0, 300.0])
             .under([("us", [0.0, 300.0]), ("ms", [0.0, 300_000.0])]),

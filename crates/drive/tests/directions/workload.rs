@@ -33,10 +33,13 @@ const RANKED: &str = "[[workload]]\nname = \"ranked\"\nstart = \"30 us\"\n\
 const REQUESTS: u64 = 1_000;
 
 /// A mix of which one kind has a share, and another the rest.
-fn of_mix(parameter: &'static str, kind: Kind, rest: &'static str, mixes: [&'static str; 2]) -> Case {
-    let counted = |share: f64| {
-        about(REQUESTS as f64 * share, four_sigma(REQUESTS as f64, share))
-    };
+fn of_mix(
+    parameter: &'static str,
+    kind: Kind,
+    rest: &'static str,
+    mixes: [&'static str; 2],
+) -> Case {
+    let counted = |share: f64| about(REQUESTS as f64 * share, four_sigma(REQUESTS as f64, share));
     let [few, many] = mixes;
     case(parameter)
         .at("workload[0].mix")
@@ -49,26 +52,39 @@ fn of_mix(parameter: &'static str, kind: Kind, rest: &'static str, mixes: [&'sta
 fn mixes() -> Vec<Case> {
     let (read, write) = ("workload.mix.read", "workload.mix.write");
     vec![
-        of_mix(read, Kind::Read, write, [
-            "{ read = '20 %', write = '80 %' }",
-            "{ read = '60 %', write = '40 %' }",
-        ]),
-        of_mix(write, Kind::Write, read, [
-            "{ write = '20 %', read = '80 %' }",
-            "{ write = '60 %', read = '40 %' }",
-        ]),
-        of_mix("workload.mix.trim", Kind::Trim, write, [
-            "{ trim = '20 %', write = '80 %' }",
-            "{ trim = '60 %', write = '40 %' }",
-        ]),
-        of_mix("workload.mix.flush", Kind::Flush, write, [
-            "{ flush = '20 %', write = '80 %' }",
-            "{ flush = '60 %', write = '40 %' }",
-        ]),
-        of_mix("workload.mix.write_zeroes", Kind::WriteZeroes, write, [
-            "{ write_zeroes = '20 %', write = '80 %' }",
-            "{ write_zeroes = '60 %', write = '40 %' }",
-        ]),
+        of_mix(
+            read,
+            Kind::Read,
+            write,
+            ["{ read = '20 %', write = '80 %' }", "{ read = '60 %', write = '40 %' }"],
+        ),
+        of_mix(
+            write,
+            Kind::Write,
+            read,
+            ["{ write = '20 %', read = '80 %' }", "{ write = '60 %', read = '40 %' }"],
+        ),
+        of_mix(
+            "workload.mix.trim",
+            Kind::Trim,
+            write,
+            ["{ trim = '20 %', write = '80 %' }", "{ trim = '60 %', write = '40 %' }"],
+        ),
+        of_mix(
+            "workload.mix.flush",
+            Kind::Flush,
+            write,
+            ["{ flush = '20 %', write = '80 %' }", "{ flush = '60 %', write = '40 %' }"],
+        ),
+        of_mix(
+            "workload.mix.write_zeroes",
+            Kind::WriteZeroes,
+            write,
+            [
+                "{ write_zeroes = '20 %', write = '80 %' }",
+                "{ write_zeroes = '60 %', write = '40 %' }",
+            ],
+        ),
     ]
 }
 
