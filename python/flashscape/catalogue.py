@@ -107,15 +107,17 @@ def _policy(way: dict[str, Any]) -> Policy:
 
 def _resolved(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     """The object that a node refers to, through any number of references; null does not count."""
-    while "$ref" in node or "anyOf" in node:
-        if "anyOf" in node:
-            node = next(way for way in node["anyOf"] if way.get("type") != "null")
+    while True:
+        if "$ref" not in node:
+            ways = [way for way in node.get("anyOf", ()) if way.get("type") != "null"]
+            if len(ways) != 1 or "properties" in node:
+                return node
+            node = ways[0]
             continue
         target = root
         for key in node["$ref"].removeprefix("#/").split("/"):
             target = target[key]
         node = target
-    return node
 
 
 def _flat(text: str) -> str:
