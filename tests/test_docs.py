@@ -57,7 +57,8 @@ def test_the_readmes_commands_run(tmp_path: Path):
         arguments = shlex.split(command)[1:]
         if arguments[0] == "explain":
             arguments[1] = str(out)
-        ended = _run(sys.executable, "-m", "flashscape", *arguments, out=out)
+        place = tmp_path / "sweep" if arguments[0] == "sweep" else out
+        ended = _run(sys.executable, "-m", "flashscape", *arguments, out=place)
         assert ended.returncode == 0, f"{command}\n{ended.stderr}"
 
 

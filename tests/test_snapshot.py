@@ -166,7 +166,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_run(config, tmp_pa
     for place, message in [
         (file, "is there already"),
         (tmp_path, "is a directory"),
-        (tmp_path / "no" / "where.snap", "its directory is not there"),
+        (tmp_path / "no" / "where.snap", "cannot be written"),
         ("", "no name"),
     ]:
         with pytest.raises(fs.OutputError, match=message):
