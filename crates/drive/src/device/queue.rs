@@ -45,6 +45,24 @@ impl List {
         }
         Some(id)
     }
+    /// Takes an operation out, wherever it stands.
+    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let mut before = None;
+        let mut at = self.head;
+        while at != Some(id) {
+            before = at;
+            at = at.and_then(|id| ops[id].next);
+            debug_assert!(at.is_some(), "what is taken out stands in the list");
+        }
+        let next = ops[id].next;
+        match before {
+            None => self.head = next,
+            Some(before) => ops[before].next = next,
+        }
+        if next.is_none() {
+            self.tail = before;
+        }
+    }
     /// Puts all of `other` behind all of this one.
     pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
         while let Some(id) = other.pop_front(ops) {
@@ -241,11 +259,23 @@ impl Group {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
+        self.taken(ops[id].class, list, lane);
+    }
+    /// Takes an operation that [`Group::first_read_on`] found, from anywhere in its list.
+    pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
+        let class = ops[id].class;
+        let (list, lane) = self.list_of(class, ops[id].cells);
+        self.lists[list].remove(ops, id);
+        self.taken(class, list, lane);
+    }
+    /// An operation of a class was taken from a list.
+    #[inline]
+    fn taken(&mut self, class: Class, list: usize, lane: usize) {
         if self.lists[list].head().is_none() {
-            let filled = &mut self.filled[ops[id].class as usize];
+            let filled = &mut self.filled[class as usize];
             *filled &= !(1 << lane);
             if *filled == 0 {
-                self.classes &= !(1 << ops[id].class as u32);
+                self.classes &= !(1 << class as u32);
             }
         }
         self.queued -= 1;
@@ -341,24 +371,23 @@ impl Group {
     /// The read that goes first where an erase has made way on `cells`: of the highest class
     /// the oldest that may start. `open_to` says which held cells are open to a read of a
     /// number, as erases have made way on them.
+    ///
+    /// It need not be the head of its list: before it may stand a read of other cells, which
+    /// waits for its turn by age behind an operation that waits for the erase.
     pub fn first_read_on(
         &self,
         ops: &Ops,
         cells: u64,
         open_to: impl Fn(u64) -> u64,
     ) -> Option<OpId> {
-        let lanes = self.lists.len() / CLASSES;
-        let reads = Class::ReadHigh as usize..=Class::ReadLow as usize;
         let may_start = |id: &OpId| {
             let op = &ops[*id];
             let open = open_to(op.seq);
             let taken = self.busy | self.held & !open | self.reserved;
             op.cells & cells & open != 0 && op.cells & taken == 0
         };
-        reads.into_iter().find_map(|class| {
-            let heads = self.lists[class * lanes..][..lanes].iter().filter_map(List::head);
-            heads.filter(may_start).min_by_key(|id| ops[*id].seq)
-        })
+        let waiting = self.reads_on(ops, cells).filter(may_start);
+        waiting.min_by_key(|id| (ops[*id].class as usize, ops[*id].seq))
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation

@@ -145,7 +145,7 @@ impl Device {
             let Erasing { cells, parked_before, .. } = self.erases[group][place];
             let Some(bound) = parked_before else { continue };
             while let Some(read) = self.first_read_on(group, cells) {
-                self.groups[group].take(&self.ops, read);
+                self.groups[group].take_out(&mut self.ops, read);
                 self.start(read);
             }
             let mut waiting = self.groups[group].reads_on(&self.ops, cells);
