@@ -6,10 +6,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT := out/demo
 
+# A campaign of `make fuzz`: docs/fuzzing.md.
+CASES ?= 100000
+SEED ?= $(shell date +%s)
+FIRST ?= 0
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+ONLY ?=
+FINDINGS ?= $(CURDIR)/out/fuzz
+
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench format clean rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench fuzz format clean rust-checks rust-tests python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -27,6 +35,12 @@ test: rust-checks rust-tests python-checks python-tests ## Check and test everyt
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
 	$(BIN)/python -m flashscape.bench
+
+fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.
+	FLASHSCAPE_FUZZ_CASES=$(CASES) FLASHSCAPE_FUZZ_SEED=$(SEED) FLASHSCAPE_FUZZ_FIRST=$(FIRST) \
+	FLASHSCAPE_FUZZ_JOBS=$(JOBS) FLASHSCAPE_FUZZ_ONLY=$(ONLY) FLASHSCAPE_FUZZ_FOLDER=$(FINDINGS) \
+	cargo test --locked -p flashscape-drive --test fuzz -- --ignored --exact --nocapture campaign \
+	|| { cat $(FINDINGS)/running-* 2>/dev/null; exit 1; }
 
 format: $(VENV)/.dev ## Format all code.
 	cargo fmt --all

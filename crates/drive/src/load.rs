@@ -245,6 +245,15 @@ mod tests {
     }
 
     #[test]
+    fn spare_bytes_beyond_all_bounds_are_refused_where_they_stand() {
+        // With the page's own they exceed 64 bits.
+        for spare in ["18446744073709551615 B", "18446744073709535232 B", "1 EiB"] {
+            let found = faults(&[("drive.geometry.page_spare", spare)]);
+            assert_eq!(found, ["drive.geometry.page_spare"], "{spare}");
+        }
+    }
+
+    #[test]
     fn an_unknown_preset_hides_no_other_fault() {
         let found = faults(&[("drive.preset", "dc-tcl"), ("drive.buffer.size", "2"), NO_INTERVAL]);
         assert_eq!(found, ["drive.buffer.size", "drive.preset", "record.interval"]);

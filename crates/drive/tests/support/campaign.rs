@@ -129,15 +129,17 @@ impl Campaign {
         let mut last = problem.to_owned();
         let smaller = smaller(dice, &mut |dice| {
             *desk.lock().unwrap() = Some(UnderWay { number, since: now() });
-            now() < until
-                && match run(kind, dice, folder) {
-                    // Another fault is another finding.
-                    Err(found) if is_like(&found, problem) => {
-                        last = found;
-                        true
-                    }
-                    _ => false,
+            if now() > until {
+                return false;
+            }
+            match run(kind, dice, folder) {
+                // Another fault is another finding.
+                Err(found) if is_like(&found, problem) => {
+                    last = found;
+                    true
                 }
+                _ => false,
+            }
         });
         self.keep(&place, number, &kind.case(&smaller), &last);
     }
@@ -218,7 +220,7 @@ fn is_like(one: &str, other: &str) -> bool {
 
 /// Dice that still fail, as many of them as small as can be: whole stretches at zero at
 /// first, then single dice halved.
-fn smaller(mut dice: Vec<u32>, fails: &mut dyn FnMut(&[u32]) -> bool) -> Vec<u32> {
+pub fn smaller(mut dice: Vec<u32>, fails: &mut dyn FnMut(&[u32]) -> bool) -> Vec<u32> {
     let mut stretch = 64;
     while stretch > 0 {
         for from in (0..dice.len()).step_by(stretch) {
