@@ -710,8 +710,8 @@ fn times_of_more_than_a_year_are_refused() {
     refuse(erase.0, erase.1, "drive.nand.erase", erase.1, &["longer than a year"]);
     // A year of a channel at 40.96 MB/s carries 1292 TB.
     let spare = ("page_spare = \"0 B\"", "page_spare = \"1300 TB\"");
-    let channel = "channel = \"40.96 MB/s\"";
-    refuse(spare.0, spare.1, "drive.nand.channel", channel, &["1300", "longer than a year"]);
+    let phrases = ["1300", "longer than a year"];
+    refuse(spare.0, spare.1, "drive.geometry.page_spare", spare.1, &phrases);
     for (key, path) in [
         ("start = \"8761 h\"", "workload[0].start"),
         ("think_time = \"8761 h\"", "workload[0].think_time"),
