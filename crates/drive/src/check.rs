@@ -110,6 +110,14 @@ fn check_flash(
         problems.push("drive.geometry", format!("{planes} planes with {blocks} blocks; at most 2^20 planes and 2^32 blocks are supported"));
         return None;
     }
+    let physical = geometry.physical_bytes();
+    if physical > u128::from(u64::MAX) {
+        problems.push(
+            "drive.geometry",
+            format!("{physical} bytes of flash; less than 2^64 (16 EiB) are supported"),
+        );
+        return None;
+    }
     if let Err(fault) = Units::new(geometry, &drive.concurrency) {
         problems.push("drive.concurrency", fault);
     }

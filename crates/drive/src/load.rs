@@ -254,6 +254,15 @@ mod tests {
     }
 
     #[test]
+    fn flash_beyond_64_bits_is_refused() {
+        // 128 planes of 504 blocks of 2112 pages: 2^27.02 pages, with 2^37 B each too many.
+        for page in ["18446744073709551615 B", "1 TiB", "128 GiB"] {
+            let found = faults(&[("drive.geometry.page_size", page)]);
+            assert_eq!(found, ["drive.geometry"], "{page}");
+        }
+    }
+
+    #[test]
     fn an_unknown_preset_hides_no_other_fault() {
         let found = faults(&[("drive.preset", "dc-tcl"), ("drive.buffer.size", "2"), NO_INTERVAL]);
         assert_eq!(found, ["drive.buffer.size", "drive.preset", "record.interval"]);
