@@ -38,13 +38,34 @@ impl Prepared {
         snapshot: Option<&Snapshot>,
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
+        Self::with_map(Map::OfOne, experiment, snapshot, ongoing)
+    }
+
+    /// As [`Prepared::new`], a drive that is likely to be cloned.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn for_clones(
+        experiment: &Experiment,
+        snapshot: Option<&Snapshot>,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
+        Self::with_map(Map::OfClones, experiment, snapshot, ongoing)
+    }
+
+    fn with_map(
+        map: Map,
+        experiment: &Experiment,
+        snapshot: Option<&Snapshot>,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
         let prepared = match (snapshot, &experiment.precondition.snapshot) {
             (Some(snapshot), _) => Self::from_snapshot(snapshot, experiment)?,
             (None, Some(file)) => match Snapshot::read(file, ongoing)? {
                 Some(snapshot) => Self::from_snapshot(&snapshot, experiment)?,
                 None => return Ok(None),
             },
-            (None, None) => match preconditioned(experiment, ongoing)? {
+            (None, None) => match preconditioned(map, experiment, ongoing)? {
                 Some((mut device, preconditioned)) => {
                     device.firmware_changed();
                     Self { device, history: History { preconditioned, snapshot: None } }
@@ -99,7 +120,9 @@ impl Snapshot {
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
-        let Some((device, done)) = preconditioned(experiment, ongoing)? else { return Ok(None) };
+        let Some((device, done)) = preconditioned(Map::OfClones, experiment, ongoing)? else {
+            return Ok(None);
+        };
         if let Some(fault) = device.policy_fault() {
             return Err(RunError::Policy(fault));
         }
@@ -108,15 +131,29 @@ impl Snapshot {
     }
 }
 
+/// What the memory of a drive's map is chosen for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Map {
+    /// Fast look-ups; a clone is a copy.
+    OfOne,
+    /// Clones in no time, which share what neither has changed.
+    OfClones,
+}
+
 /// A drive that was filled and aged, and does not yet act on it.
 fn preconditioned(
+    map: Map,
     experiment: &Experiment,
     ongoing: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<(Device, Preconditioned)>, RunError> {
     let streams = Streams::new(experiment.seed);
     let mut device = Device::new(&experiment.drive, experiment.seed);
     let choice = experiment.drive.ftl.allocation.choice;
+    if map == Map::OfClones {
+        device.ftl_mut().make_map_to_share();
+    }
     let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
+    device.ftl_mut().share_map();
     Ok(done.map(|done| (device, done)))
 }
 

@@ -17,7 +17,7 @@ pub use agenda::{Agenda, Event, LANES, Ticket};
 pub use bits::bits;
 pub use divide::Divisor;
 pub use ids::Column;
-pub use memory::{BigColumn, is_zero, prefetch};
+pub use memory::{BigColumn, MemoryFile, is_zero, prefetch};
 pub use random::{Stream, Streams};
 pub use slab::Slab;
 pub use time::{Instant, Span};

@@ -3,6 +3,8 @@
 //! pages misses the TLB as well as the cache).
 #![allow(unsafe_code)]
 
+mod pages;
+
 use crate::ids::Id;
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
@@ -11,6 +13,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// A very long zero-initialised column.
 pub struct BigColumn<K, V> {
@@ -19,7 +22,17 @@ pub struct BigColumn<K, V> {
     count: usize,
     /// Owns the memory.
     _map: Option<MmapMut>,
+    /// The file that has what was not changed since, if there is one.
+    base: Option<Base>,
     key: PhantomData<(K, V)>,
+}
+
+/// Where in a file a column begins.
+struct Base {
+    file: Arc<File>,
+    offset: u64,
+    /// Changes of the column are written to the file, which nobody else has.
+    written: bool,
 }
 
 // SAFETY: the column owns its values, and nothing else points to them.
@@ -44,11 +57,17 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
             let _ = map.advise(memmap2::Advice::HugePage);
             map
         });
-        let first = match &mut map {
-            Some(map) => NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0"),
-            None => NonNull::dangling(),
-        };
-        Self { first, count, _map: map, key: PhantomData }
+        let first = map.as_mut().map_or(NonNull::dangling(), beginning);
+        Self { first, count, _map: map, base: None, key: PhantomData }
+    }
+
+    /// Ends the making of a column of a [`MemoryFile`]: from now on changes stay in the
+    /// column, and its clones share with it what neither has changed. Does nothing to
+    /// others. Where the system refuses it, the column is as good as a new one.
+    pub fn share(&mut self) {
+        if let Some(Base { file, offset, written: true }) = &self.base {
+            *self = Self::of_file(file, *offset, self.count).unwrap_or_else(|_| self.clone());
+        }
     }
 
     /// The `count` values that stand in `file` from byte `offset` on, read when they are
@@ -57,21 +76,30 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
     ///
     /// # Errors
     /// Where the file is too short or cannot be mapped.
-    pub fn of_file(file: &File, offset: u64, count: usize) -> io::Result<Self> {
+    pub fn of_file(file: &Arc<File>, offset: u64, count: usize) -> io::Result<Self> {
+        // SAFETY: the mapping is private, so that nobody else writes to it. What is read
+        // before it is written comes from the file, which must not be changed in place
+        // meanwhile: snapshots are written to new files only. (Whoever cuts the file off
+        // has the process killed.)
+        let map = |options: &MmapOptions| unsafe { options.map_copy(&**file) };
+        Self::mapped(Base { file: file.clone(), offset, written: false }, count, map)
+    }
+
+    fn mapped(
+        base: Base,
+        count: usize,
+        map: impl FnOnce(&MmapOptions) -> io::Result<MmapMut>,
+    ) -> io::Result<Self> {
         let bytes = count * size_of::<V>();
-        if file.metadata()?.len() < offset + bytes as u64 {
+        if base.file.metadata()?.len() < base.offset + bytes as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if bytes == 0 {
             return Ok(Self::zeroed(0));
         }
-        // SAFETY: the mapping is private, so that nobody else writes to it. What is read
-        // before it is written comes from the file, which must not be changed in place
-        // meanwhile: snapshots are written to new files only. (Whoever cuts the file off
-        // has the process killed.)
-        let mut map = unsafe { MmapOptions::new().offset(offset).len(bytes).map_copy(file)? };
-        let first = NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0");
-        Ok(Self { first, count, _map: Some(map), key: PhantomData })
+        let mut map = map(MmapOptions::new().offset(base.offset).len(bytes))?;
+        let first = beginning(&mut map);
+        Ok(Self { first, count, _map: Some(map), base: Some(base), key: PhantomData })
     }
 
     /// How many values there are.
@@ -116,12 +144,67 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
 /// Bytes that are copied, or left out, at a time: a huge page of x86-64.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// A copy takes the memory of what is not zero.
+/// A copy takes the memory of what is not zero; that of a column of a file, of what was
+/// changed in it.
 impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
     fn clone(&self) -> Self {
-        let mut copy = Self::zeroed(self.count);
-        copy_apart(self.as_bytes(), bytemuck::cast_slice_mut(copy.as_mut_slice()));
-        copy
+        self.sharing_clone().unwrap_or_else(|| {
+            let mut copy = Self::zeroed(self.count);
+            copy_apart(self.as_bytes(), bytemuck::cast_slice_mut(copy.as_mut_slice()));
+            copy
+        })
+    }
+}
+
+impl<K: Id, V: Pod> BigColumn<K, V> {
+    /// A copy that shares the file, where the system says what was changed since.
+    fn sharing_clone(&self) -> Option<Self> {
+        let Base { file, offset, .. } = self.base.as_ref().filter(|base| !base.written)?;
+        let from = self.as_bytes();
+        let changed = pages::changed(from).ok()?;
+        let mut copy = Self::of_file(file, *offset, self.count).ok()?;
+        let into: &mut [u8] = bytemuck::cast_slice_mut(copy.as_mut_slice());
+        for range in changed {
+            into[range.clone()].copy_from_slice(&from[range]);
+        }
+        Some(copy)
+    }
+}
+
+fn beginning<V>(map: &mut MmapMut) -> NonNull<V> {
+    NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0")
+}
+
+/// A file in memory for columns that are made, and then shared by their clones. It has
+/// no huge pages (a random look-up in gigabytes takes up to a fifth longer), and ends with
+/// the last of its columns.
+pub struct MemoryFile {
+    file: Arc<File>,
+    end: u64,
+}
+
+impl MemoryFile {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// Where the system has no such files, or no more.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { file: Arc::new(pages::unnamed_file()?), end: 0 })
+    }
+
+    /// A column of `count` zeroes that is to be made and then shared
+    /// ([`BigColumn::share`]). Until then the process must not fork and go on with it on
+    /// both sides.
+    ///
+    /// # Errors
+    /// Where the system refuses the memory.
+    pub fn column<K: Id, V: Pod>(&mut self, count: usize) -> io::Result<BigColumn<K, V>> {
+        let offset = self.end.next_multiple_of(PIECE_BYTES as u64);
+        self.end = offset + (count * size_of::<V>()) as u64;
+        self.file.set_len(self.end)?;
+        // SAFETY: this part of the file is mapped once; nobody else knows of the file.
+        let map = |options: &MmapOptions| unsafe { options.map_mut(&*self.file) };
+        BigColumn::mapped(Base { file: self.file.clone(), offset, written: true }, count, map)
     }
 }
 
@@ -184,6 +267,8 @@ pub fn prefetch<T>(value: &T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_os = "linux")]
+    use std::collections::BTreeSet;
 
     crate::typed_id! { struct Place; }
 
@@ -216,7 +301,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("flashscape-column-{}", std::process::id()));
         let values: Vec<u32> = (0..4096).collect();
         std::fs::write(&path, bytemuck::cast_slice(&values)).unwrap();
-        let file = File::open(&path).unwrap();
+        let file = Arc::new(File::open(&path).unwrap());
         std::fs::remove_file(&path).unwrap();
         let open = |offset, count| BigColumn::<Place, u32>::of_file(&file, offset, count);
         let (mut one, other) = (open(4096, 3072).unwrap(), open(4096, 3072).unwrap());
@@ -224,6 +309,69 @@ mod tests {
         assert_eq!((one[Place(0)], one[Place(1)]), (7, 1025));
         assert_eq!((other[Place(0)], other[Place(3071)]), (1024, 4095));
         assert!(open(4096, 3073).is_err(), "a value more than there are");
+        let mut copy = one.clone();
+        copy[Place(1)] = 8;
+        assert_eq!((copy[Place(0)], copy[Place(1)], copy[Place(3071)]), (7, 8, 4095));
+        assert_eq!((one[Place(1)], other[Place(1)]), (1025, 1025));
+    }
+
+    /// The pages of a column that it shares with none.
+    #[cfg(target_os = "linux")]
+    fn own_pages(column: &BigColumn<Place, u32>) -> BTreeSet<usize> {
+        let ranges = pages::changed(column.as_bytes()).unwrap();
+        ranges.into_iter().flatten().map(|byte| byte / rustix::param::page_size()).collect()
+    }
+    /// The pages in which a value is `u32::MAX`.
+    #[cfg(target_os = "linux")]
+    fn changed_pages(values: &[u32]) -> BTreeSet<usize> {
+        let places = values.iter().enumerate().filter(|(_, value)| **value == u32::MAX);
+        places.map(|(place, _)| 4 * place / rustix::param::page_size()).collect()
+    }
+
+    /// Clones of clones, changed at random, against plain vectors.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn clones_share_what_none_has_changed() {
+        const COUNT: usize = 300_007;
+        let mut numbers = crate::Streams::new(5).stream("test");
+        let mut file = MemoryFile::new().unwrap();
+        let mut before: BigColumn<Place, u64> = file.column(99).unwrap();
+        let mut first: BigColumn<Place, u32> = file.column(COUNT).unwrap();
+        let mut naive = vec![0u32; COUNT];
+        before[Place(98)] = u64::MAX;
+        for (place, value) in naive.iter_mut().enumerate().step_by(3) {
+            *value = place as u32 + 1;
+            first[Place(place as u32)] = *value;
+        }
+        before.share();
+        first.share();
+        let mut drives = vec![(first, naive)];
+        for _ in 0..40 {
+            let of = numbers.below(drives.len() as u64) as usize;
+            let mut copy = (drives[of].0.clone(), drives[of].1.clone());
+            assert_eq!(own_pages(&copy.0), changed_pages(&copy.1));
+            for changed in [&mut copy, &mut drives[of]] {
+                for _ in 0..3 {
+                    let place = numbers.below(COUNT as u64) as usize;
+                    changed.0[Place(place as u32)] = u32::MAX;
+                    changed.1[place] = u32::MAX;
+                }
+            }
+            drives.push(copy);
+            assert!(drives.iter().all(|(column, naive)| column.as_slice() == naive));
+        }
+        assert_eq!((before[Place(98)], before[Place(0)]), (u64::MAX, 0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_clone_of_what_is_being_made_is_apart() {
+        let mut column: BigColumn<Place, u32> = MemoryFile::new().unwrap().column(5).unwrap();
+        column[Place(1)] = 1;
+        let copy = column.clone();
+        column[Place(1)] = 2;
+        column.share();
+        assert_eq!((copy[Place(1)], column[Place(1)]), (1, 2));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! units are live: the hot data of the drive, 8 bytes and a bit for each unit.
 
 use crate::layout::{Lpn, Pun};
-use engine::{BigColumn, typed_id};
+use engine::{BigColumn, MemoryFile, typed_id};
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 typed_id! { struct Word; }
 
@@ -34,11 +35,31 @@ impl Map {
         }
     }
 
+    /// Nothing mapped, in memory that clones share once the map was made ([`Map::share`]).
+    ///
+    /// # Errors
+    /// Where the system refuses such memory.
+    pub fn to_share(logical: u32, physical: u32) -> io::Result<Self> {
+        let mut memory = MemoryFile::new()?;
+        Ok(Self {
+            forward: memory.column(logical as usize)?,
+            reverse: memory.column(physical as usize)?,
+            live: memory.column(physical as usize / 64 + 2)?,
+        })
+    }
+
+    /// Ends the making of a map of [`Map::to_share`].
+    pub fn share(&mut self) {
+        self.forward.share();
+        self.reverse.share();
+        self.live.share();
+    }
+
     /// The map of as many units that stands in a file, each column from `place` on.
     pub fn of_file(
         logical: u32,
         physical: u32,
-        file: &File,
+        file: &Arc<File>,
         place: &dyn Fn(&'static str) -> u64,
     ) -> io::Result<Self> {
         Ok(Self {

@@ -7,9 +7,15 @@ use crate::config::FtlConfig;
 use crate::ftl::Ftl;
 use crate::gc::Thresholds;
 use crate::layout::BlockId;
+use crate::map::Map;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
+
+/// Maps that are shorter are copied: that takes a millisecond or two, and look-ups are
+/// faster in memory with huge pages.
+const SHARED_FROM_BYTES: usize = 16 << 20;
 
 /// What is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,6 +63,21 @@ impl Ftl {
                 bin.reorder(order, |block| blocks.erase_count[block]);
             }
         }
+    }
+
+    /// Puts a map in which there is nothing yet, and which is long enough, into memory that
+    /// copies of the firmware share from [`Ftl::share_map`] on. Where the system has no such
+    /// memory all stays as it is: then a copy is a whole one.
+    pub fn make_map_to_share(&mut self) {
+        debug_assert_eq!(self.mapped, 0);
+        if self.map.bytes() >= SHARED_FROM_BYTES {
+            let (logical, physical) = (self.layout.logical_units, self.layout.physical_units());
+            self.map = Map::to_share(logical, physical).unwrap_or_else(|_| self.map.clone());
+        }
+    }
+    /// The map was made: from now on copies of the firmware share what none has changed.
+    pub fn share_map(&mut self) {
+        self.map.share();
     }
 
     /// True where no operation of the firmware is half done: nothing is being read,
@@ -134,12 +155,12 @@ impl Ftl {
     pub fn take_columns<Error: From<Unknown> + From<io::Error>>(
         &mut self,
         rest: &Rest,
-        file: &File,
+        file: &Arc<File>,
         place: &dyn Fn(&'static str) -> u64,
         each: Take<'_, Error>,
     ) -> Result<(), Error> {
         let units = (self.layout.logical_units, self.layout.physical_units());
-        self.map = crate::map::Map::of_file(units.0, units.1, file, place)?;
+        self.map = Map::of_file(units.0, units.1, file, place)?;
         let blocks = &mut self.blocks;
         each("blocks.standing", bytemuck::cast_slice_mut(blocks.standing.as_mut_slice()))?;
         each("blocks.erase_count", bytemuck::cast_slice_mut(blocks.erase_count.as_mut_slice()))?;

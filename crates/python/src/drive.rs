@@ -180,8 +180,9 @@ impl Drive {
         let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
         plan.check_snapshot(snapshot.as_deref())?;
         let experiment = &plan.experiment;
-        let made =
-            guard::detached(py, || Prepared::new(experiment, snapshot.as_deref(), &mut |_| true))?;
+        let made = guard::detached(py, || {
+            Prepared::for_clones(experiment, snapshot.as_deref(), &mut |_| true)
+        })?;
         let Prepared { device, history } =
             made.map_err(errors::run)?.expect("nobody ends preconditioning");
         policies::interrupted()?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a file begins with; the last byte is the version of the format.
 const MAGIC: [u8; 8] = *b"flsnap\0\x01";
@@ -70,8 +70,10 @@ impl From<Unknown> for Fault {
 /// drive that was started from it lives.
 pub struct Kept {
     path: PathBuf,
-    /// One reader at a time moves its position.
-    file: Mutex<File>,
+    /// Where drives have their map.
+    file: Arc<File>,
+    /// The same file; one reader at a time moves its position.
+    input: Mutex<File>,
     header: Header,
     /// Where each column begins, in the order of the header.
     places: Vec<u64>,
@@ -109,7 +111,13 @@ impl Kept {
             };
             let places = header.columns.iter().map(place).collect();
             match file.metadata()?.len() == end {
-                true => Ok(Self { path: path.to_owned(), file: Mutex::new(file), header, places }),
+                true => Ok(Self {
+                    path: path.to_owned(),
+                    file: Arc::new(file.try_clone()?),
+                    input: Mutex::new(file),
+                    header,
+                    places,
+                }),
                 false => Err(Fault::Io(io::ErrorKind::UnexpectedEof.into())),
             }
         });
@@ -157,7 +165,7 @@ impl Kept {
     }
 
     fn input(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the snapshot comes from.
@@ -185,8 +193,7 @@ impl Kept {
         let mut input = self.input();
         // Beyond every file, where there is no such column.
         let place = |name| find(name).map_or(u64::MAX >> 1, |(_, place)| *place);
-        let file = input.try_clone()?;
-        ftl.take_columns(&self.header.rest, &file, &place, &mut |name, into| {
+        ftl.take_columns(&self.header.rest, &self.file, &place, &mut |name, into| {
             let found = find(name).filter(|(column, _)| column.bytes == into.len() as u64);
             let (_, place) = found
                 .ok_or_else(|| Fault::Other(format!("{name} is not as long as its drive's")))?;
