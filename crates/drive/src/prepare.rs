@@ -153,7 +153,9 @@ fn preconditioned(
         device.ftl_mut().make_map_to_share();
     }
     let done = precondition(device.ftl_mut(), &experiment.precondition, choice, streams, ongoing)?;
-    device.ftl_mut().share_map();
+    if map == Map::OfClones {
+        device.ftl_mut().share_map();
+    }
     Ok(done.map(|done| (device, done)))
 }
 

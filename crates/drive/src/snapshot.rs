@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A drive that was shut down.
 pub struct Snapshot {
@@ -32,8 +33,8 @@ pub struct Snapshot {
 
 /// Where the firmware is.
 enum Store {
-    /// In memory, of which each drive that is started gets a copy.
-    Memory(Box<Ftl>),
+    /// In memory, which all drives share that are started from it, as below.
+    Memory(Mutex<Box<Ftl>>),
     /// In a file, whose memory all drives share that are started from it, as long as
     /// they do not change it.
     File(Box<Kept>),
@@ -58,6 +59,10 @@ pub struct Origin {
     pub erases: u64,
     /// Mapping units that hold data.
     pub mapped_units: u32,
+}
+
+fn locked(ftl: &Mutex<Box<Ftl>>) -> MutexGuard<'_, Box<Ftl>> {
+    ftl.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Snapshot {
@@ -85,7 +90,7 @@ impl Snapshot {
             erases: ftl.tally.erases,
             mapped_units: ftl.mapped_units(),
         };
-        Ok(Self { origin, store: Store::Memory(Box::new(ftl)) })
+        Ok(Self { origin, store: Store::Memory(Mutex::new(Box::new(ftl))) })
     }
 
     /// The snapshot in a file, which is compared with its checksums. It stays in the file,
@@ -110,7 +115,7 @@ impl Snapshot {
     /// Where the file cannot be written, or its own cannot be read any more.
     pub fn write(&self, file: &mut File) -> io::Result<()> {
         match &self.store {
-            Store::Memory(ftl) => file::write(file, &self.origin, ftl),
+            Store::Memory(ftl) => file::write(file, &self.origin, &locked(ftl)),
             Store::File(kept) => {
                 let ftl = kept.firmware().map_err(io::Error::other)?;
                 file::write(file, &self.origin, &ftl)
@@ -137,7 +142,11 @@ impl Snapshot {
     /// Where its file cannot be read any more.
     pub fn firmware(&self) -> Result<Ftl, Damaged> {
         match &self.store {
-            Store::Memory(ftl) => Ok(Ftl::clone(ftl)),
+            Store::Memory(ftl) => {
+                let mut ftl = locked(ftl);
+                ftl.share_map();
+                Ok(Ftl::clone(&ftl))
+            }
             Store::File(kept) => kept.firmware(),
         }
     }

@@ -95,6 +95,47 @@ fn a_run_from_a_snapshot_is_the_run_that_preconditions_itself() {
     }
 }
 
+/// A map of 20 MB, which clones share; results are those of a drive whose map is its own.
+#[test]
+fn drives_that_share_a_long_map_go_on_apart() {
+    let experiment = aged(&[
+        set("geometry.blocks_per_plane", 40_000),
+        set("geometry.pages_per_block", 64),
+        set("precondition.fill", "sequential"),
+        set("precondition.age.overwrites", 0.02),
+        set("run.audit", false),
+    ]);
+    let finished = |prepared| to_its_end(Run::start(&experiment, &[None], prepared).unwrap());
+    let direct = started_from(None, &experiment);
+    assert!(direct.device().ftl().mapped_units() > 1_900_000, "too short to be shared");
+    let first = Prepared::for_clones(&experiment, None, &mut |_| true).unwrap().unwrap();
+    let copy = |of: &Prepared| Prepared { device: of.device.clone(), history: of.history.clone() };
+    let (second, third) = (copy(&first), copy(&first));
+    let used = finished(second);
+    let from_used = Snapshot::of(
+        used.device().clone(),
+        &experiment.drive,
+        None,
+        experiment.seed,
+        Default::default(),
+    );
+    let from_used = from_used.unwrap();
+    let by_itself = finished(copy(&third)).into_snapshot(&experiment).unwrap();
+    for (what, run) in [
+        ("the second", used),
+        ("the first, after it", finished(first)),
+        ("a copy of a copy", finished(copy(&third))),
+        ("from a snapshot", started_from(Some(&taken(&experiment)), &experiment)),
+    ] {
+        assert_eq!(run.device().digest(), direct.device().digest(), "{what}");
+        assert_eq!(run.device().ftl().audit(), Ok(()), "{what}");
+    }
+    // A drive that ran, and one whose map was another's before it ran.
+    let digests = [direct.into_snapshot(&experiment).unwrap(), from_used, by_itself]
+        .map(|snapshot| started_from(Some(&snapshot), &experiment).device().digest());
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:x?}");
+}
+
 /// What a sweep may vary while its drives are filled and aged once.
 fn asleep() -> [Override; 10] {
     [

@@ -70,6 +70,16 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         }
     }
 
+    /// True where clones share what none has changed.
+    pub fn is_shared(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| !base.written)
+    }
+
+    /// Makes a column of zeroes equal to `other`.
+    pub fn copy_from(&mut self, other: &Self) {
+        copy_apart(other.as_bytes(), bytemuck::cast_slice_mut(self.as_mut_slice()));
+    }
+
     /// The `count` values that stand in `file` from byte `offset` on, read when they are
     /// needed. Columns of one file share its memory until they are changed; changes stay
     /// in the column.
@@ -150,7 +160,7 @@ impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
     fn clone(&self) -> Self {
         self.sharing_clone().unwrap_or_else(|| {
             let mut copy = Self::zeroed(self.count);
-            copy_apart(self.as_bytes(), bytemuck::cast_slice_mut(copy.as_mut_slice()));
+            copy.copy_from(self);
             copy
         })
     }
@@ -159,7 +169,7 @@ impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
 impl<K: Id, V: Pod> BigColumn<K, V> {
     /// A copy that shares the file, where the system says what was changed since.
     fn sharing_clone(&self) -> Option<Self> {
-        let Base { file, offset, .. } = self.base.as_ref().filter(|base| !base.written)?;
+        let Base { file, offset, .. } = self.base.as_ref().filter(|_| self.is_shared())?;
         let from = self.as_bytes();
         let changed = pages::changed(from).ok()?;
         let mut copy = Self::of_file(file, *offset, self.count).ok()?;
@@ -176,7 +186,7 @@ fn beginning<V>(map: &mut MmapMut) -> NonNull<V> {
 }
 
 /// A file in memory for columns that are made, and then shared by their clones. It has
-/// no huge pages (a random look-up in gigabytes takes up to a fifth longer), and ends with
+/// no huge pages (which random look-ups in gigabytes miss), and ends with
 /// the last of its columns.
 pub struct MemoryFile {
     file: Arc<File>,

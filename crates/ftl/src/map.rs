@@ -55,6 +55,18 @@ impl Map {
         self.live.share();
     }
 
+    /// True where clones share what none has changed.
+    pub fn is_shared(&self) -> bool {
+        self.forward.is_shared()
+    }
+
+    /// Makes a map in which there is nothing equal to `other`, which is as long.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.forward.copy_from(&other.forward);
+        self.reverse.copy_from(&other.reverse);
+        self.live.copy_from(&other.live);
+    }
+
     /// The map of as many units that stands in a file, each column from `place` on.
     pub fn of_file(
         logical: u32,

@@ -65,19 +65,34 @@ impl Ftl {
         }
     }
 
-    /// Puts a map in which there is nothing yet, and which is long enough, into memory that
-    /// copies of the firmware share from [`Ftl::share_map`] on. Where the system has no such
-    /// memory all stays as it is: then a copy is a whole one.
+    /// Puts a map in which there is nothing yet into memory that copies of the firmware
+    /// share from [`Ftl::share_map`] on, if it is long.
     pub fn make_map_to_share(&mut self) {
         debug_assert_eq!(self.mapped, 0);
-        if self.map.bytes() >= SHARED_FROM_BYTES {
-            let (logical, physical) = (self.layout.logical_units, self.layout.physical_units());
-            self.map = Map::to_share(logical, physical).unwrap_or_else(|_| self.map.clone());
+        if let Some(map) = self.map_to_share() {
+            self.map = map;
         }
     }
-    /// The map was made: from now on copies of the firmware share what none has changed.
+
+    /// The map was made: from now on copies of the firmware share what none has changed of
+    /// it. One in other memory is moved, which takes as long as a copy, if it is long.
     pub fn share_map(&mut self) {
         self.map.share();
+        if !self.map.is_shared()
+            && let Some(mut map) = self.map_to_share()
+        {
+            map.copy_from(&self.map);
+            map.share();
+            self.map = map;
+        }
+    }
+
+    /// An empty map that is to be shared; `None` where that is not worth while, or where
+    /// the system has no such memory: then a copy is a whole one.
+    fn map_to_share(&self) -> Option<Map> {
+        let (logical, physical) = (self.layout.logical_units, self.layout.physical_units());
+        let is_long = self.map.bytes() >= SHARED_FROM_BYTES;
+        is_long.then(|| Map::to_share(logical, physical).ok()).flatten()
     }
 
     /// True where no operation of the firmware is half done: nothing is being read,
