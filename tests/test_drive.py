@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -111,3 +112,14 @@ def test_an_experiment_brings_its_drive(config):
     assert drive.capacity_bytes == 150 * 2**20
     with pytest.raises(fs.ConfigError, match="no preset"):
         fs.Drive("no-such-drive")
+
+
+def test_the_file_of_an_experiment_brings_its_drive_too(config, tmp_path):
+    file = tmp_path / "drive.json"
+    file.write_text(json.dumps(config))
+    for named in (file, str(file)):
+        assert fs.Drive(named).digest == fs.Drive(fs.Experiment.from_dict(config)).digest
+    with pytest.raises(TypeError, match="are those of its experiment"):
+        fs.Drive(file, seed=2)
+    with pytest.raises(fs.ConfigError, match="missing"):
+        fs.Drive(tmp_path / "missing.toml")

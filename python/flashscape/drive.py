@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape
@@ -10,7 +11,6 @@ from flashscape.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from os import PathLike
     from typing import Self
 
 
@@ -18,7 +18,8 @@ class Drive(_flashscape.Drive):
     """A drive that goes only as far as it is told; times are in nanoseconds.
 
     ``drive`` is the name of a preset, a table as under ``[drive]``, or an
-    experiment, whose drive, preconditioning and seed are taken. With ``snapshot``
+    experiment (or the path of its file, ``.toml`` or ``.json``), whose drive,
+    preconditioning, seed and audit are taken. With ``snapshot``
     (one, or a file's path) it is started from that instead of being preconditioned.
     Raises ConfigError, SnapshotError and SpaceError. Any number of drives may live in
     a process, each used by one thread at a time.
@@ -32,16 +33,22 @@ class Drive(_flashscape.Drive):
 
     def __new__(
         cls,
-        drive: str | Mapping[str, Any] | Experiment,
+        drive: str | PathLike[str] | Mapping[str, Any] | Experiment,
         *,
         precondition: Mapping[str, Any] | None = None,
-        seed: int = 1,
-        audit: bool = False,
+        seed: int | None = None,
+        audit: bool | None = None,
         snapshot: Snapshot | str | PathLike[str] | None = None,
     ) -> Self:
         """Assemble and precondition the drive."""
+        if isinstance(drive, PathLike) or (isinstance(drive, str) and _is_file(drive)):
+            drive = Experiment.from_file(drive)
         if not isinstance(drive, Experiment):
-            drive = Experiment.from_dict(_experiment(drive, precondition or {}, seed, audit))
+            table = _experiment(drive, precondition or {}, 1 if seed is None else seed, bool(audit))
+            drive = Experiment.from_dict(table)
+        elif any(given is not None for given in (precondition, seed, audit)):
+            message = "precondition, seed and audit of this drive are those of its experiment"
+            raise TypeError(message)
         start = None if snapshot is None else Snapshot.of(snapshot).inner
         return super().__new__(cls, drive.plan, start)
 
@@ -55,6 +62,10 @@ class Drive(_flashscape.Drive):
         Raises SnapshotError while requests are under way.
         """
         return Snapshot(super().snapshot())
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".toml", ".json"))
 
 
 def _experiment(
