@@ -372,14 +372,19 @@ def test_drives_of_other_capacities_get_other_addresses(config):
     assert "are other commands" in contrast.arrivals.sentence
 
 
-def test_other_seeds_of_one_configuration_have_no_winner_over_seeds(small, tmp_path):
-    """Latencies of few values, whose percentiles tie: two equal differences are no proof."""
+@pytest.mark.parametrize(
+    ("reads", "requests", "fill"), [(70, 800, "random"), (0, 600, "sequential")]
+)
+def test_other_seeds_of_one_configuration_have_no_winner_over_seeds(
+    reads, requests, fill, small, tmp_path
+):
+    """Latencies of few values, whose percentiles and means tie: equal differences prove nothing."""
     config = copy.deepcopy(small)
-    config["precondition"] = {"fill": "sequential"}
-    config["workload"] = [{"name": "host", "reads": "100 %", "queue_depth": 4}]
-    config["run"] = {"requests": 500}
+    config["precondition"] = {"fill": fill}
+    config["workload"] = [{"name": "host", "reads": f"{reads} %", "queue_depth": 4}]
+    config["run"] = {"requests": requests}
     experiment = fs.Experiment.from_dict(config)
-    cases = 40
+    cases = 24
     print(f"seeds 1 to {4 * cases}")
     wrong = 0
     for case in range(cases):
@@ -389,10 +394,10 @@ def test_other_seeds_of_one_configuration_have_no_winner_over_seeds(small, tmp_p
         ]
         rows = differences.corrected(differences.of_seeds(runs[:2], runs[2:]), 0.05)
         wrong += any(row.is_significant for row in rows)
-        # By chance alone one of a thousand such tests is below a thousandth.
-        assert all(row.estimate.p > 1e-5 for row in rows)
-    # 40 cases at 5 %: 2, with a standard deviation of 1.4; more than 6 has one chance in 300.
-    assert wrong <= 6
+        # Some 300 tests by two seeds: by chance alone one has a p below a three-hundredth.
+        assert all(row.estimate.p > 1e-4 for row in rows)
+    # 24 cases at 5 %: 1.2, with a standard deviation of 1.1; more than 5 has one chance in 500.
+    assert wrong <= 5
 
 
 def test_means_without_logs_have_the_intervals_of_the_summaries(open_loop):

@@ -181,13 +181,16 @@ class _Tasks(NamedTuple):
             )
         except Interrupted as interrupted:
             raise self._interrupted(folder, told, interrupted) from None
-        if self.is_kept and not self.ended:
-            # From here on the directory is of this comparison.
-            _clear(self.folder, folder)
+        self._has_results(folder)
         self.ended.append(folder)
         if not result.groups():
             raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
         return result
+
+    def _has_results(self, folder: Path) -> None:
+        """With the first results the directory becomes that of this comparison."""
+        if self.is_kept and not self.ended:
+            _clear(self.folder, folder)
 
     def _interrupted(self, folder: Path, told: str, interrupted: Interrupted) -> Interrupted:
         """Say what is kept of the runs until now."""
@@ -195,6 +198,7 @@ class _Tasks(NamedTuple):
         is_part = interrupted.result is not None and not interrupted.result.complete
         kept = list(map(str, self.ended))
         if interrupted.result is not None:
+            self._has_results(folder)
             kept.append(f"{folder} ({'in part' if is_part else 'complete'})")
         if self.is_kept and kept:
             passed_on.kept = (

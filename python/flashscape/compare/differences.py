@@ -174,9 +174,11 @@ def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Fi
     """The figures of a run; percentiles from its log, as the summary has them in buckets."""
     column = _in_order(run, group).collect()["latency_ns"]
     exact = {name: statistics.quantile(column, PERCENTILES[name] / 1e9) for name in far}
-    # A mean goes in steps of a nanosecond over all of its requests.
-    mean = Figure(_value(run, group, "mean"), 1 / len(column))
-    return {"mean": mean, "iops": Figure(_value(run, group, "iops")), **exact}
+    mean, iops = (_value(run, group, figure) for figure in ("mean", "iops"))
+    # By which one request moves a mean that meets with the next latency there is; and by
+    # Little's law a closed loop has as many more requests a second as each is shorter.
+    step = statistics.gap(column.sort()) / len(column)
+    return {"mean": Figure(mean, step), "iops": Figure(iops, iops * step / mean), **exact}
 
 
 def _paired_by_seed(

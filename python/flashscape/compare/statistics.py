@@ -276,9 +276,13 @@ def quantile(column: pl.Series, share: float) -> Figure:
     risen = column.sort()
     at = rank(share, len(risen)) - 1
     reach = math.ceil(2 * math.sqrt(len(risen) * share * (1 - share)))
-    near = risen[max(0, at - reach) : at + reach + 1].diff().drop_nulls()
-    # Latencies are whole nanoseconds.
-    return Figure(float(risen[at]), max([1.0, *near.cast(float)]))
+    return Figure(float(risen[at]), gap(risen[max(0, at - reach) : at + reach + 1]))
+
+
+def gap(risen: pl.Series) -> float:
+    """The largest step between neighbours in rising order; of latencies 1 ns at least."""
+    largest = risen.diff().max()
+    return max(1.0, float(largest or 0))  # type: ignore[arg-type]
 
 
 def _less(values: Sequence[float]) -> float:
