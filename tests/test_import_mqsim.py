@@ -500,6 +500,18 @@ def test_a_part_of_a_trace_is_as_many_requests_as_in_mqsim(rows, percent, reques
     assert part_of(file, percent)[0] == requests
 
 
+@pytest.mark.parametrize("target", ["ssdconfig.xml", "workload.xml", "some.trace"])
+def test_what_is_imported_is_not_overwritten(target, files: Files, flashscape, tmp_path):
+    (files.config.parent / "some.trace").write_text(ROWS)
+    files.write(flow_xml(TRACED))
+    file = files.config.parent / target
+    before = file.read_bytes()
+    ended = flashscape("import-mqsim", files.config, files.workload, "--out", file, "--force")
+    assert ended.status == 1
+    assert f"{target}: is read by this very command" in ended.err
+    assert file.read_bytes() == before
+
+
 def test_dies_of_an_older_mqsim_worked_at_a_time(files: Files):
     both = {"Die_IDs": "0,1"}
     older = {"Address_Distribution": "UNIFORM_RANDOM"}
