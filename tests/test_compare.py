@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape.compare import statistics
-from flashscape.compare.statistics import Blocks
+from flashscape import picture
+from flashscape.compare import differences, statistics
+from flashscape.compare.statistics import Blocks, Figure
 from test_bad_input import refused
 
 # ---- statistics against tables and slow definitions ------------------------------------
@@ -45,11 +46,33 @@ def test_holm_on_a_worked_example():
 
 def test_pairs_by_hand():
     # Mean 2, deviations -1, 0, 1: variance 1, standard error 1/sqrt(3).
-    estimate = statistics.of_pairs([1.0, 2.0, 3.0])
+    estimate = statistics.of_pairs(pairs_of(1.0, 2.0, 3.0))
     assert estimate == pytest.approx((2.0, 1 / math.sqrt(3), 2))
     low, high = estimate.interval(0.95)
     assert (low, high) == pytest.approx((2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5), abs=1e-3)
-    assert statistics.of_pairs([1.0]) is None
+    assert statistics.of_pairs(pairs_of(1.0)) is None
+
+
+def pairs_of(*differences, step=0.0):
+    return [(Figure(10.0, step), Figure(10.0 + each, step)) for each in differences]
+
+
+def test_equal_differences_of_figures_that_go_in_steps_prove_nothing():
+    # A step of 1 has a variance of 1/12, a difference of two 1/6, the mean of two of those 1/12.
+    estimate = statistics.of_pairs(pairs_of(2.0, 2.0, step=1.0))
+    assert estimate == pytest.approx((2.0, 12**-0.5, 1))
+    # For one degree of freedom the distribution is arc tangent's (Cauchy).
+    assert estimate.p == pytest.approx(1 - 2 / math.pi * math.atan(2 * 12**0.5))
+    assert statistics.of_pairs(pairs_of(2.0, 2.0)).p == 0
+
+
+def test_a_quantile_among_few_values_is_known_to_a_step():
+    # The median of 51 and 49: within two standard deviations of the rank, 10, are both values.
+    values = pl.Series([60_000] * 51 + [90_000] * 49)
+    assert statistics.quantile(values, 0.5) == (60_000, 30_000)
+    # Among 80 and 20 the median is none but the first; a nanosecond is the least step.
+    values = pl.Series([90_000] * 20 + [60_000] * 80)
+    assert statistics.quantile(values, 0.5) == (60_000, 1)
 
 
 def test_quantiles_are_the_least_that_enough_samples_do_not_exceed():
@@ -347,6 +370,146 @@ def test_drives_of_other_capacities_get_other_addresses(config):
     (contrast,) = fs.compare(config, other).contrasts
     assert contrast.arrivals.likeness == "different"
     assert "are other commands" in contrast.arrivals.sentence
+
+
+@pytest.mark.parametrize(
+    ("reads", "requests", "fill"), [(70, 800, "random"), (0, 600, "sequential")]
+)
+def test_other_seeds_of_one_configuration_have_no_winner_over_seeds(
+    reads, requests, fill, small, tmp_path
+):
+    """Latencies of few values, whose percentiles and means tie: equal differences prove nothing."""
+    config = copy.deepcopy(small)
+    config["precondition"] = {"fill": fill}
+    config["workload"] = [{"name": "host", "reads": f"{reads} %", "queue_depth": 4}]
+    config["run"] = {"requests": requests}
+    experiment = fs.Experiment.from_dict(config)
+    cases = 24
+    print(f"seeds 1 to {4 * cases}")
+    wrong = 0
+    for case in range(cases):
+        runs = [
+            fs.run(experiment.replace(seed=seed), requests=tmp_path / f"{seed}.parquet")
+            for seed in range(4 * case + 1, 4 * case + 5)
+        ]
+        rows = differences.corrected(differences.of_seeds(runs[:2], runs[2:]), 0.05)
+        wrong += any(row.is_significant for row in rows)
+        # Some 300 tests by two seeds: by chance alone one has a p below a three-hundredth.
+        assert all(row.estimate.p > 1e-4 for row in rows)
+    # 24 cases at 5 %: 1.2, with a standard deviation of 1.1; more than 5 has one chance in 500.
+    assert wrong <= 5
+
+
+def test_means_without_logs_have_the_intervals_of_the_summaries(open_loop):
+    """The half-width is Student's already: of 46 batches, as 12,000 requests make."""
+    one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
+    (contrast,) = fs.compare(one, other).contrasts
+    row = contrast.difference("host", "read", "mean")
+    errors, freedoms = [], []
+    for run in (one, other):
+        [figures] = [f for name, kind, f in run.groups() if kind == "read"]
+        # Length doubles whenever there are 64.
+        length = next(2**n for n in range(99) if figures["requests"] // 2**n < 64)
+        freedoms.append(figures["requests"] // length - 1)
+        t = {32: 2.037, 61: 2.000, 62: 1.999}.get(freedoms[-1])
+        assert t is not None, freedoms
+        errors.append(figures["latency_ns"]["mean_ci95"] / t)
+    assert row.estimate.error == pytest.approx(math.hypot(*errors), rel=1e-3)
+    assert row.estimate.freedom >= min(freedoms)
+
+
+@pytest.mark.parametrize(
+    ("requests", "batches"), [(10, 10), (63, 63), (64, 32), (127, 63), (128, 32), (12_000, 46)]
+)
+def test_batches_of_a_summary(requests, batches):
+    assert differences.batches(requests) == batches
+
+
+# ---- directories ------------------------------------------------------------------------
+
+
+class Impatient:
+    """Interrupts a comparison in a run, as somebody does who has waited for too long."""
+
+    def __init__(self, run: int, phase: str) -> None:
+        self.left, self.phase = run, phase
+
+    def surveyed(self, announcement):
+        pass
+
+    def preconditioning(self, share):
+        self._now("preconditioning")
+
+    def running(self, simulated_ns, requests, share):
+        self._now("running")
+
+    def ended(self):
+        self.left -= 1
+
+    def _now(self, phase):
+        if self.left == 1 and phase == self.phase:
+            raise KeyboardInterrupt
+
+
+def test_an_interruption_says_what_is_kept(config, tmp_path, monkeypatch):
+    # Longer than what is simulated at one go.
+    config["run"] = {"requests": 20_000}
+    monkeypatch.setattr(picture, "is_available", lambda: False)
+    other = copy.deepcopy(config) | {"seed": 2}
+    out = tmp_path / "out"
+
+    def interrupted(run, phase, **more):
+        with pytest.raises(fs.Interrupted) as caught:
+            fs.compare(config, other, out=out, progress=Impatient(run, phase), **more)
+        return caught.value.kept
+
+    assert interrupted(1, "preconditioning") == ""
+    assert not out.exists(), "the same command can be repeated"
+    kept = interrupted(2, "running")
+    assert f"kept in {out / 'A'}, {out / 'B'} (in part);" in kept
+    assert "--force begins anew" in kept
+    assert fs.Result.load(out / "A").complete
+    assert not fs.Result.load(out / "B").complete
+    fs.compare(config, other, out=out, force=True)
+    kept = interrupted(2, "preconditioning", force=True)
+    assert f"kept in {out / 'A'};" in kept
+    # The second side of the earlier comparison is none of this one's.
+    assert [file.name for file in out.iterdir()] == ["A"]
+
+
+def test_nothing_of_an_earlier_comparison_stays(config, tmp_path, monkeypatch):
+    monkeypatch.setattr(picture, "is_available", lambda: False)
+    config["run"] = {"requests": 300}
+    out = tmp_path / "out"
+    fs.compare(config, config, config, out=out, seeds=2)
+    (out / "comparison.svg").write_text("of the three")
+    mine = out / "C" / "notes.txt"
+    mine.write_text("mine")
+    fs.compare(config, config, out=out, force=True)
+    assert {file.name for file in out.iterdir()} == {"A", "B", "C", "comparison.json"}
+    assert list((out / "C").iterdir()) == [mine]
+    assert not list(out.glob("*/seed-*"))
+    assert fs.compare(out / "A", out / "B").contrasts[0].are_identical
+    fs.compare(config, config, out=out, force=True, seeds=2)
+    assert not (out / "A" / "summary.json").exists()
+    assert {file.name for file in (out / "A").iterdir()} == {"seed-1", "seed-2"}
+
+
+def test_seeds_and_names_are_checked_before_anything_runs(config, tmp_path):
+    def refused(match, *sides, **given):
+        def announce(told):
+            raise AssertionError(told)
+
+        with pytest.raises(fs.ConfigError, match=match):
+            fs.compare(*sides, announce=announce, **given)
+
+    last = config | {"seed": 2**64 - 2}
+    refused("B .*: 3 seeds from 18446744073709551614 on do not fit", config, last, seeds=3)
+    refused("names: 1 for 2 sides", config, config, names=["a"])
+    refused("names: 3 for 2 sides", config, config, names=["a", "b", "c"])
+    refused("names: 0 for 2 sides", config, config, names=[])
+    refused("names: 'ab' is not a list", config, config, names="ab")
+    refused("names: .* is not a list of texts", config, config, names=["a", 2])
 
 
 # ---- the command line -------------------------------------------------------------------

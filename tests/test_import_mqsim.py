@@ -15,7 +15,7 @@ import pytest
 import flashscape as fs
 from flashscape.mqsim import Verdict, known
 from flashscape.mqsim.buffer import dram_ns
-from flashscape.mqsim.workload import sizes
+from flashscape.mqsim.workload import part_of, sizes
 from places import ROOT
 
 DRIVE = {
@@ -480,6 +480,50 @@ def test_missing_keys_have_defaults_and_say_so(files: Files):
     assert "MQSim's default" in key(imported, "Queue_Fetch_Size").why
     assert "leaves it to chance" in key(imported, "Read_Percentage").why
     assert said(imported)["seed"] == 123
+
+
+@pytest.mark.parametrize(
+    ("rows", "percent", "requests"),
+    [
+        # (int)((double)29 / 100 * 100) in C: 0.29 is a little less than that.
+        (["0 0 8 8 1"] * 100, 29, 28),
+        (["0 0 8 8 1"] * 100, 57, 56),
+        (["0 0 8 8 1"] * 100, 50, 50),
+        # What comes after a line of another number of columns is not counted.
+        ([*["0 0 8 8 1"] * 10, "", *["0 0 8 8 1"] * 90], 50, 5),
+        ([*["0 0 8 8 1\r"] * 10, "0 0 8 8", *["0 0 8 8 1"] * 90], 50, 5),
+    ],
+)
+def test_a_part_of_a_trace_is_as_many_requests_as_in_mqsim(rows, percent, requests, tmp_path):
+    file = tmp_path / "some.trace"
+    file.write_bytes("\n".join(rows).encode())
+    assert part_of(file, percent)[0] == requests
+
+
+@pytest.mark.parametrize("target", ["ssdconfig.xml", "workload.xml", "some.trace"])
+def test_what_is_imported_is_not_overwritten(target, files: Files, flashscape, tmp_path):
+    (files.config.parent / "some.trace").write_text(ROWS)
+    files.write(flow_xml(TRACED))
+    file = files.config.parent / target
+    before = file.read_bytes()
+    ended = flashscape("import-mqsim", files.config, files.workload, "--out", file, "--force")
+    assert ended.status == 1
+    assert f"{target}: is read by this very command" in ended.err
+    assert file.read_bytes() == before
+
+
+def test_dies_of_an_older_mqsim_worked_at_a_time(files: Files):
+    both = {"Die_IDs": "0,1"}
+    older = {"Address_Distribution": "UNIFORM_RANDOM"}
+    for flow, dies, verdict in (
+        (flow_xml(**both, **older), "2", Verdict.APPROXIMATED),
+        (flow_xml(**both, Bandwidth=None, Intensity="8192000"), "2", Verdict.APPROXIMATED),
+        (flow_xml(**older), "1", Verdict.MAPPED),
+        (flow_xml(**both), "2", Verdict.MAPPED),
+    ):
+        found = key(files.write(flow, Die_No_Per_Chip=dies).imported(), "Die_No_Per_Chip")
+        assert found.verdict is verdict
+        assert ("names of an older MQSim" in found.why) == (verdict is Verdict.APPROXIMATED)
 
 
 def test_an_older_name_stands_in(files: Files):

@@ -45,6 +45,26 @@ def test_an_interrupted_preconditioning_has_no_results(config, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_an_interrupted_comparison_says_what_stays(experiment_file, tmp_path):
+    command = [sys.executable, "-m", "flashscape", "compare", str(experiment_file), "--quiet"]
+    running = subprocess.Popen(
+        [*command, "--vary", "run.requests=100000000", "--set", "run.audit=false", "--out", "out"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while not (tmp_path / "out" / "A" / "summary.json").exists():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "nothing is compared; results are kept in out/A" in err
+    assert "--force begins anew" in err
+
+
 def listen():
     """Under nohup, a process is born deaf to SIGHUP, and a run stays so."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -45,6 +45,65 @@ def test_an_output_that_takes_nothing(target, experiment_file):
     assert len(ended.stderr.splitlines()) == 1
 
 
+TRACE = "time_us,op,offset,length\n0,R,0,4096\n5,W,8192,4096\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run exp.toml --requests exp.toml",
+        "run exp.toml --fio-json ./exp.toml",
+        "run exp.toml --save-drive linked.toml",
+        "run exp.toml --requests a.csv",
+        "run plain.toml --snapshot aged.snap --requests aged.snap",
+        "run results/summary.json --out results",
+        "replay a.csv --drive dc-tlc --fio-json a.csv",
+        "snapshot take exp.toml exp.toml",
+        "snapshot take exp.toml a.csv",
+        "compare exp.toml plain.toml --json plain.toml",
+        "compare c/A plain.toml --out c",
+        "compare c/A c/B --json c/A/summary.json",
+        "trace convert a.csv a.csv --to captured",
+        "trace describe a.csv --out a.csv",
+        "trace info a.csv --json a.csv",
+        "trace imitate a.json --out a.json",
+    ],
+)
+def test_what_a_command_reads_it_never_overwrites(command, config, flashscape, tmp_path):
+    plain = config | {"run": {"requests": 50}}
+    if "c/" in command:
+        fs.compare(plain, plain | {"seed": 2}, out=tmp_path / "c")
+    (tmp_path / "plain.json").write_text(json.dumps(plain))
+    traced = {k: v for k, v in plain.items() if k != "run"}
+    traced["workload"] = [{"name": "host", "trace": {"file": "a.csv"}}]
+    (tmp_path / "a.csv").write_text(TRACE)
+    (tmp_path / "exp.json").write_text(json.dumps(traced))
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "summary.json").write_text(json.dumps(plain))
+    os.link(tmp_path / "exp.json", tmp_path / "linked.json")
+    fs.Snapshot.take(plain).save(tmp_path / "aged.snap")
+    fs.trace.describe(tmp_path / "a.csv", tmp_path / "a.json")
+    before = {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()}
+    ended = flashscape(*command.replace(".toml", ".json").split(), "--force")
+    refused(ended, 1, "is read by this very command; choose another name")
+    assert {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()} == before
+
+
+def test_the_place_of_the_log_is_for_the_log(experiment_file, flashscape, tmp_path):
+    ended = flashscape("run", experiment_file, "--out", "o", "--fio-json", "o/requests.parquet")
+    refused(ended, 1, "is the name of something else that is written, too")
+    both = ("--requests", "log.parquet", "--fio-json", "o/requests.parquet")
+    ended = flashscape("run", experiment_file, "--out", "o", *both)
+    refused(ended, 1, "o/requests.parquet: is the name of the log of requests")
+    ended = flashscape("run", experiment_file, "--out", "o", "--requests", "o/requests.parquet")
+    assert ended.status == 0, ended.err
+
+
+def test_a_snapshot_without_a_name(config):
+    with pytest.raises(fs.OutputError, match="the snapshot has no name; give the path of a file"):
+        fs.Snapshot.take(config).save("")
+
+
 def test_a_directory_without_a_name(experiment_file, flashscape):
     ended = flashscape("run", experiment_file, "--out", "")
     assert (ended.status, ended.out) == (2, "")

@@ -204,6 +204,11 @@ def test_faults_of_points_come_once_with_the_points_that_have_them(
             "[[variation]]\n[grid]\ndrive.ftl.gc.victim = ['greedy']",
             ("covers what variation[0].drive.ftl.gc.victim.policy says",),
         ),
+        (
+            f'base = "experiment.toml"\n[set]\n{VICTIM} = "fifo"\n'
+            f'[[variation]]\n[[variation]]\nname = "b"\n{VICTIM} = "greedy"',
+            ("line 7, variation[1].drive.ftl.gc.victim: drive.ftl.gc.victim is set for all",),
+        ),
     ],
 )
 def test_sweeps_that_make_no_sense(text, messages, experiment_file, flashscape, tmp_path):
@@ -213,10 +218,54 @@ def test_sweeps_that_make_no_sense(text, messages, experiment_file, flashscape, 
     assert not (tmp_path / "out").exists()
 
 
+def test_the_command_line_comes_after_the_file_and_before_what_varies(
+    experiment_file, flashscape, tmp_path
+):
+    common = "[set]\nrun.requests = 300\nseed = 4\n"
+    write(tmp_path, f'base = "experiment.toml"\nseeds = 2\n{common}')
+    quiet = ("sweep", "sweep.toml", "--out", "out", "--quiet")
+    ended = flashscape(*quiet, "--set", "run.requests=200", "--set", "seed=7")
+    assert ended.status == 0, ended.err
+    table = pl.read_parquet(tmp_path / "out" / "sweep.parquet")
+    sums = table.group_by("seed", maintain_order=True).agg(pl.col("requests").sum())
+    assert sums.rows() == [(7, 200), (8, 200)]
+    write(tmp_path, f'base = "experiment.toml"\n[[variation]]\n"{DEPTH}" = 1\n')
+    refused(flashscape(*quiet, "--set", f"{DEPTH}=4"), 2, "line 3, variation[0].", "is set for all")
+    # As a mapping in Python.
+    file = write(tmp_path, f'base = "experiment.toml"\n[grid]\n"{DEPTH}" = [1]\n')
+    with pytest.raises(fs.ConfigError, match="is set for all points"):
+        fs.sweep_file(file, overrides={DEPTH: 4})
+
+
 def test_values_from_python_are_refused_alike(quick, tmp_path):
     with pytest.raises(fs.ConfigError) as caught:
         fs.sweep(quick, grid={DEPTH: [1, 0], VICTIM: "fifo"}, out=tmp_path / "out")
     assert {problem.path for problem in caught.value.problems} == {f'grid."{VICTIM}"', DEPTH}
+
+
+def test_whatever_is_a_sequence_in_python_will_do(quick):
+    swept = fs.sweep(quick, grid={DEPTH: range(1, 3)}, seeds=range(4, 6))
+    points = [(point["values"][DEPTH], point["seed"]) for point in swept]
+    assert points == [(1, 4), (1, 5), (2, 4), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"grid": [1]}, r"grid: \[1\] is not a table of paths and values"),
+        ({"grid": {DEPTH: b"12"}}, "b'12' is not a value"),
+        ({"zipped": {DEPTH: [1, 2]}}, "zip: .* is not a list of tables"),
+        ({"zipped": ["a"]}, r'zip\[0\]: "a" is not a table'),
+        ({"variations": ["a"]}, r'variation\[0\]: "a" is not a table'),
+        ({"variations": {"a": 5}}, "variations: a: 5 is no table"),
+        ({"variations": {"a": {"name": "x"}}}, "variations: a: has another name, 'x'"),
+        ({"seeds": 1.5}, "seeds: 1.5 is neither"),
+        ({"seeds": "12"}, 'seeds: "12" is neither'),
+    ],
+)
+def test_values_from_python_of_another_kind(given, message, quick):
+    with pytest.raises(fs.ConfigError, match=message):
+        fs.sweep(quick, **given)
 
 
 def test_the_schema_knows_the_files_that_work(flashscape):
@@ -353,6 +402,41 @@ def test_students_t_is_that_of_tables(freedom, t):
     assert student_t(freedom) == pytest.approx(t, abs=6e-4)
 
 
+class Meddler(SilentSweep):
+    """Does something when all points are checked and none has begun."""
+
+    def __init__(self, meddle):
+        self.begins = lambda _begin: meddle()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_results_stay_until_those_with_tables_are_there(quick, tmp_path):
+    out = tmp_path / "out"
+    whole = fs.sweep(quick, seeds=2, out=out)
+    before = kept(out)
+    with pytest.raises(fs.SweepInterrupted) as caught:
+        fs.sweep(quick, seeds=2, out=out, tables=True, progress=Meddler(interrupt))
+    assert kept(out) == before
+    assert caught.value.sweep.frame.equals(whole.frame)
+
+
+def test_a_table_that_varies_has_a_column_of_its_own_name(quick, flashscape, tmp_path):
+    """Columns of figures begin alike: precondition_write_amplification."""
+    ways = [{"fill": "sequential"}, {"fill": "random"}]
+    swept = fs.sweep(quick, grid={"precondition": ways}, seeds=2, out=tmp_path / "out")
+    means = swept.over_seeds()
+    assert means.columns.count("precondition_write_amplification") == 1
+    assert means["precondition"].n_unique() == 2
+    # Each row is of both seeds, which may well differ in what their drives have been through.
+    assert means["seeds"].to_list() == [2] * 4
+    ended = flashscape("sweep", "--show", "out", "--plot")
+    assert ended.status == 0, ended.err
+    assert "± 95 % confidence" in ended.out
+
+
 def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
     out = tmp_path / "out"
     fs.sweep(quick, seeds=2, out=out)
@@ -431,6 +515,57 @@ def test_only_what_has_changed_is_run_again(quick, tmp_path):
     assert swept.frame["point"].unique().to_list() == [1]
     # Another seed is another input.
     assert len(go(files=("b.csv",), seed=2)[0]) == 4
+
+
+@pytest.fixture
+def traced(quick, tmp_path):
+    """An experiment that replays fifty requests of a file."""
+    trace = tmp_path / "a.csv"
+    trace.write_text(rows_of(50), encoding="utf-8")
+    quick["workload"] = [{"name": "host", "trace": {"file": str(trace)}}]
+    quick["run"] = {}
+    return quick, trace
+
+
+def rows_of(requests: int) -> str:
+    rows = ["time_us,op,offset,length", *(f"{n * 100},R,{n * 4096},4096" for n in range(requests))]
+    return "\n".join(rows) + "\n"
+
+
+def test_an_input_that_changes_meanwhile_is_not_taken_for_the_old_one(traced, tmp_path):
+    config, trace = traced
+    change = Meddler(lambda: trace.write_text(rows_of(60), encoding="utf-8"))
+    swept = fs.sweep(config, grid={"record.slowest": [1, 2]}, out=tmp_path / "out", progress=change)
+    assert len(swept.failures) == 2
+    for _, error in swept.failures:
+        assert error == f"an input has changed since the sweep began ({trace}); start it again"
+    # Of neither content is there a result under the other's name.
+    assert kept(tmp_path / "out") == {}
+    for requests in (60, 50):
+        trace.write_text(rows_of(requests), encoding="utf-8")
+        swept = fs.sweep(config, grid={"record.slowest": [1, 2]}, out=tmp_path / "out")
+        assert swept.frame["requests"].to_list() == [requests] * 2
+
+
+def test_a_trace_that_is_missing_for_a_moment_fails_nothing_for_good(traced, tmp_path):
+    config, trace = traced
+    away = trace.with_suffix(".away")
+    hide = Meddler(lambda: trace.rename(away))
+    swept = fs.sweep(config, seeds=2, out=tmp_path / "out", progress=hide)
+    assert swept.counts["failed"] == 2
+    away.rename(trace)
+    swept = fs.sweep(config, seeds=2, out=tmp_path / "out")
+    assert swept.counts["done"] == 2
+
+
+def test_what_fails_anew_is_not_covered_by_what_was_kept(traced, tmp_path):
+    config, trace = traced
+    fs.sweep(config, seeds=2, out=tmp_path / "out")
+    hide = Meddler(lambda: trace.rename(trace.with_suffix(".away")))
+    swept = fs.sweep(config, seeds=2, out=tmp_path / "out", tables=True, progress=hide)
+    assert swept.counts["failed"] == 2
+    trace.with_suffix(".away").rename(trace)
+    assert fs.sweep(config, seeds=2, out=tmp_path / "out").counts["done"] == 2
 
 
 def test_a_damaged_result_is_measured_again(quick, tmp_path):
@@ -592,11 +727,12 @@ def test_a_file_of_a_drive_is_no_larger_than_reckoned(shared, tmp_path):
 def test_drives_that_a_killed_sweep_has_left_go(shared, tmp_path):
     out = tmp_path / "out"
     fs.sweep(shared, grid={DEPTH: [1, 4]}, out=out)
-    left = out / "drives" / "left.snap"
-    left.parent.mkdir()
-    left.write_bytes(b"half")
+    drives = out / "drives"
+    drives.mkdir()
+    for name in (f"{'0a' * 12}.snap", f".unfinished-123-{'0a' * 12}.snap"):
+        (drives / name).write_bytes(b"half")
     fs.sweep(shared, grid={DEPTH: [1, 4]}, out=out)
-    assert not left.parent.exists()
+    assert not drives.exists()
 
 
 def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypatch):
@@ -830,12 +966,16 @@ def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
 
 @NO_PROC
 def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_path):
-    longer = ("--set", "run.requests=60000")
-    process = start(tmp_path, *longer)
+    # One worker, which has ended a point: one that is still being started has none to lose.
+    process = start(tmp_path, "--jobs", "1")
     wait_for(long, 1, process)
-    os.kill(workers(process.pid)[0], signal.SIGKILL)
+    # The sweep must not end meanwhile, however long the second one takes to be refused.
+    process.send_signal(signal.SIGSTOP)
     second = flashscape("sweep", "sweep.toml", "--out", "out")
     refused(second, 1, f"out: a sweep is at work in it (process {process.pid})")
+    [worker] = workers(process.pid)
+    os.kill(worker, signal.SIGKILL)
+    process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=60)
     swept = fs.Sweep.load(long)
     assert process.returncode == 1, err
@@ -844,7 +984,7 @@ def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_pa
     assert swept.failures[0][0] in out
     before = kept(long)
     # That a process was killed is no property of its point.
-    assert flashscape("sweep", "sweep.toml", "--out", "out", *longer).status == 0
+    assert flashscape("sweep", "sweep.toml", "--out", "out").status == 0
     assert len(kept(long)) == 12
     assert before.items() <= kept(long).items()
 
@@ -901,6 +1041,91 @@ def test_a_directory_of_something_else_is_left_alone(quick, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["precious.txt"]
     with pytest.raises(fs.OutputError, match=r"has no sweep.json"):
         fs.Sweep.load(tmp_path)
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {
+        str(file.relative_to(folder)): file.read_text()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != ".lock"
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["points/monday/data.txt"], r"it has points/monday\) and not of a sweep"),
+        (["points/notes.txt"], r"it has points/notes.txt\)"),
+        (["sweep.json", "points/monday/data.txt"], r"sweep.json: is damaged: Expecting value"),
+        (["drives/aged.snap"], r"it has drives\)"),
+    ],
+)
+def test_files_with_our_names_are_not_taken_for_ours(files, message, quick, tmp_path):
+    out = tmp_path / "out"
+    for name in files:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+    before = tree(out)
+    with pytest.raises(fs.OutputError, match=message):
+        fs.sweep(quick, seeds=2, out=out)
+    assert tree(out) == before
+
+
+def test_a_sweep_json_of_another_program_is_refused(quick, tmp_path):
+    (tmp_path / "out" / "points" / "monday").mkdir(parents=True)
+    write(tmp_path / "out", '{"parameters": {"lr": [1, 2]}}', "sweep.json")
+    for use in (lambda: fs.sweep(quick, seeds=2, out=tmp_path / "out"),):
+        with pytest.raises(fs.OutputError, match=r"sweep.json: is not of a sweep; choose another"):
+            use()
+    assert (tmp_path / "out" / "points" / "monday").exists()
+
+
+def test_in_a_directory_of_a_sweep_only_what_is_ours_goes(quick, tmp_path):
+    out = tmp_path / "out"
+    fs.sweep(quick, seeds=2, out=out)
+    mine = [out / "points" / "monday" / "data.txt", out / "drives" / "aged.snap"]
+    for file in mine:
+        file.parent.mkdir()
+        file.write_text("mine")
+    half = out / "points" / ("0a" * 12)
+    half.mkdir()
+    (half / "latency.parquet").write_text("half")
+    fs.sweep(quick, seeds=2, out=out)
+    assert [file.read_text() for file in mine] == ["mine"] * 2
+    assert not half.exists()
+    # What is no point is no point that is left over, either.
+    heard = Listener()
+    fs.sweep(quick, seeds=2, out=out, progress=heard)
+    assert not [line for line in heard.announced if "no longer" in line or "left" in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda found: found.update(points=5), "points is no list"),
+        (lambda found: found.update(title=None), "title is no str"),
+        (lambda found: found.update(paths=[1]), "paths is no list of texts"),
+        (lambda found: found["points"].append(7), r"points\[2\] is no table"),
+        (lambda found: found["points"][1].update(values=3), r"points\[1\].values is no dict"),
+        (lambda found: found["points"][1].update(values={}), r"points\[1\].values lacks workload"),
+        (lambda found: found["points"][0].update(key="../../x"), r"points\[0\].key is no name"),
+    ],
+)
+def test_a_damaged_manifest_is_called_so(change, message, quick, tmp_path):
+    out = tmp_path / "out"
+    fs.sweep(quick, grid={DEPTH: [1, 2]}, out=out)
+    found = json.loads((out / "sweep.json").read_text())
+    change(found)
+    (out / "sweep.json").write_text(json.dumps(found))
+    with pytest.raises(fs.OutputError, match=f"sweep.json: is damaged: {message}"):
+        fs.Sweep.load(out)
+    with pytest.raises(fs.OutputError, match=r"to go on with what is in .* leave nothing else"):
+        fs.sweep(quick, grid={DEPTH: [1, 2]}, out=out)
+    before = kept(out)
+    for file in (out / "sweep.json", out / "sweep.parquet"):
+        file.unlink()
+    fs.sweep(quick, grid={DEPTH: [1, 2]}, out=out)
+    assert kept(out) == before
 
 
 def test_a_dry_run_lists_the_points_and_writes_nothing(experiment_file, flashscape, tmp_path):

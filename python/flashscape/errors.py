@@ -97,6 +97,8 @@ class Interrupted(KeyboardInterrupt):
         """Marked ``complete: false``; None where the run itself had not begun."""
         self.where = where
         """Such as ``while running, 40.0 % done``."""
+        self.kept = ""
+        """What is kept on disk beside ``result``, in a clause; empty for nothing."""
 
 
 class SweepInterrupted(Interrupted):

@@ -14,7 +14,7 @@ from flashscape._flashscape import Plan
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     Overrides = Mapping[str, Any] | Sequence[tuple[str, Any]]
@@ -148,6 +148,11 @@ class Experiment:
         """What follows from it: capacity, durations, limits, thresholds, memory."""
         return _object(self.plan.derived())
 
+    @property
+    def files(self) -> list[str]:
+        """The files that it was read from and depends on, as far as they are there."""
+        return [f for f in (self._source.file, *named_files(self.config)) if Path(f).is_file()]
+
     def traces(self, whole_below: int | None = None) -> list[str]:
         """Read the traces, and return what was understood of each in a few lines.
 
@@ -222,6 +227,22 @@ class Unchecked(NamedTuple):
         """Undo :meth:`as_json`."""
         source, overrides = values
         return cls(_Source(*source), tuple((path, text, js) for path, text, js in overrides))
+
+
+def named_files(config: Mapping[str, Any]) -> list[str]:
+    """The files that a complete configuration names."""
+    traces = [each["trace"]["file"] for each in config["workload"] if "trace" in each]
+    snapshot = config["precondition"].get("snapshot")
+    return [*traces, *([] if snapshot is None else [snapshot]), *_of_policies(config["drive"])]
+
+
+def _of_policies(table: Mapping[str, Any]) -> Iterator[str]:
+    if table.get("policy") == "python":
+        yield table["file"]
+        return
+    for value in table.values():
+        if isinstance(value, Mapping):
+            yield from _of_policies(value)
 
 
 def _refuse_callables(policies: tuple[_Policy, ...]) -> None:
@@ -342,6 +363,7 @@ def _plain(value: object, path: str, name: str) -> object:
             _must_be_text(key, name)
         below = f"{path}." if path else ""
         return {key: _plain(entry, below + key, name) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
+    # A range is as good as a list; bytes are no list of numbers.
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [_plain(entry, f"{path}[{i}]", name) for i, entry in enumerate(value)]
     raise refuse(f"{value!r} is not a value that a configuration can have")

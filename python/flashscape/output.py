@@ -28,8 +28,8 @@ COLUMNS = {
 """Columns without which a file is not the table that it is named for."""
 TABLES = tuple(COLUMNS)
 
-_OURS = (SUMMARY, PICTURE, REQUESTS, *(f"{name}.parquet" for name in TABLES))
-"""The summary first: a set without it is none."""
+OURS = (SUMMARY, PICTURE, REQUESTS, *(f"{name}.parquet" for name in TABLES))
+"""All that a directory of results may hold; the summary first: a set without it is none."""
 
 _STAGING = ".unfinished-"
 
@@ -133,7 +133,7 @@ class Directory:
             shutil.rmtree(self._staging, ignore_errors=True)
 
     def _remove_ours(self) -> None:
-        for name in _OURS:
+        for name in OURS:
             (self.path / name).unlink(missing_ok=True)
 
     def _failed(self, name: str, error: OSError) -> OutputError:
@@ -206,14 +206,44 @@ class File:
                 left.unlink(missing_ok=True)
 
 
-def must_differ(directory: Directory | None, files: Iterable[File]) -> None:
-    """Refuse files that would take each other's place; raise OutputError."""
-    names = [name for name in _OURS if name != REQUESTS]
-    taken = [directory.path / name for name in names] if directory is not None else []
-    for file in files:
-        if file.path.resolve() in [path.resolve() for path in taken]:
+def remove(folder: Path, names: Iterable[str]) -> None:
+    """Take away these files of a directory, and itself where nothing else is in it."""
+    with contextlib.suppress(OSError):
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def must_differ(directory: Directory | None, log: File | None, others: Iterable[File]) -> None:
+    """Refuse files that would take each other's place; raise OutputError.
+
+    The log of requests alone has a name of its own in the directory.
+    """
+    names = () if directory is None else [directory.path / name for name in OURS]
+    taken = {path.resolve() for path in names if log is None or path.name != REQUESTS}
+    for file in (*(() if log is None else (log,)), *others):
+        if file.path.resolve() in taken:
             raise OutputError(f"{file.path}: is the name of something else that is written, too")
-        taken.append(file.path)
+        taken.add(file.path.resolve())
+    reserved = {path.resolve() for path in names if path.name == REQUESTS}
+    for file in others:
+        if file.path.resolve() in reserved:
+            raise OutputError(f"{file.path}: is the name of the log of requests; choose another")
+
+
+def refuse_inputs(
+    targets: Iterable[str | os.PathLike[str] | None], inputs: Iterable[str | os.PathLike[str]]
+) -> None:
+    """Refuse to write where a command reads, whatever was said of overwriting; raise OutputError.
+
+    Of a directory of results all that it may hold is written.
+    """
+    read = [Path(each) for each in inputs]
+    for target in (Path(each) for each in targets if each is not None and os.fspath(each)):
+        places = [target / name for name in OURS] if target.is_dir() else [target]
+        for place in filter(Path.exists, places):
+            if any(each.exists() and place.samefile(each) for each in read):
+                raise OutputError(f"{place}: is read by this very command; choose another name")
 
 
 def _is_left(file: Path) -> bool:

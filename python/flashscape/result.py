@@ -58,6 +58,8 @@ class Result:
         self._tables = tables
         self.log: Path | None = None
         """The file of all counted requests, where one was written."""
+        self.folder: Path | None = None
+        """The directory that it was read from, where it was."""
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Result:
@@ -85,6 +87,7 @@ class Result:
         result = cls(summary, {name: folder / f"{name}.parquet" for name in output.TABLES})
         if lacking := [key for key in _KEYS if key not in summary]:
             raise result.other_version(file, ", ".join(lacking))
+        result.folder = folder
         if (log := folder / output.REQUESTS).exists():
             result.log = log
         return result

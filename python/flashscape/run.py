@@ -12,7 +12,7 @@ from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session, __version__
 from flashscape.errors import FlashscapeError, Interrupted, OutputError
 from flashscape.experiment import Experiment
-from flashscape.output import Directory, File, must_differ
+from flashscape.output import Directory, File, must_differ, refuse_inputs
 from flashscape.result import Result
 from flashscape.snapshot import Snapshot
 
@@ -94,7 +94,8 @@ def run(
     counted request with its blame, written as the run goes on; ``fio_json`` a file
     with the fields of fio's json+; ``save_drive`` one for the drive as it is after
     the run (not where that was interrupted), to start others from it. All are
-    refused at once where they are in use, unless ``force`` says to overwrite them.
+    refused at once where they are in use, unless ``force`` says to overwrite them, and
+    always where the experiment reads them.
     ``progress`` shows a bar on stderr, or tells an :class:`Observer`. Other Python
     threads go on meanwhile.
 
@@ -106,6 +107,10 @@ def run(
     """
     experiment = Experiment.of(experiment)
     observer = _observer(progress)
+    refuse_inputs((out, requests, fio_json, save_drive), experiment.files)
+    if snapshot is not None:
+        # A drive may take the place of the one that it was: that is read to its end before.
+        refuse_inputs((out, requests, fio_json), Snapshot.files(snapshot))
     start = None if snapshot is None else Snapshot.of(snapshot).inner
     with ExitStack() as claimed:
 
@@ -123,7 +128,8 @@ def run(
             file(fio_json, "--fio-json"),
             file(save_drive, "--save-drive"),
         )
-        must_differ(directory, [f for f in targets[1:] if isinstance(f, File)])
+        others = [each for each in (targets.fio_json, targets.drive) if each is not None]
+        must_differ(directory, targets.requests, others)
         return _run(experiment, start, targets, observer)
 
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape, units
+from flashscape.errors import OutputError
 from flashscape.experiment import Experiment
 from flashscape.output import File
 
@@ -60,13 +61,20 @@ class Snapshot:
         """Whatever is a snapshot: itself, or a file's path."""
         return given if isinstance(given, Snapshot) else cls.load(given)
 
+    @staticmethod
+    def files(given: Snapshot | str | PathLike[str]) -> list[str]:
+        """The file that ``given`` names, if it does."""
+        return [] if isinstance(given, Snapshot) else [os.fspath(given)]
+
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write it to a file, whole or not at all; raise OutputError.
 
         A file that is there is only replaced with ``force``. Its size is about that of
         the drive's map: some 9 bytes for each mapping unit that was ever written.
         """
-        with File.claim(path, "the file for the snapshot", force=force) as file:
+        if not os.fspath(path):
+            raise OutputError("the snapshot has no name; give the path of a file")
+        with File.claim(path, "a snapshot", force=force) as file:
             self.write_to(file)
 
     def write_to(self, file: File) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape import _flashscape, units
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError, TraceError
+from flashscape.output import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -245,6 +246,7 @@ def convert(
     no output. ``event`` to ``spread`` are as for ``info``.
     The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
+    refuse_inputs([out], [path])
     text = _flashscape.trace_convert(
         Path(path),
         Path(out),
@@ -272,6 +274,7 @@ def describe(
 ) -> TraceInfo:
     """Measure a trace (with the options of ``info``) and write its description."""
     refuse_if_there(Path(out), force=force)
+    refuse_inputs([out], [path])
     measured = info(path, **options)
     measured.describe(out, force=force)
     return measured
@@ -295,6 +298,7 @@ def imitate(
     trace), and is the same for the same ``seed``. Raises TraceError.
     """
     file = Path(description)
+    refuse_inputs([out], [file])
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:

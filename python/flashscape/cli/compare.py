@@ -10,7 +10,7 @@ import click
 
 from flashscape import output
 from flashscape.cli import options
-from flashscape.compare import compare
+from flashscape.compare import compare, inputs
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
@@ -84,6 +84,7 @@ def command(
     with ExitStack() as claimed:
         file = None
         if document is not None:
+            output.refuse_inputs([document], inputs(list(named.values())))
             file = claimed.enter_context(output.File.claim(document, "--json", force=force))
         comparison = compare(
             *named.values(),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flashscape import output
 from flashscape.cli import options
 from flashscape.errors import OutputError
 
@@ -50,7 +51,9 @@ def command(config: Path, workload: Path, scenario: int, out: Path | None, force
 
     if out is not None:
         _refuse_existing(out, force=force)
+    output.refuse_inputs([out], [config, workload])
     imported = import_mqsim(config, workload, scenario)
+    output.refuse_inputs([out], imported.experiment.files)
     traces = imported.experiment.traces(_READ_WHOLE_BELOW)
     console = text.console(stderr=out is None)
     _keys(console, imported)

@@ -131,15 +131,15 @@ def _abandon_output() -> None:
 def _interrupted(error: BaseException) -> int:
     number = signals.first()
     how = "interrupted" if number == signal.SIGINT else f"interrupted by {number.name}"
-    result = None
+    result, kept = None, ""
     if isinstance(error, Interrupted):
-        how, result = f"{how} {error.where}", error.result
+        how, result, kept = f"{how} {error.where}", error.result, error.kept
     # Where the terminal has gone there is nobody to tell.
     with contextlib.suppress(OSError):
         if isinstance(error, SweepInterrupted):
             _say(f"{how}; those are kept, and the same command goes on with the others")
         elif result is None:
-            _say(f"{how}; there are no results")
+            _say(f"{how}; {kept or 'there are no results'}")
         elif result.complete:
             _say(f"{how}; they are complete, but for the picture")
         else:

@@ -30,12 +30,13 @@ def take(
     experiment: Path, file: Path, overrides: tuple[tuple[str, str], ...], force: bool, quiet: bool
 ) -> None:
     """Fill and age the drive of EXPERIMENT, and keep it in FILE."""
-    from flashscape.output import File
+    from flashscape.output import File, refuse_inputs
     from flashscape.progress import Bar
     from flashscape.run import Silent
     from flashscape.snapshot import Snapshot, describe
 
     planned = Experiment.from_file(experiment, overrides)
+    refuse_inputs([file], planned.files)
     observer = Silent() if quiet else Bar()
     with File.claim(file, "the snapshot", force=force) as claimed:
         try:

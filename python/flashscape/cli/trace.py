@@ -13,6 +13,7 @@ from flashscape import trace, units
 from flashscape.cli import options
 from flashscape.cli.replay import number, numbers
 from flashscape.errors import FlashscapeError
+from flashscape.output import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,6 +128,7 @@ def info(
     to_stdout = json_file == Path("-")
     if json_file is not None and not to_stdout:
         trace.refuse_if_there(json_file, force=force)
+        refuse_inputs([json_file], files)
     measured: list[TraceInfo] = []
     faults: list[FlashscapeError] = []
     for file in files:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
 from flashscape.compare import arrivals, differences
-from flashscape.compare.comparison import Comparison, Contrast, Side, tails
+from flashscape.compare.comparison import (
+    DOCUMENT,
+    PICTURE,
+    Comparison,
+    Contrast,
+    Side,
+    tails,
+)
 from flashscape.errors import ConfigError, Interrupted, OutputError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
 
     Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
-__all__ = ["Comparison", "Contrast", "Side", "compare"]
+__all__ = ["Comparison", "Contrast", "Side", "compare", "inputs"]
 
 _LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -47,21 +54,23 @@ def compare(
     is told before each run which one it is.
 
     Raises what :func:`flashscape.run` raises, ConfigError for sides that cannot be
-    compared, and on Ctrl-C Interrupted, without results.
+    compared, and on Ctrl-C Interrupted, whose ``kept`` says which runs ``out`` has then.
     """
     # Takes 20 ms, which whoever compares nothing need not wait for.
     import tempfile
 
     given = [_side(each) for each in (a, b, *others)]
     _check(given, seeds, alpha)
-    named = list(names or [_name(each) for each in given])
+    named = _names(names, given)
+    if out is not None:
+        output.refuse_inputs(_targets(Path(out), given), inputs(given))
     with ExitStack() as kept:
         directory = None
         if out is not None:
             directory = kept.enter_context(output.Directory.claim(out, force=force))
         # Without a directory for results, logs are needed until they are compared.
         scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
-        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set())
+        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set(), [])
         sides = [
             tasks.side(_LABELS[at], named[at], each, len(given)) for at, each in enumerate(given)
         ]
@@ -89,6 +98,16 @@ def _name(side: Experiment | Result) -> str:
     return side.title if isinstance(side, Experiment) else str(side.summary["title"])
 
 
+def _names(names: Sequence[str] | None, given: list[Experiment | Result]) -> list[str]:
+    if names is None:
+        return [_name(each) for each in given]
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"names: {names!r} is not a list of texts")
+    if len(names) != len(given):
+        raise ConfigError(f"names: {len(names)} for {len(given)} sides; give one to each")
+    return list(names)
+
+
 def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
     if len(given) > len(_LABELS):
         raise ConfigError(f"{len(given)} sides: at most {len(_LABELS)} can be compared")
@@ -103,6 +122,17 @@ def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
     for at, each in enumerate(given):
         if isinstance(each, Result) and not each.groups():
             raise ConfigError(f"{_LABELS[at]} ({_name(each)}): has no counted requests")
+        last = _first_seed(each) + seeds - 1
+        if last >= 2**64:
+            raise ConfigError(
+                f"{_LABELS[at]} ({_name(each)}): {seeds} seeds from {_first_seed(each)} on do not "
+                "fit 64 bits"
+            )
+
+
+def _first_seed(side: Experiment | Result) -> int:
+    config = side.config if isinstance(side, Experiment) else side.summary["config"]
+    return int(config.get("seed", 1))
 
 
 class _Tasks(NamedTuple):
@@ -116,12 +146,13 @@ class _Tasks(NamedTuple):
     announce: Callable[[str], None] | None
     heard: set[str]
     """What was announced of traces, which need not be heard again."""
+    ended: list[Path]
+    """Where the runs that have ended are."""
 
     def side(self, label: str, name: str, given: Experiment | Result, sides: int) -> Side:
         if isinstance(given, Result):
-            return Side(label, name, (int(given.summary["config"].get("seed", 1)),), [given])
-        first = int(given.config.get("seed", 1))
-        seeds = tuple(first + more for more in range(self.seeds))
+            return Side(label, name, (_first_seed(given),), [given])
+        seeds = tuple(_first_seed(given) + more for more in range(self.seeds))
         results = []
         for at, seed in enumerate(seeds):
             told = label if self.seeds == 1 else f"{label}, seed {seed}"
@@ -137,7 +168,8 @@ class _Tasks(NamedTuple):
         folder = self.folder / label
         if self.seeds > 1:
             folder = folder / f"seed-{seed}"
-        folder.mkdir(parents=True, exist_ok=True)
+        if not self.is_kept:
+            folder.mkdir(parents=True, exist_ok=True)
         log = folder / output.REQUESTS
         try:
             result = run(
@@ -148,10 +180,32 @@ class _Tasks(NamedTuple):
                 progress=self._observer(),
             )
         except Interrupted as interrupted:
-            raise Interrupted(None, f"in {told}, {interrupted.where}".strip(", ")) from None
+            raise self._interrupted(folder, told, interrupted) from None
+        self._has_results(folder)
+        self.ended.append(folder)
         if not result.groups():
             raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
         return result
+
+    def _has_results(self, folder: Path) -> None:
+        """With the first results the directory becomes that of this comparison."""
+        if self.is_kept and not self.ended:
+            _clear(self.folder, folder)
+
+    def _interrupted(self, folder: Path, told: str, interrupted: Interrupted) -> Interrupted:
+        """Say what is kept of the runs until now."""
+        passed_on = Interrupted(None, f"in {told}, {interrupted.where}".strip(", "))
+        is_part = interrupted.result is not None and not interrupted.result.complete
+        kept = list(map(str, self.ended))
+        if interrupted.result is not None:
+            self._has_results(folder)
+            kept.append(f"{folder} ({'in part' if is_part else 'complete'})")
+        if self.is_kept and kept:
+            passed_on.kept = (
+                f"nothing is compared; results are kept in {', '.join(kept)}; "
+                "--force begins anew in the same directory"
+            )
+        return passed_on
 
     def _observer(self) -> bool | Observer:
         if self.progress is not True:
@@ -167,6 +221,38 @@ class _Tasks(NamedTuple):
                     super().surveyed(announcement)
 
         return Once()
+
+
+def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
+    """All files that a comparison reads."""
+    read: list[str | Path] = []
+    for each in given:
+        if isinstance(each, Experiment):
+            read += each.files
+        elif each.folder is not None:
+            read += [each.folder / name for name in output.OURS]
+    return read
+
+
+def _targets(folder: Path, given: list[Experiment | Result]) -> list[Path]:
+    """All that a comparison may write to or take away."""
+    mine = [folder / DOCUMENT, folder / PICTURE]
+    runs = any(isinstance(each, Experiment) for each in given)
+    return [*mine, *_runs(folder)] if runs else mine
+
+
+def _runs(folder: Path) -> list[Path]:
+    """The directories of runs that a comparison has left in its own, or may have."""
+    sides = [folder / label for label in _LABELS]
+    return [each for side in sides for each in (*side.glob("seed-*"), side) if each.is_dir()]
+
+
+def _clear(folder: Path, kept: Path) -> None:
+    """Take away what an earlier comparison has left in the directory, but for ``kept``."""
+    output.remove(folder, (DOCUMENT, PICTURE))
+    for each in _runs(folder):
+        if each != kept:
+            output.remove(each, output.OURS)
 
 
 def _let_go(result: Result, scratch: Path) -> None:

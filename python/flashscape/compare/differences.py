@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from flashscape import units
 from flashscape.compare import statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
-from flashscape.compare.statistics import Blocks, Estimate
+from flashscape.compare.statistics import Blocks, Estimate, Figure
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
 """The percentiles that are compared, where enough samples stand behind them."""
 
-_BATCHES_LEAST = 31
-"""Degrees of freedom of a mean's interval in a summary, at the fewest batches of a long run."""
+_BATCHES_MOST = 64
+"""At so many batches two and two are joined in a summary's interval of the mean."""
 
 Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
 
@@ -160,19 +161,31 @@ def _over_seeds(
     group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result]
 ) -> list[Difference]:
     rows = []
-    rate = _rate(baselines[0], group)
-    for figure in ("mean", *_founded(baselines, others, group), *rate):
-        of = [[_value(run, group, figure) for run in runs] for runs in (baselines, others)]
+    far = _founded(baselines, others, group)
+    known = [[_of_run(run, group, far) for run in runs] for runs in (baselines, others)]
+    for figure in ("mean", *far, *_rate(baselines[0], group)):
+        of = [[run[figure] for run in runs] for runs in known]
         samples = (_samples(baselines, group, figure), _samples(others, group, figure))
         rows.append(_paired_by_seed(*group, figure, of, samples))
     return rows
 
 
+def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Figure]:
+    """The figures of a run; percentiles from its log, as the summary has them in buckets."""
+    column = _in_order(run, group).collect()["latency_ns"]
+    exact = {name: statistics.quantile(column, PERCENTILES[name] / 1e9) for name in far}
+    mean, iops = (_value(run, group, figure) for figure in ("mean", "iops"))
+    # By which one request moves a mean that meets with the next latency there is; and by
+    # Little's law a closed loop has as many more requests a second as each is shorter.
+    step = statistics.gap(column.sort()) / len(column)
+    return {"mean": Figure(mean, step), "iops": Figure(iops, iops * step / mean), **exact}
+
+
 def _paired_by_seed(
-    initiator: str, kind: str, figure: str, values: list[list[float]], samples: tuple[int, int]
+    initiator: str, kind: str, figure: str, of: list[list[Figure]], samples: tuple[int, int]
 ) -> Difference:
-    estimate = statistics.of_pairs([b - a for a, b in zip(*values, strict=True)])
-    before, after = (math.fsum(each) / len(each) for each in values)
+    estimate = statistics.of_pairs(list(zip(*of, strict=True)))
+    before, after = (math.fsum(each.value for each in side) / len(side) for side in of)
     method: Method = "seeds" if estimate else "none"
     return Difference(initiator, kind, figure, before, after, samples, method, estimate)
 
@@ -181,12 +194,28 @@ def _drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Diffe
     """Figures of the whole drive, tested only over seeds."""
     rows = []
     counts = (len(baselines), len(others))
-    values = [[run.write_amplification for run in runs] for runs in (baselines, others)]
-    known = [[value for value in side if value is not None] for side in values]
+    known = [
+        [
+            Figure(run.write_amplification, _a_page(run))
+            for run in runs
+            if run.write_amplification is not None
+        ]
+        for runs in (baselines, others)
+    ]
     if [len(side) for side in known] == list(counts):
         rows.append(_paired_by_seed("", "", "write_amplification", known, counts))
-    erases = [[float(run.summary["wear"]["erases"]) for run in r] for r in (baselines, others)]
+    erases = [
+        [Figure(float(run.summary["wear"]["erases"]), 1.0) for run in runs]
+        for runs in (baselines, others)
+    ]
     return [*rows, _paired_by_seed("", "", "erases", erases, counts)]
+
+
+def _a_page(run: Result) -> float:
+    """By which one page more raises write amplification."""
+    geometry = run.summary["config"]["drive"]["geometry"]
+    written = float(run.summary["write_amplification"]["host_bytes"])
+    return units.size_of(geometry["page_size"]) / written
 
 
 def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -> Difference:
@@ -197,33 +226,44 @@ def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -
 
 def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | None:
     """From each summary's interval, as if the runs were independent."""
-    normal = statistics.t_quantile(0.975, 10**6)
     halves = []
     for run in (one, other):
         latency = _figures(run, group)["latency_ns"]
         if "mean_ci95" not in latency:
             return None
-        error = latency["mean_ci95"] / normal
-        halves.append(Estimate(latency["mean"], error, _BATCHES_LEAST))
+        freedom = batches(_figures(run, group)["requests"]) - 1
+        error = latency["mean_ci95"] / statistics.t_quantile(0.975, freedom)
+        halves.append(Estimate(latency["mean"], error, freedom))
     return statistics.of_unpaired(*halves)
+
+
+def batches(requests: int) -> int:
+    """How many complete batches a summary's interval of a mean stands on (docs/MODEL.md)."""
+    length = 1
+    while requests // length >= _BATCHES_MOST:
+        length *= 2
+    return requests // length
 
 
 def _latencies(
     one: Result, other: Result, group: tuple[str, str], *, paired: bool
 ) -> list[pl.Series]:
     """Latencies of a group in the order of arrival, of both runs; paired, of the same requests."""
-    import polars as pl
-
-    logs = []
-    for run in (one, other):
-        log = run.requests
-        assert log is not None, "there are logs of both"
-        own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
-        logs.append(log.filter(own).select("initiator", "index", "latency_ns"))
+    logs = [_in_order(run, group) for run in (one, other)]
     if not paired:
         return [log.sort("index").collect()["latency_ns"] for log in logs]
     both = pairs(*logs).drop_nulls().sort("index").collect()
     return [both["latency_ns"], both["latency_ns_other"]]
+
+
+def _in_order(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
+    """The requests of a group in a run's log."""
+    import polars as pl
+
+    log = run.requests
+    assert log is not None, "there is a log"
+    own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
+    return log.filter(own).select("initiator", "index", "latency_ns")
 
 
 def _in_blocks(

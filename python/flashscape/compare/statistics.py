@@ -96,14 +96,29 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def of_pairs(differences: Sequence[float]) -> Estimate | None:
-    """The mean of independent differences, such as one for each seed; None of fewer than two."""
-    count = len(differences)
+class Figure(NamedTuple):
+    """A figure of one run."""
+
+    value: float
+    step: float = 0.0
+    """The next value that it could have had is so far away."""
+
+
+def of_pairs(pairs: Sequence[tuple[Figure, Figure]]) -> Estimate | None:
+    """The mean of independent differences, such as one for each seed; None of fewer than two.
+
+    Of figures that go in steps a few differences are easily equal, which says nothing of
+    their error: a step has a variance of a twelfth of its square, as rounding has.
+    """
+    count = len(pairs)
     if count < 2:
         return None
+    differences = [other.value - one.value for one, other in pairs]
     mean = math.fsum(differences) / count
     squares = math.fsum((each - mean) ** 2 for each in differences)
-    return Estimate(mean, math.sqrt(squares / (count - 1) / count), count - 1)
+    steps = math.fsum(one.step**2 + other.step**2 for one, other in pairs) / 12
+    error = math.sqrt(squares / (count - 1) / count + steps / count**2)
+    return Estimate(mean, error, count - 1)
 
 
 def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None:
@@ -250,6 +265,24 @@ def exact_quantiles(column: pl.Series, quantiles: Sequence[float]) -> list[float
     """The least values that at least the shares ``quantiles`` do not exceed."""
     risen = column.sort()
     return [float(risen[rank(quantile, len(risen)) - 1]) for quantile in quantiles]
+
+
+def quantile(column: pl.Series, share: float) -> Figure:
+    """A quantile, and how far apart values lie where it may well have been.
+
+    That is within two standard deviations of the rank (Wilks), which are at least what
+    chance moves it by: where latencies have few values, it jumps from one to another.
+    """
+    risen = column.sort()
+    at = rank(share, len(risen)) - 1
+    reach = math.ceil(2 * math.sqrt(len(risen) * share * (1 - share)))
+    return Figure(float(risen[at]), gap(risen[max(0, at - reach) : at + reach + 1]))
+
+
+def gap(risen: pl.Series) -> float:
+    """The largest step between neighbours in rising order; of latencies 1 ns at least."""
+    largest = risen.diff().max()
+    return max(1.0, float(largest or 0))  # type: ignore[arg-type]
 
 
 def _less(values: Sequence[float]) -> float:

@@ -61,6 +61,15 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
         for page in {"LSB", "CSB", "MSB"} - set(bits):
             why = f"{flash.text('Flash_Technology')} has no such pages (SSD_Device.cpp)"
             flash.say(f"Page_{kind}_Latency_{page}", Verdict.INERT, why)
+    if flash.whole("Die_No_Per_Chip") > 1 and any(flow.section.is_older for flow in flows):
+        flash.say(
+            "Die_No_Per_Chip",
+            Verdict.APPROXIMATED,
+            "the workload has names of an older MQSim, which gives each die of an idle chip "
+            "a command in one call (TSU_OutofOrder.cpp at 0d76b1d): dies work at a time. Here "
+            "a chip does one die's at a time, as at c9d0f6f: for the older one write "
+            'drive.concurrency = { read = "die", program = "die", erase = "die" }',
+        )
     if flash.text("Flash_Technology") == "TLC":
         flash.say("Flash_Technology", Verdict.APPROXIMATED)
     if device.truth("Ideal_Mapping_Table"):

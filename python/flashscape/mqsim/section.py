@@ -90,6 +90,11 @@ class Section:
             becomes=becomes,
         )
 
+    @property
+    def is_older(self) -> bool:
+        """Whether it has names that only older versions of MQSim know."""
+        return any(values.OLDER in remark for remark in self._remarks.values())
+
     def refuse(self, name: str, message: str) -> None:
         """Note that a key's value cannot be taken."""
         self._faults.add(f"{self.title}.{name}", self.file, self.line_of(name), message)
@@ -111,10 +116,7 @@ class Section:
         remark = ""
         today = known.OLDER.get(name, "")
         if today in self._known and today not in self._names:
-            remark = (
-                f"{name} is an older MQSim's name of it, and the present one "
-                "reads past it without a word"
-            )
+            remark = f"{name} {values.OLDER} it, and the present one reads past it without a word"
             name = today
         if name not in self._known:
             self._stray(child)

@@ -8,6 +8,10 @@ from typing import NamedTuple
 Value = int | float | bool | str | tuple[int, ...]
 
 
+OLDER = "is an older MQSim's name of"
+"""What is said of a name that the present version does not know."""
+
+
 class Read(NamedTuple):
     """A value, and what is odd about how MQSim comes to it."""
 
@@ -64,7 +68,7 @@ def choice(text: str, known: dict[str, str]) -> Read:
     if name not in known:
         raise RefusedError(f"{_shown(text)} is none of {', '.join(sorted(set(known.values())))}")
     today = known[name]
-    return Read(today, f"{name} is an older MQSim's name of {today}" if today != name else "")
+    return Read(today, f"{name} {OLDER} {today}" if today != name else "")
 
 
 def ids(text: str) -> Read:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -386,6 +387,18 @@ def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
     return [*rows, *_depth(flow, device, None), *_beginning(flow, file, count)]
 
 
+def part_of(file: Path, percent: int) -> tuple[int, int]:
+    """How many requests MQSim takes of a trace, and of how many (IO_Flow_Trace_Based.cpp).
+
+    It counts lines up to the first one that has not five columns, and cuts in binary:
+    29 % of 100 are 28.
+    """
+    with file.open("rb") as lines:
+        five = (len([part for part in line.split(b" ") if part.strip()]) == 5 for line in lines)
+        total = sum(1 for _ in takewhile(bool, five))
+    return int(percent / 100 * total), total
+
+
 def _find(flow: Flow, folder: Path) -> Path:
     """MQSim looks from where it is started; a workload file beside its traces is usual, too."""
     given = flow.section.text("File_Path").strip()
@@ -422,9 +435,7 @@ def _beginning(flow: Flow, file: Path, count: int) -> list[Row]:
     if percent > 100:
         section.refuse(name, f"{percent} % is more than the trace; write 100, or a Relay_Count")
         return []
-    with file.open("rb") as lines:
-        total = sum(1 for line in lines if line.strip())
-    requests = total * percent // 100
+    requests, total = part_of(file, percent)
     if requests == 0:
         section.refuse(name, f"{percent} % of {total} requests are none")
         return []

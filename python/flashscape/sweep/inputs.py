@@ -13,7 +13,7 @@ from flashscape import _flashscape
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DIGITS = 24
+DIGITS = 24
 """Hexadecimal digits of a key: 96 bits, so that no two of any number of points agree by chance."""
 
 _CHUNK = 1 << 20
@@ -37,7 +37,7 @@ def key(config: dict[str, Any]) -> str:
 
 def short(text: str) -> str:
     """A name for a long text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _precondition(precondition: dict[str, Any]) -> dict[str, Any]:

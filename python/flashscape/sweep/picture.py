@@ -64,7 +64,7 @@ def svg(sweep: Sweep) -> bytes:
 def _plan(sweep: Sweep) -> _Plan:
     frame = _measured(sweep)
     axis, *curves = _varied(sweep, frame)
-    return _Plan(frame, axis, _amounts(frame, axis), curves[0] if curves else None)
+    return _Plan(frame, axis, _amounts(sweep, frame, axis), curves[0] if curves else None)
 
 
 def _measured(sweep: Sweep) -> pl.DataFrame:
@@ -82,17 +82,17 @@ def _varied(sweep: Sweep, frame: pl.DataFrame) -> list[str]:
         if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
     ]
     varied = [*(["variation"] if named else []), *varied]
-    return sorted(varied, key=lambda name: _amounts(frame, name) is None)
+    return sorted(varied, key=lambda name: _amounts(sweep, frame, name) is None)
 
 
-def _amounts(frame: pl.DataFrame, name: str) -> str | None:
+def _amounts(sweep: Sweep, frame: pl.DataFrame, name: str) -> str | None:
     """The column that has numbers of what varies."""
     import polars as pl
 
     if frame[name].dtype in (pl.Int64, pl.Float64):
         return name
-    found = (c for c in frame.columns if c.startswith(f"{name}_") and frame[c].null_count() == 0)
-    return next(found, None)
+    amounts = sweep.amounts.get(name)
+    return None if amounts is None or frame[amounts].null_count() else amounts
 
 
 def _draw(sweep: Sweep, plan: _Plan) -> Figure:

@@ -74,7 +74,7 @@ def _read(
         return reading
     base = _base(raw, reading, folder)
     if base is not None:
-        _design(raw, base.over(overrides), reading, [override[0] for override in overrides])
+        _design(raw, base, reading, overrides)
     return reading
 
 
@@ -95,7 +95,7 @@ def _base(raw: dict[str, Any], reading: Reading, folder: Path) -> Unchecked | No
 
 
 def _design(
-    raw: dict[str, Any], base: Unchecked, reading: Reading, fixed: Sequence[str] = ()
+    raw: dict[str, Any], base: Unchecked, reading: Reading, overrides: experiment.Overrides = ()
 ) -> None:
     for key in raw:
         if key not in _KEYS:
@@ -104,6 +104,8 @@ def _design(
     axes = (*_grid(raw.get("grid", {}), reading), *_zips(raw.get("zip", []), reading))
     variations = _variations(raw.get("variation", []), reading)
     base = base.over({setting.path: setting.value for setting in common})
+    fixed = base.over(overrides).overrides[len(base.overrides) :]
+    base = base.over(overrides)
     design = Design(
         base=base,
         title=_title(raw, reading),
@@ -113,7 +115,7 @@ def _design(
         file=reading.file,
         lines=reading.lines,
     )
-    _clashes(design, [*(s.path for s in common), *fixed], reading)
+    _clashes(design, [*(s.path for s in common), *(path for path, _, _ in fixed)], reading)
     if not any(key in raw for key in ("grid", "zip", "variation", "seeds")):
         reading.fault("", "nothing varies; write [grid], [[zip]], [[variation]] or seeds")
     elif design.size > POINTS_MOST:
@@ -272,6 +274,7 @@ def _clashes(design: Design, fixed: Sequence[str], reading: Reading) -> None:
     if not design.variations:
         _covered(varied, reading)
     paths = {s.path: place for place, settings in varied for s in settings}
+    paths |= {s.path: s.place for variation in design.variations for s in variation.settings}
     for path in fixed:
         over = next((p for p in paths if _is_within(path, p)), None)
         # A number of seeds counts from the one that is set.

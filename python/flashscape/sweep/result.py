@@ -39,6 +39,8 @@ class Sweep:
         self.told_by_name: frozenset[str] = frozenset(manifest["told_by_name"])
         """Paths whose values the names of variations stand for."""
         self._points: list[dict[str, Any]] = []
+        self.amounts = rows.amount_columns(manifest["points"], self.paths)
+        """Of each path the column with its quantities in base units; None where it has none."""
         self._kinds = rows.columns(manifest["points"], self.paths)
         # Column by column from the start: all summaries together may not fit the memory.
         self._columns: dict[str, list[Any]] = {name: [] for name in self._kinds}
@@ -58,14 +60,16 @@ class Sweep:
         done = None if key is None else self._store.done(key)
         if fault is not None:
             status, error = INVALID, fault
-        elif done is not None and done.summary is not None:
-            status, error = DONE, None
+        elif done is not None and done.summary is not None and error is None:
+            status = DONE
             results = str(self._store.path_of(key).relative_to(self._store.folder))
         elif done is not None or error is not None:
-            status, error = FAILED, error if done is None else done.error
+            # What the last start met with comes before what an earlier one has kept.
+            status, error = FAILED, error or (done and done.error)
         ended = {**point, "status": status, "error": error, "results": results}
+        summary = done.summary if done is not None and status == DONE else None
         self._points.append(ended)
-        for row in rows.rows(ended, None if done is None else done.summary):
+        for row in rows.rows(ended, summary):
             for name, kind in self._kinds.items():
                 self._columns[name].append(rows.converted(row.get(name), kind))
 

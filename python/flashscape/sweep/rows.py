@@ -89,13 +89,21 @@ def cause_column(name: str) -> str:
 
 def columns(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> dict[str, str]:
     """Every column of the table, in order, and the kind of its values."""
-    varied = {path: _kind([p["values"][path] for p in points]) for path in paths}
-    with_amounts: dict[str, str] = {}
-    for path, kind in varied.items():
-        with_amounts[path] = kind
-        if (unit := _unit([p["amounts"][path] for p in points])) is not None:
-            with_amounts[f"{path}_{unit}"] = "int" if is_whole(unit) else "float"
-    return {**_STATUS, "seed": "unsigned", **with_amounts, **metrics()}
+    varied: dict[str, str] = {}
+    for path, amounts in amount_columns(points, paths).items():
+        varied[path] = _kind([p["values"][path] for p in points])
+        if amounts is not None:
+            whole = is_whole(amounts.removeprefix(f"{path}_"))
+            varied[amounts] = "int" if whole else "float"
+    return {**_STATUS, "seed": "unsigned", **varied, **metrics()}
+
+
+def amount_columns(
+    points: Sequence[Mapping[str, Any]], paths: Sequence[str]
+) -> dict[str, str | None]:
+    """Of each path the column with its quantities in base units; None where it has none."""
+    units = {path: _unit([p["amounts"][path] for p in points]) for path in paths}
+    return {path: None if unit is None else f"{path}_{unit}" for path, unit in units.items()}
 
 
 def _kind(values: list[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,10 +15,10 @@ from flashscape.sweep import reading, sharing
 from flashscape.sweep.agenda import Agenda
 from flashscape.sweep.check import Points, refuse
 from flashscape.sweep.result import Sweep
-from flashscape.sweep.store import MANIFEST, Store, forget
+from flashscape.sweep.store import MANIFEST, Store, forget_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
     from tempfile import TemporaryDirectory
 
@@ -174,13 +175,13 @@ def sweep(
     """
     tables_of_it: dict[str, Any] = {}
     if grid is not None:
-        tables_of_it["grid"] = dict(grid)
+        tables_of_it["grid"] = grid
     if zipped:
-        tables_of_it["zip"] = [dict(each) for each in zipped]
+        tables_of_it["zip"] = zipped
     if variations:
         tables_of_it["variation"] = _named(variations)
     if seeds is not None:
-        tables_of_it["seeds"] = seeds if isinstance(seeds, int) else list(seeds)
+        tables_of_it["seeds"] = seeds
     return run_sweep(
         reading.of_tables(base, tables_of_it),
         out=out,
@@ -195,10 +196,18 @@ def sweep(
 
 def _named(
     variations: Sequence[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    if hasattr(variations, "items"):
-        return [{"name": name, **settings} for name, settings in variations.items()]
-    return [dict(each) for each in variations]
+) -> Any:
+    """As a file has them; what is none of it is refused where that is read."""
+    if not isinstance(variations, Mapping):
+        return variations
+    named = []
+    for name, settings in variations.items():
+        if not isinstance(settings, Mapping):
+            raise ConfigError(f"variations: {name}: {settings!r} is no table of paths and values")
+        if "name" in settings:
+            raise ConfigError(f"variations: {name}: has another name, {settings['name']!r}")
+        named.append({"name": name, **settings})
+    return named
 
 
 def sweep_file(
@@ -254,7 +263,6 @@ def run_sweep(
         begin.fit()
         manifest = _manifest(points)
         store.write(MANIFEST, _as_bytes(manifest))
-        forget(store.points, begin.without_tables)
         return _run(store, manifest, begin, observer, tables=tables)
 
 
@@ -379,7 +387,7 @@ def _as_bytes(manifest: dict[str, Any]) -> bytes:
 def _forget_failures(store: Store, points: Points) -> None:
     keys = [point.key for point in points.points if point.key is not None]
     failed = [key for key in keys if (done := store.done(key)) and done.error is not None]
-    forget(store.points, failed)
+    forget_failures(store.points, failed)
 
 
 _kept: list[TemporaryDirectory[str]] = []

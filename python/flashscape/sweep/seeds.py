@@ -38,7 +38,8 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
     # Of an interval within a run there is no mean over runs.
     numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
     numbers.remove("mean_ci95_ns")
-    varied = [name for name in sweep.frame.columns if name.startswith(sweep.paths)]
+    both = (name for each in sweep.amounts.items() for name in each)
+    varied = [name for name in both if name is not None]
     groups = ["variation", *varied, "initiator", "kind"]
     done = sweep.frame.filter(pl.col("status") == "done")
     joined = done.group_by(groups, maintain_order=True).agg(

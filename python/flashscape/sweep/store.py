@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ from flashscape import output
 from flashscape.errors import OutputError
 from flashscape.output import Directory
 from flashscape.result import Result
+from flashscape.sweep import inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,8 +36,22 @@ POINTS = "points"
 DRIVES = "drives"
 FAILED = "failed.json"
 _LOCK = ".lock"
-_KEYS = {"title", "paths", "told_by_name", "seeded", "points"}
+_IS_NAME = re.compile(rf"[0-9a-f]{{{inputs.DIGITS}}}").fullmatch
+"""How points and drives are called: nothing of another name is ever taken away."""
+
+_MANIFEST = {"title": str, "paths": list, "told_by_name": list, "seeded": bool, "points": list}
 """What results are put together from."""
+_POINT = {
+    "point": (int,),
+    "name": (str,),
+    "variation": (str, type(None)),
+    "seed": (int, type(None)),
+    "values": (dict,),
+    "amounts": (dict,),
+    "key": (str, type(None)),
+    "fault": (str, type(None)),
+}
+"""The same of each of its points."""
 
 
 class Done(NamedTuple):
@@ -94,7 +110,7 @@ class Store:
             try:
                 yield store
             finally:
-                shutil.rmtree(store.drives, ignore_errors=True)
+                store._drop_drives()
                 store._leave(made)
 
     def _leave(self, made: list[Path]) -> None:
@@ -107,11 +123,21 @@ class Store:
 
     def _tidy(self) -> None:
         """Take away what a sweep that was killed has left, and what its workers half wrote."""
-        shutil.rmtree(self.drives, ignore_errors=True)
-        for folder in self.points.iterdir():
-            ended = (folder / output.SUMMARY).exists() or (folder / FAILED).exists()
-            if folder.is_dir() and not ended:
+        self._drop_drives()
+        for key in self.keys():
+            folder = self.path_of(key)
+            if not (folder / output.SUMMARY).exists() and not (folder / FAILED).exists():
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _drop_drives(self) -> None:
+        """Take away the drives that points shared, whole or half written."""
+        for file in self.drives.glob("*.snap"):
+            # One that is half written is called .unfinished-PID-NAME.snap.
+            if _IS_NAME(file.stem.rpartition("-")[2]):
+                with contextlib.suppress(OSError):
+                    file.unlink()
+        with contextlib.suppress(OSError):
+            self.drives.rmdir()
 
     def path_of(self, key: str) -> Path:
         """Where a point's results are, or would be."""
@@ -123,7 +149,9 @@ class Store:
 
     def keys(self) -> set[str]:
         """Every point that something is kept of."""
-        return {folder.name for folder in self.points.iterdir() if folder.is_dir()}
+        return {
+            each.name for each in self.points.iterdir() if _IS_NAME(each.name) and each.is_dir()
+        }
 
     def has_tables(self, key: str) -> bool:
         """Whether a point was kept with its tables."""
@@ -144,15 +172,13 @@ class Store:
 
     def manifest(self) -> dict[str, Any]:
         """What the last start was about; raise OutputError."""
-        file = self.folder / MANIFEST
-        try:
-            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise OutputError(f"{file}: is damaged: {error}") from error
-        if lacking := sorted(_KEYS - found.keys()):
+        found = _manifest(self.folder / MANIFEST)
+        lacking = [key for key in _MANIFEST if key not in found]
+        lacking += [key for key in _POINT if any(key not in point for point in found["points"])]
+        if lacking:
             raise OutputError(
-                f"{file}: is of another version of flashscape (it lacks {lacking[0]}); "
-                "run the sweep again"
+                f"{self.folder / MANIFEST}: is of another version of flashscape "
+                f"(it lacks {lacking[0]}); run the sweep again"
             )
         return found
 
@@ -191,10 +217,10 @@ def keep_drive(file: Path, drive: Snapshot) -> None:
     drive.save(file, force=True)
 
 
-def forget(points: Path, keys: Iterable[str]) -> None:
-    """Take away what is kept of points that are run again."""
+def forget_failures(points: Path, keys: Iterable[str]) -> None:
+    """Take away why points had no results, which are run again."""
     for key in keys:
-        shutil.rmtree(points / key, ignore_errors=True)
+        (points / key / FAILED).unlink(missing_ok=True)
 
 
 def _compact(values: dict[str, Any]) -> bytes:
@@ -204,15 +230,64 @@ def _compact(values: dict[str, Any]) -> bytes:
 def _refuse_foreign(folder: Path) -> None:
     """A directory of something else is not written to: its files may have our names."""
     if (folder / MANIFEST).exists():
+        _manifest(folder / MANIFEST)
         return
     # Hidden are the lock, and what a start that was killed at once had not yet named.
-    named = (f for f in folder.iterdir() if not f.name.startswith("."))
-    strange = next((f for f in named if f.name != POINTS), None)
-    if strange is not None:
+    strange = [f for f in _named(folder) if f.name != POINTS]
+    strange += [f for f in _named(folder / POINTS) if not _IS_NAME(f.name)]
+    if strange:
         raise OutputError(
-            f"{folder}: is not empty (it has {strange.name}) and not of a sweep; "
-            "choose another directory"
+            f"{folder}: is not empty (it has {strange[0].relative_to(folder)}) and not of a "
+            "sweep; choose another directory"
         )
+
+
+def _named(folder: Path) -> list[Path]:
+    """What is in a directory, if there is one, and not hidden."""
+    if not folder.exists():
+        return []
+    return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+
+
+def _manifest(file: Path) -> dict[str, Any]:
+    """Read a manifest, of any version; raise OutputError where it is none, or damaged."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _damaged(file, str(error)) from error
+    if not isinstance(found, dict) or not {"paths", "points"} <= found.keys():
+        raise OutputError(f"{file}: is not of a sweep; choose another directory")
+    for key, kind in _MANIFEST.items():
+        if key in found and not isinstance(found[key], kind):
+            raise _damaged(file, f"{key} is no {kind.__name__}")
+    for key in ("paths", "told_by_name"):
+        if not all(isinstance(path, str) for path in found.get(key, ())):
+            raise _damaged(file, f"{key} is no list of texts")
+    for at, point in enumerate(found["points"]):
+        if (fault := _fault_of(point, found["paths"])) is not None:
+            raise _damaged(file, f"points[{at}]{fault}")
+    return found
+
+
+def _fault_of(point: Any, paths: list[str]) -> str | None:
+    """What is wrong with a point of a manifest."""
+    if not isinstance(point, dict):
+        return " is no table"
+    for key, kinds in _POINT.items():
+        if key in point and not isinstance(point[key], kinds):
+            return f".{key} is no {kinds[0].__name__}"
+    for key in ("values", "amounts"):
+        if lacking := [path for path in paths if path not in point.get(key, paths)]:
+            return f".{key} lacks {lacking[0]}"
+    name = point.get("key")
+    return None if name is None or _IS_NAME(name) else ".key is no name of a point"
+
+
+def _damaged(file: Path, why: str) -> OutputError:
+    return OutputError(
+        f"{file}: is damaged: {why}; to go on with what is in {file.parent / POINTS}, "
+        "leave nothing else in the directory"
+    )
 
 
 def _take_away(made: list[Path]) -> None:

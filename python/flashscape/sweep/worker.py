@@ -16,11 +16,17 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from flashscape.errors import ConfigError, FlashscapeError, OutputError, SnapshotError
-from flashscape.experiment import Unchecked
+from flashscape.errors import (
+    ConfigError,
+    FlashscapeError,
+    OutputError,
+    SnapshotError,
+    TraceError,
+)
+from flashscape.experiment import Unchecked, named_files
 from flashscape.run import Silent, run, run_prepared
 from flashscape.snapshot import Snapshot
-from flashscape.sweep import store
+from flashscape.sweep import inputs, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +142,25 @@ def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> R
     return result
 
 
+class _ChangedError(Exception):
+    """What a point depends on is not what it was when its key was made."""
+
+
+def _refuse_changed(experiment: Experiment, key: str) -> None:
+    """Look at the inputs again: results under a key are those of the inputs that it names.
+
+    Files are read again only where they have changed since this process looked last.
+    """
+    config = experiment.config
+    try:
+        now = inputs.key(config)
+    except (OSError, SnapshotError) as error:
+        raise _ChangedError(f"an input cannot be read any more: {error}") from error
+    if now != key:
+        named = ", ".join(named_files(config)) or "the simulator"
+        raise _ChangedError(f"an input has changed since the sweep began ({named}); start it again")
+
+
 def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Run a point and keep what comes of it; return what to tell the parent."""
     points, key = Path(order["points"]), order["key"]
@@ -144,16 +169,27 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     lasting = True
     try:
         experiment = Unchecked.from_json(order["experiment"]).checked()
-        result = _result(experiment, order["start"], _Teller(say))
+        try:
+            result = _result(experiment, order["start"], _Teller(say))
+        except FlashscapeError:
+            # Of other inputs it says nothing.
+            _refuse_changed(experiment, key)
+            raise
+        _refuse_changed(experiment, key)
         store.keep(points, key, result, tables=order["tables"])
     except OutputError as full:
         return {"stopped": str(full)}
+    except _ChangedError as changed:
+        error, lasting = str(changed), False
     except ConfigError as refused:
         # It was sound when it was checked: memory may have become short meanwhile.
         error, lasting = str(refused), False
     except SnapshotError as damaged:
-        # Of a drive that is shared: one that the user names was looked at before.
-        error, lasting = str(damaged), not order["start"]
+        # It was looked at before: the rest of it may be repaired under the same header.
+        error, lasting = str(damaged), False
+    except TraceError as refused:
+        # What belongs to no line is a fault of reading, which may go as it came.
+        error, lasting = str(refused), refused.line is not None
     except FlashscapeError as refused:
         error = str(refused)
     except MemoryError:
