@@ -41,7 +41,8 @@ class Drive(_flashscape.Drive):
     ) -> Self:
         """Assemble and precondition the drive."""
         if not isinstance(drive, Experiment):
-            drive = Experiment.from_dict(_experiment(drive, precondition or {}, seed, audit))
+            config = _experiment(drive, precondition or {}, seed, audit)
+            drive = Experiment.from_dict(config, snapshot_given=snapshot is not None)
         start = None if snapshot is None else Snapshot.of(snapshot).inner
         return super().__new__(cls, drive.plan, start)
 

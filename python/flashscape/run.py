@@ -104,7 +104,7 @@ def run(
     Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, and on Ctrl-C
     Interrupted, which carries (and has saved) what was measured until then.
     """
-    experiment = Experiment.of(experiment)
+    experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
     start = None if snapshot is None else Snapshot.of(snapshot).inner
     with ExitStack() as claimed:

@@ -186,6 +186,17 @@ impl<E: Event> Agenda<E> {
         bits(lanes).min_by_key(head).expect("there are lanes")
     }
 
+    /// Takes every event off the agenda that `is_off` names.
+    pub fn withdraw(&mut self, is_off: impl Fn(E) -> bool) {
+        let stays = |key: &u128| !is_off(E::unpack(*key as u32 & ((1 << EVENT_BITS) - 1)));
+        for (lane, queue) in self.lanes.iter_mut().enumerate() {
+            queue.retain(stays);
+            self.heads[lane] = queue.front().map_or(NOTHING, |key| due_of(*key));
+        }
+        self.heap.retain(|Reverse(key)| stays(key));
+        self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
+    }
+
     /// How many events are pending, stale ones included.
     pub fn len(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum::<usize>() + self.heap.len()
