@@ -282,6 +282,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_withdrawn_is_gone_and_the_rest_leaves_as_it_would_have() {
+        let mut agenda = Agenda::new();
+        // In lanes and in the heap, heads and others.
+        let all: Vec<u32> = (0..100).map(|number| number * 37 % 100).collect();
+        for event in &all {
+            agenda.schedule(Instant::from_ns(u64::from(event * 7 % 50)), *event);
+        }
+        agenda.withdraw(|event| event % 3 == 0);
+        let mut model: Vec<u32> = all.into_iter().filter(|event| event % 3 != 0).collect();
+        model.sort_by_key(|event| event * 7 % 50);
+        assert_eq!(agenda.len(), model.len());
+        let left: Vec<u32> = std::iter::from_fn(|| agenda.pop()).map(|(_, _, e)| e).collect();
+        assert_eq!(left, model);
+    }
+
+    #[test]
     fn a_ticket_is_what_pop_returns_for_its_event() {
         let mut agenda = Agenda::new();
         let late = agenda.schedule(Instant::from_ns(7), 5u32);
