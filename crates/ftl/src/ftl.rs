@@ -72,7 +72,7 @@ impl Ftl {
     /// first time on that somebody asks.
     pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
-        if self.scrub.is_some() && self.blocks.sensed.len() == 0 {
+        if self.scrub.is_some() && self.blocks.sensed.is_empty() {
             self.blocks.sensed = Column::filled(0, self.blocks.state.len());
         }
     }

@@ -149,7 +149,7 @@ impl Ftl {
         Rest {
             tally: self.tally,
             mapped: self.mapped,
-            sensed: self.blocks.sensed.len() > 0,
+            sensed: !self.blocks.sensed.is_empty(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),

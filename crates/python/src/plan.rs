@@ -36,6 +36,7 @@ impl Plan {
     /// nothing is known of the drive that runs begin with.
     #[staticmethod]
     #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new(), snapshot_given=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn load(
         py: Python<'_>,
         text: &str,
