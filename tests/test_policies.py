@@ -19,6 +19,7 @@ from places import ROOT
 VICTIM = "drive.ftl.gc.victim"
 ROUTING = "drive.scheduler.read_routing"
 SUSPENSION = "drive.scheduler.suspension"
+SCRUB = "drive.ftl.scrub.choice"
 
 NO_POLICY = {
     "drive.preset": "a whole drive by its name",
@@ -61,6 +62,23 @@ def suspending(config):
     return fs.Experiment.from_dict(config)
 
 
+def oldest(blocks):
+    return max(blocks.fitting, key=lambda block: (blocks.age[block], -block), default=None)
+
+
+def most_read(blocks):
+    worn = [block for block in blocks.fitting if blocks.sensed[block] >= 4]
+    return max(worn, key=lambda block: (blocks.sensed[block], -block), default=None)
+
+
+@pytest.fixture
+def scrubbing(config):
+    """The same drive, scrubbed."""
+    config["drive"]["ftl"]["scrub"] = {"interval": "2 ms", "choice": "oldest"}
+    config["workload"][0]["reads"] = "90 %"
+    return fs.Experiment.from_dict(config)
+
+
 def digest(experiment):
     result = fs.run(experiment)
     assert result.summary["flash"]["commands"] > 0
@@ -100,6 +118,50 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending):
     assert digest(both) == digest(suspending)
     once = suspending.with_policy(SUSPENSION, lambda point: point.suspensions < 1)
     assert 0 < suspensions(once) < suspensions(suspending)
+
+
+@pytest.mark.parametrize(
+    ("choice", "function"),
+    [("oldest", oldest), ({"policy": "most-read", "reads": 4}, most_read)],
+)
+def test_a_scrub_choice_in_python_is_its_built_in_equal(scrubbing, choice, function):
+    built_in = scrubbing.replace({SCRUB: choice})
+    result = fs.run(built_in)
+    assert result.summary["write_amplification"]["scrub"] > 0
+    assert digest(built_in.with_policy(SCRUB, function)) == result.digest
+
+
+def test_a_scrub_choice_may_take_no_block_and_sees_what_is_written_of_it(scrubbing):
+    seen = []
+
+    def none(blocks):
+        seen.append(len(blocks.fitting))
+        assert len(blocks) == len(blocks.live) == len(blocks.age) == 64
+        assert len(blocks.sensed) == len(blocks.erases) == 64
+        assert all(0 < blocks.live[place] <= blocks.units_per_block for place in blocks.fitting)
+        assert max(blocks.sensed) > 0
+        return
+
+    result = fs.run(scrubbing.with_policy(SCRUB, none))
+    assert max(seen) > 0
+    assert result.summary["write_amplification"]["scrub"] == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda blocks: True, "TypeError: 'bool' object"),
+        (lambda blocks: "first", "TypeError: 'str' object"),
+        (lambda blocks: 1.0, "TypeError: 'float' object"),
+        (lambda blocks: len(blocks), "chose block 64 of 64"),
+        (lambda blocks: list(blocks.live).index(-1), "holds no data or cannot be moved"),
+        (lambda blocks: blocks.gaining[0], "no attribute 'gaining'"),
+    ],
+)
+def test_a_scrub_choice_that_does_not_choose_ends_the_run(scrubbing, function, message):
+    with pytest.raises(fs.PolicyError, match=r"^policy <lambda>: ") as caught:
+        fs.run(scrubbing.with_policy(SCRUB, function))
+    assert message in str(caught.value)
 
 
 def test_a_policy_sees_what_is_written_of_it(suspending):
@@ -255,6 +317,7 @@ def test_an_exception_ends_the_run_with_its_place(policy_file, flashscape, tmp_p
     [
         (lambda blocks: None, "TypeError: 'NoneType' object"),
         (lambda blocks: "first", "TypeError: 'str' object"),
+        (lambda blocks: True, "TypeError: 'bool' object"),
         (lambda blocks: -1, "OverflowError"),
         (lambda blocks: 1.0, "TypeError: 'float' object"),
         (lambda blocks: len(blocks), "chose block 64 of 64"),
@@ -389,6 +452,67 @@ def test_ctrl_c_while_a_policy_is_asked_keeps_what_was_measured(config):
     thread.join()
     assert caught.value.result is not None
     assert caught.value.result.complete is False
+
+
+def _interrupting(number, then=None):
+    """A victim policy in which Ctrl-C comes at one question, and which may fail at the next."""
+    asked = 0
+
+    def choose(blocks):
+        nonlocal asked
+        asked += 1
+        if asked == number:
+            signal.raise_signal(signal.SIGINT)
+        if then is not None and asked > number:
+            raise then
+        return greedy(blocks)
+
+    return choose
+
+
+def test_ctrl_c_in_a_run_that_fails_ends_no_other(config):
+    experiment = fs.Experiment.from_dict(config)
+    asked = 0
+
+    def counted(blocks):
+        nonlocal asked
+        asked += 1
+        return greedy(blocks)
+
+    fs.Drive(experiment.with_policy(VICTIM, counted))
+    # Both come in one slice of the run.
+    failing = _interrupting(asked + 1, ValueError("fails"))
+    with pytest.raises(fs.PolicyError):
+        fs.run(experiment.with_policy(VICTIM, failing))
+    assert digest(experiment)
+
+
+def test_ctrl_c_while_a_drive_is_shut_down_ends_that_and_nothing_else(config):
+    config["drive"]["ftl"]["gc"] = {"soft": "3 blocks", "urgent": "2 blocks", "stop": "6 blocks"}
+    asked = on = False
+
+    def choose(blocks):
+        nonlocal asked, on
+        if on:
+            asked, on = True, False
+            signal.raise_signal(signal.SIGINT)
+        return greedy(blocks)
+
+    drive = fs.Drive(fs.Experiment.from_dict(config).with_policy(VICTIM, choose))
+    for number in range(4000):
+        drive.submit("write", offset=number * 16384 % drive.capacity_bytes, length=16384)
+        while drive.outstanding:
+            drive.advance(drive.next_event_ns())
+        on = True
+        try:
+            drive.snapshot()
+        except KeyboardInterrupt:
+            break
+        on = False
+    assert asked
+    drive.submit("read", offset=0, length=4096)
+    while drive.outstanding:
+        drive.advance(drive.next_event_ns())
 
 
 # ---- the lists -----------------------------------------------------------------

@@ -99,6 +99,34 @@ def test_an_experiment_names_a_snapshot_from_its_own_folder(
     assert fs.run(experiment_file).digest == by_itself.digest
 
 
+def test_a_snapshot_of_an_experiment_that_names_one_is_of_that_drive(config, file, by_itself):
+    bare = {**config, "precondition": {"snapshot": str(file)}}
+    again = fs.Snapshot.take(bare)
+    assert again.origin["mapped_units"] == fs.Snapshot.load(file).origin["mapped_units"] > 0
+    assert fs.run(config, snapshot=again).digest == by_itself.digest
+
+
+def test_the_drive_of_the_snapshot_is_checked_and_not_the_experiments(config, aged):
+    # 2 x 64 blocks of 96 units, of which 9600 hold data: half a bin of 4 planes is free.
+    config["drive"]["ftl"]["gc"] = {"soft": "29 blocks", "stop": "30 blocks"}
+    config["workload"][0]["region"] = {"size": "1 MiB"}
+    filled = config.pop("precondition")
+    with pytest.raises(fs.ConfigError) as caught:
+        fs.run({**config, "precondition": filled})
+    own = str(caught.value).split("the stop threshold")[1]
+    with pytest.raises(fs.ConfigError) as caught:
+        fs.run(config, snapshot=aged)
+    assert str(caught.value).split("the stop threshold")[1] == own
+    # And the other way: what is filled here counts for nothing.
+    empty = fs.Snapshot.take(config)
+    result = fs.run({**config, "precondition": filled}, snapshot=empty)
+    assert any("empty at first" in note for note in result.summary["notes"])
+    del config["drive"]["ftl"]["gc"]
+    del config["workload"][0]["region"]
+    result = fs.run(config, snapshot=aged)
+    assert not any("empty at first" in note for note in result.summary["notes"])
+
+
 def test_a_snapshot_beside_a_fill_is_refused(config):
     config["precondition"]["snapshot"] = "aged.snap"
     with pytest.raises(fs.ConfigError, match=r"precondition\.\w+: ") as caught:

@@ -116,6 +116,7 @@ class Plan:
         overrides: Sequence[tuple[str, str, bool]] = ...,
         folder: str | None = None,
         policies: Sequence[tuple[str, Callable[..., Any]]] = ...,
+        snapshot_given: bool = False,
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 

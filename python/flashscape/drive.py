@@ -42,10 +42,10 @@ class Drive(_flashscape.Drive):
     ) -> Self:
         """Assemble and precondition the drive."""
         if isinstance(drive, PathLike) or (isinstance(drive, str) and _is_file(drive)):
-            drive = Experiment.from_file(drive)
+            drive = Experiment.from_file(drive, snapshot_given=snapshot is not None)
         if not isinstance(drive, Experiment):
             table = _experiment(drive, precondition or {}, 1 if seed is None else seed, bool(audit))
-            drive = Experiment.from_dict(table)
+            drive = Experiment.from_dict(table, snapshot_given=snapshot is not None)
         elif any(given is not None for given in (precondition, seed, audit)):
             message = "precondition, seed and audit of this drive are those of its experiment"
             raise TypeError(message)

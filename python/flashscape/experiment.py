@@ -55,10 +55,13 @@ class Experiment:
         source: _Source,
         overrides: tuple[_Override, ...],
         policies: tuple[_Policy, ...] = (),
+        *,
+        snapshot_given: bool = False,
     ) -> None:
         self._source = source
         self._overrides = overrides
         self._policies = policies
+        self._snapshot_given = snapshot_given
         self.plan = Plan.load(
             source.text,
             file=source.file,
@@ -66,16 +69,25 @@ class Experiment:
             overrides=overrides,
             folder=source.folder,
             policies=policies,
+            snapshot_given=snapshot_given,
         )
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], overrides: Overrides = ()) -> Experiment:
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        overrides: Overrides = (),
+        *,
+        snapshot_given: bool = False,
+    ) -> Experiment:
         """Read a TOML file (JSON where it is called ``.json``).
 
-        Traces are looked for from the file's folder. Raises ConfigError, also
-        where the file cannot be read.
+        Traces are looked for from the file's folder. With ``snapshot_given`` a snapshot
+        will be given to the run, which asks then whether that drive has enough space for
+        the thresholds of collection; without it the drive of the experiment is asked now.
+        Raises ConfigError, also where the file cannot be read.
         """
-        return cls(_read(Path(path)), _pairs(overrides))
+        return cls(_read(Path(path)), _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
     def from_toml(
@@ -93,21 +105,32 @@ class Experiment:
         *,
         folder: str | PathLike[str] | None = None,
         name: str = "configuration",
+        snapshot_given: bool = False,
     ) -> Experiment:
         """Take a dictionary with the keys of the TOML form; faults call it ``name``.
 
         Besides Python's own values it may hold paths, and NumPy's scalars and arrays.
+        ``snapshot_given`` as in :meth:`from_file`.
         """
-        return cls(_written(config, folder, name), _pairs(overrides))
+        source = _written(config, folder, name)
+        return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
-    def of(cls, given: Experiment | Mapping[str, Any] | str | PathLike[str]) -> Experiment:
-        """Whatever describes an experiment: itself, a dictionary, or a file's path."""
+    def of(
+        cls,
+        given: Experiment | Mapping[str, Any] | str | PathLike[str],
+        *,
+        snapshot_given: bool = False,
+    ) -> Experiment:
+        """Whatever describes an experiment: itself, a dictionary, or a file's path.
+
+        ``snapshot_given`` as in :meth:`from_file`; an experiment was asked when it was made.
+        """
         if isinstance(given, Experiment):
             return given
         if isinstance(given, str) or hasattr(given, "__fspath__"):
-            return cls.from_file(given)
-        return cls.from_dict(given)
+            return cls.from_file(given, snapshot_given=snapshot_given)
+        return cls.from_dict(given, snapshot_given=snapshot_given)
 
     def replace(self, overrides: Overrides = (), **tables: Any) -> Experiment:
         """Return the same experiment with other values, by their dotted paths.
@@ -118,7 +141,7 @@ class Experiment:
         >>> experiment.replace({"drive.ftl.gc.victim": "fifo"}, seed=2)  # doctest: +SKIP
         """
         changed = (*self._overrides, *_pairs(overrides), *_pairs(tables))
-        return Experiment(self._source, changed, self._policies)
+        return self._with(changed, self._policies)
 
     def with_policy(self, path: str, function: Callable[..., Any]) -> Experiment:
         """Return the same experiment with a function of yours as the policy at ``path``.
@@ -136,7 +159,11 @@ class Experiment:
         named = {"policy": "python", "file": "given as a callable", "function": name}
         others = tuple(policy for policy in self._policies if policy[0] != path)
         changed = (*self._overrides, *_pairs({path: named}))
-        return Experiment(self._source, changed, (*others, (path, function)))
+        return self._with(changed, (*others, (path, function)))
+
+    def _with(self, overrides: tuple[_Override, ...], policies: tuple[_Policy, ...]) -> Experiment:
+        given = self._snapshot_given
+        return Experiment(self._source, overrides, policies, snapshot_given=given)
 
     @property
     def config(self) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def run(
     Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, and on Ctrl-C
     Interrupted, which carries (and has saved) what was measured until then.
     """
-    experiment = Experiment.of(experiment)
+    experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
     refuse_inputs((out, requests, fio_json, save_drive), experiment.files)
     if snapshot is not None:

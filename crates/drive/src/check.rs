@@ -7,9 +7,12 @@ mod memory;
 mod space;
 
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
+pub use space::{Found, Start, shortage};
 
 use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
 use crate::experiment::{Experiment, Fill, PreconditionConfig, RunConfig};
+use crate::policies::routing::ReadRouting;
+use crate::policies::suspension::Suspension;
 use crate::precondition::filled_units;
 use ftl::{Layout, PoolLevel};
 use host::config::ThinkConfig;
@@ -42,6 +45,15 @@ pub struct Checked {
 /// # Errors
 /// Every contradiction, with its path.
 pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
+    let names_snapshot = experiment.precondition.snapshot.is_some();
+    check_from(experiment, if names_snapshot { Start::Unknown } else { Start::New })
+}
+
+/// As [`check`], of a drive that begins as `start` says, whatever the experiment says of that.
+///
+/// # Errors
+/// Every contradiction, with its path.
+pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, Problems> {
     let mut problems = Problems::new("");
     let drive = &experiment.drive;
     let geometry = Geometry::from(&drive.geometry);
@@ -59,13 +71,13 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
     if let Some((path, fault)) = memory.fault() {
         problems.push(path, fault);
     }
-    let space = space::check(experiment, &layout, &mut problems);
+    let space = space::check(experiment, &layout, start, &mut problems);
     let checked = Checked {
         timing: match problems.is_empty() {
             true => Timing::new(&drive.nand, &geometry),
             false => return Err(problems),
         },
-        notes: notes(experiment, &layout),
+        notes: notes(experiment, &layout, start),
         layout,
         geometry,
         thresholds: space.thresholds,
@@ -231,6 +243,27 @@ fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
         return;
     }
     let path = "drive.scheduler.suspension";
+    let erase = &drive.nand.erase;
+    if let ReadRouting::Deadline(deadline) = routing
+        && u128::from(deadline.within.span().as_ns()) >= erase.whole_ns()
+    {
+        let problem = format!(
+            "{} is no shorter than a whole erase (drive.nand.erase), so that no read ever asks; give less, or leave read_routing and suspension out",
+            deadline.within
+        );
+        problems.push("drive.scheduler.read_routing.within", problem);
+    }
+    if let Suspension::AtSteps(steps) = suspension
+        && erase.steps >= 2
+        && steps.most.is_some_and(|most| most >= erase.steps)
+    {
+        let points = erase.steps - 1;
+        let problem = format!(
+            "an erase of {} steps has {points} safe points; give {points} at most, or leave most out",
+            erase.steps
+        );
+        problems.push("drive.scheduler.suspension.most", problem);
+    }
     if routing.never_asks() {
         problems.push(path, "no read asks an erase to make way (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out");
     }
@@ -448,10 +481,14 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
     }
 }
 
-fn notes(experiment: &Experiment, layout: &Layout) -> Vec<String> {
+fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_empty = filled_units(&experiment.precondition, layout.logical_units) == 0;
-    if is_empty && experiment.precondition.snapshot.is_none() {
+    let is_empty = match start {
+        Start::New => filled_units(&experiment.precondition, layout.logical_units) == 0,
+        Start::Unknown => false,
+        Start::Found(found) => found.mapped_units == 0,
+    };
+    if is_empty {
         notes.push("the drive is empty at first: reads of what was never written cost no flash time (they are counted as unmapped)".into());
     }
     notes

@@ -28,7 +28,7 @@ pub fn load(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<(Experiment, Checked), Problems> {
-    load_document(&mut Document::parse(text, file)?, &as_texts(overrides))
+    load_document(&mut Document::parse(text, file)?, &as_texts(overrides), check)
 }
 
 /// As [`load`], from JSON.
@@ -40,7 +40,7 @@ pub fn load_json(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<(Experiment, Checked), Problems> {
-    load_document(&mut Document::from_json(text, file)?, &as_texts(overrides))
+    load_document(&mut Document::from_json(text, file)?, &as_texts(overrides), check)
 }
 
 fn as_texts(overrides: &[(String, String)]) -> Vec<(String, Override)> {
@@ -49,13 +49,15 @@ fn as_texts(overrides: &[(String, String)]) -> Vec<(String, Override)> {
 }
 
 /// As [`load`], from a document that was parsed before; it becomes what the
-/// experiment was read from, so that later faults find their lines in it.
+/// experiment was read from, so that later faults find their lines in it. What is read whole
+/// is judged by `check`, [`check()`] or one like it.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_document(
     document: &mut Document,
     overrides: &[(String, Override)],
+    check: impl FnOnce(&Experiment) -> Result<Checked, Problems>,
 ) -> Result<(Experiment, Checked), Problems> {
     let mut faults = Problems::new(document.file());
     // An override may name another preset, so overrides come first.

@@ -1,6 +1,7 @@
 //! The drive as an experiment finds it at its beginning: new, preconditioned, or taken
 //! from a snapshot.
 
+use crate::check::{Found, shortage};
 use crate::device::Device;
 use crate::experiment::{Experiment, Fill};
 use crate::precondition::{Preconditioned, precondition};
@@ -32,7 +33,8 @@ impl Prepared {
     /// progress and ends it by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where the drive has no space, or the snapshot cannot be used.
+    /// Where the drive has no space, or the snapshot cannot be used: its drive has another
+    /// layout, or too few good blocks for the thresholds of the experiment.
     pub fn new(
         experiment: &Experiment,
         snapshot: Option<&Snapshot>,
@@ -59,6 +61,16 @@ impl Prepared {
         snapshot: Option<&Snapshot>,
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
+        let prepared = Self::unaudited(map, experiment, snapshot, ongoing)?;
+        Ok(prepared.map(|prepared| prepared.audited(experiment.run.audit)))
+    }
+
+    fn unaudited(
+        map: Map,
+        experiment: &Experiment,
+        snapshot: Option<&Snapshot>,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
         let prepared = match (snapshot, &experiment.precondition.snapshot) {
             (Some(snapshot), _) => Self::from_snapshot(snapshot, experiment)?,
             (None, Some(file)) => match Snapshot::read(file, ongoing)? {
@@ -73,10 +85,10 @@ impl Prepared {
                 None => return Ok(None),
             },
         };
-        if let Some(fault) = prepared.device.policy_fault() {
-            return Err(RunError::Policy(fault));
+        match prepared.device.policy_fault() {
+            Some(fault) => Err(RunError::Policy(fault)),
+            None => Ok(Some(prepared)),
         }
-        Ok(Some(prepared.audited(experiment.run.audit)))
     }
 
     /// Makes the drive of an experiment from `kept`, where the work of filling and ageing it
@@ -96,9 +108,14 @@ impl Prepared {
         if !faults.is_empty() {
             return Err(RunError::Unfit(faults));
         }
+        let device = snapshot.device(&experiment.drive)?;
+        let found = Found::of(device.ftl());
+        if let Some(shortage) = shortage(experiment, &device.ftl().layout, &found) {
+            return Err(RunError::Unfit(vec![shortage]));
+        }
         let origin = snapshot.origin.clone();
         let history = History { preconditioned: origin.preconditioned, snapshot: Some(origin) };
-        Ok(Self { device: snapshot.device(&experiment.drive)?, history })
+        Ok(Self { device, history })
     }
 
     fn audited(mut self, audit: bool) -> Self {
@@ -109,24 +126,26 @@ impl Prepared {
     }
 }
 
+impl History {
+    /// Simulated time that the drive ran before, in nanoseconds.
+    pub fn ran_ns(&self) -> u64 {
+        self.snapshot.as_ref().map_or(0, |origin| origin.ran_ns)
+    }
+}
+
 impl Snapshot {
-    /// Fills and ages the drive of an experiment and keeps it. `ongoing` as in
-    /// [`Prepared::new`].
+    /// Makes the drive of an experiment as [`Prepared::new`] does and keeps it.
     ///
     /// # Errors
-    /// Where the drive has no space.
+    /// As there.
     pub fn take(
         experiment: &Experiment,
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
-        let Some((device, done)) = preconditioned(Map::OfClones, experiment, ongoing)? else {
-            return Ok(None);
-        };
-        if let Some(fault) = device.policy_fault() {
-            return Err(RunError::Policy(fault));
-        }
-        let taken = Self::of(device, drive, title.as_deref(), *seed, done);
+        let prepared = Prepared::unaudited(Map::OfClones, experiment, None, ongoing)?;
+        let Some(Prepared { device, history }) = prepared else { return Ok(None) };
+        let taken = Self::of(device, drive, title.as_deref(), *seed, &history);
         taken.map(Some).map_err(RunError::Restless)
     }
 }

@@ -607,8 +607,7 @@ impl Run {
     /// Where requests are under way, or the drive cannot come to rest.
     pub fn into_snapshot(self, experiment: &Experiment) -> Result<Snapshot, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
-        let done = self.history.preconditioned;
-        let taken = Snapshot::of(self.device, drive, title.as_deref(), *seed, done);
+        let taken = Snapshot::of(self.device, drive, title.as_deref(), *seed, &self.history);
         taken.map_err(RunError::Restless)
     }
     /// Simulated time since the beginning.

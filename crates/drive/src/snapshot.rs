@@ -10,12 +10,14 @@
 mod file;
 mod fit;
 
-pub use file::{Damaged, header, info};
+pub use file::{Damaged, content, header, info};
 pub use fit::unfit;
 
+use crate::check::Found;
 use crate::config::DriveConfig;
 use crate::device::Device;
 use crate::precondition::Preconditioned;
+use crate::prepare::History;
 use file::Kept;
 use ftl::Ftl;
 use serde::{Deserialize, Serialize};
@@ -53,7 +55,7 @@ pub struct Origin {
     pub drive: DriveConfig,
     /// What preconditioned it.
     pub preconditioned: Preconditioned,
-    /// Simulated time that it ran after that, in nanoseconds.
+    /// Simulated time that it ran after that, in all its runs, in nanoseconds.
     pub ran_ns: u64,
     /// Blocks erased since it was new.
     pub erases: u64,
@@ -66,7 +68,7 @@ fn locked(ftl: &Mutex<Box<Ftl>>) -> MutexGuard<'_, Box<Ftl>> {
 }
 
 impl Snapshot {
-    /// Shuts a drive down and keeps it. What it has begun on its own account is taken to
+    /// Shuts a drive with this history down and keeps it. What it has begun on its own account is taken to
     /// its end, what is in its buffer goes to flash.
     ///
     /// # Errors
@@ -76,16 +78,16 @@ impl Snapshot {
         drive: &DriveConfig,
         title: Option<&str>,
         seed: u64,
-        preconditioned: Preconditioned,
+        history: &History,
     ) -> Result<Self, String> {
-        let ran_ns = device.now().as_ns();
+        let ran_ns = history.ran_ns().saturating_add(device.now().as_ns());
         let ftl = device.shut_down(drive.ftl.allocation.choice)?;
         let origin = Origin {
             flashscape: env!("CARGO_PKG_VERSION").into(),
             title: title.map(str::to_owned),
             seed,
             drive: drive.clone(),
-            preconditioned,
+            preconditioned: history.preconditioned,
             ran_ns,
             erases: ftl.tally.erases,
             mapped_units: ftl.mapped_units(),
@@ -134,6 +136,14 @@ impl Snapshot {
         let mut device = Device::with_firmware(config, ftl);
         device.firmware_changed();
         Ok(device)
+    }
+
+    /// What the check of an experiment asks of the drive.
+    pub fn found(&self) -> Found {
+        match &self.store {
+            Store::Memory(ftl) => Found::of(ftl),
+            Store::File(kept) => kept.found(),
+        }
     }
 
     /// A copy of the firmware that was kept.

@@ -705,6 +705,9 @@ fn times_of_more_than_a_year_are_refused() {
     of_drive("execute = \"1500 us\"", "execute = \"8761 h\"", "drive.nand.erase.execute");
     of_drive("decode = \"0 us\"", "decode = \"8761 h\"", "drive.nand.decode");
     of_drive("latency = \"0 us\"", "latency = \"8761 h\"", "drive.buffer.latency");
+    let scrub = "[drive.ftl.scrub]\nchoice = \"oldest\"\ninterval = \"8761 h\"\n[precondition]";
+    let interval = "interval = \"8761 h\"";
+    refuse("[precondition]", scrub, "drive.ftl.scrub.interval", interval, &year);
     of_drive("flush = \"0 us\"", "flush = \"8761 h\"", "drive.firmware.flush");
     let erase = ("steps = 1, ramp = \"0 us\"", "steps = 10, ramp = \"877 h\"");
     refuse(erase.0, erase.1, "drive.nand.erase", erase.1, &["longer than a year"]);
@@ -808,4 +811,27 @@ fn all_contradictions_are_reported_at_once() {
     assert!(found.problems.iter().any(|problem| problem.path.starts_with("workload[0].region")));
     assert_eq!(found.len(), 7, "{found}");
     assert!(found.problems.is_sorted_by_key(|problem| problem.line), "in the order of lines");
+}
+
+#[test]
+fn suspension_that_can_never_be_is_refused() {
+    // Five steps of 1500 us.
+    let steps = ("steps = 1", "steps = 5");
+    let with = |routing: &str, suspension: &str| {
+        let bypass = "bypass = \"batch\"";
+        let scheduler = format!("{bypass}\nread_routing = {routing}\nsuspension = {suspension}");
+        file(&[steps, (bypass, &scheduler)])
+    };
+    let (suspend, deadline) = ("\"suspend\"", "{ policy = \"deadline\", within = ");
+    let at_steps = "\"at-steps\"";
+    let most = |most: u32| format!("{{ policy = \"at-steps\", most = {most} }}");
+    for sound in [with(&format!("{deadline}\"7499 us\" }}"), at_steps), with(suspend, &most(4))] {
+        load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    }
+    let text = with(&format!("{deadline}\"7500 us\" }}"), at_steps);
+    let path = "drive.scheduler.read_routing.within";
+    expect(&text, &problems(&text), path, "7500 us", &["no read ever asks"]);
+    let text = with(suspend, &most(5));
+    let path = "drive.scheduler.suspension.most";
+    expect(&text, &problems(&text), path, "most = 5", &["4 safe points"]);
 }

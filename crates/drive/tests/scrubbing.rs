@@ -44,13 +44,45 @@ fn the_oldest_block_of_the_bin_is_moved_and_erased_at_each_interval() {
 }
 
 #[test]
-fn a_look_at_a_bin_that_is_busy_is_passed_over() {
-    // The second look, at 10 ms, finds block 0 under way until 13.3.
+fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
+    // The second look, at 10 ms, finds block 0 under way until 13.3 and comes then; the
+    // third and the fourth, at 15 and 20 ms, find block 1 under way until 21.6 and are one.
     let mut bench = scrubbed("5 ms", "policy = \"oldest\"", &[]);
-    bench.until(15 * MS - 1);
+    bench.until(21_600 * US - 1);
     assert_eq!(erased(&bench), [0]);
-    bench.until(23_300 * US);
+    bench.until(21_600 * US);
     assert_eq!(erased(&bench), [0, 1]);
+    bench.until(29_900 * US);
+    assert_eq!(erased(&bench), [0, 1, 2]);
+}
+
+/// Writes one page of the drive's second half after the other for so long; returns pages
+/// that were scrubbed and blocks that were erased.
+fn under_steady_writes(pacing: &str, ms: u64) -> (u64, u64) {
+    let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &[set("ftl.gc.pacing", pacing)]);
+    let (mut at, mut number) = (0, 1);
+    while at < ms * MS {
+        // 263 generates the numbers below 769: victims hold live data.
+        number = number * 263 % 769;
+        let tag = bench.submit(at, Kind::Write, (384 + number % 384) * PAGE, PAGE);
+        while !bench.is_done(tag) {
+            assert!(bench.step(), "{}", bench.device.why_stuck());
+        }
+        at = bench.device.now().as_ns();
+    }
+    let tally = bench.device.ftl().tally;
+    (tally.units[Source::Scrub as usize], tally.erases)
+}
+
+#[test]
+fn an_interval_is_kept_under_steady_writes() {
+    for pacing in ["none", "proportional"] {
+        // 20 looks, of which the last may be under way: each moves a block of the first half
+        // of the drive, which is full.
+        let (scrubbed, erases) = under_steady_writes(pacing, 1_000);
+        assert!((19 * 16..=20 * 16).contains(&scrubbed), "{pacing}: {scrubbed} of 320 pages");
+        assert!(erases > 3 * 20, "{pacing}: {erases} erases, most of collection");
+    }
 }
 
 #[test]
@@ -95,10 +127,30 @@ fn nothing_is_scrubbed_where_no_block_needs_it_or_the_key_is_absent() {
 }
 
 #[test]
-fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
+fn looks_go_on_while_nothing_is_asked() {
     let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
     bench.submit(0, Kind::Read, 0, PAGE);
     bench.until(MS);
     assert_eq!(bench.device.outstanding(), 0);
-    assert!(bench.device.next_due().is_some(), "looks go on while nothing is asked");
+    assert_eq!(bench.device.next_due().map(|due| due.as_ns()), Some(10 * MS));
+}
+
+#[test]
+fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
+    // Every block that is erased is lost: 16 spare ones are soon used up.
+    let lost = [set("nand.endurance", 1)];
+    let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 1000", &lost);
+    let mut page = 1;
+    while bench.device.next_due().is_some() {
+        if bench.device.outstanding() == 0 {
+            page = page * 263 % 769;
+            let now = bench.device.now().as_ns();
+            assert!(now < 10_000 * MS, "it wears out");
+            bench.submit(now, Kind::Write, (page - 1) * PAGE, PAGE);
+        }
+        bench.step();
+    }
+    assert_eq!(bench.device.outstanding(), 1, "the last write waits for ever");
+    assert!(bench.device.why_stuck().contains("no free space"));
+    assert!(bench.step(), "a look is due all the same");
 }

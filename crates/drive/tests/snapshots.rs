@@ -3,6 +3,7 @@
 mod common;
 
 use common::{BY_HAND, Bench, Override, experiment, set};
+use drive::check::{Found, Start, check_from};
 use drive::snapshot::{info, unfit};
 use drive::{Device, Experiment, Prepared, Run, RunError, Snapshot, preparation};
 use ftl::{BlockState, Lpn};
@@ -199,11 +200,170 @@ fn an_experiment_that_names_a_snapshot_starts_from_it() {
     let experiment = aged(&[]);
     let file = Scratch::holding("named", &taken(&experiment));
     let path = file.0.to_str().unwrap();
-    let unconditioned = MIXED.replace("fill = \"random\"\n    age.overwrites = 2.0", "");
-    let naming = common::experiment(&unconditioned, &[set("precondition.snapshot", path)]);
+    let naming = common::experiment(&bare(), &[set("precondition.snapshot", path)]);
     let run = started_from(None, &naming);
     assert_eq!(run.device().digest(), started_from(None, &experiment).device().digest());
     assert!(run.history().snapshot.is_some());
+}
+
+/// The experiment of [`MIXED`] on a drive that is not preconditioned.
+fn bare() -> String {
+    MIXED.replace("fill = \"random\"\n    age.overwrites = 2.0", "")
+}
+
+#[test]
+fn a_snapshot_of_an_experiment_that_names_one_is_of_that_drive() {
+    let experiment = aged(&[]);
+    let file = Scratch::holding("retaken", &taken(&experiment));
+    let path = file.0.to_str().unwrap();
+    let again = taken(&common::experiment(&bare(), &[set("precondition.snapshot", path)]));
+    assert_eq!(again.origin.mapped_units, 768);
+    let run = started_from(Some(&again), &experiment);
+    assert_eq!(run.device().digest(), started_from(None, &experiment).device().digest());
+}
+
+#[test]
+fn a_shut_down_drive_keeps_what_waits_for_space() {
+    // Blocks are lost with most erases, so that programs are set aside that a host was told
+    // of. What a set of units says is what the snapshot has to hold.
+    let (mut compared, mut refused) = (0, 0);
+    for seed in 0..200u64 {
+        let choices = below(seed);
+        let overrides = [
+            set("ftl.bad_blocks.grown_per_erase", ["10 %", "30 %", "60 %", "100 %"][choices(4)]),
+            set("ftl.allocation.streams", ["shared", "separate"][choices(2)]),
+            set("buffer.size", ["16 KiB", "64 KiB", "256 KiB"][choices(3)]),
+            set("buffer.durability", "capacitor"),
+            set("buffer.partial_after", "1 ms"),
+            set("seed", seed),
+        ];
+        let experiment = common::experiment(BY_HAND, &overrides);
+        let mut bench = Bench::of(&experiment);
+        let mut written = std::collections::BTreeSet::new();
+        loop {
+            for _ in 0..[1, 1, 1, 4, 16][choices(5)] {
+                let page = choices(768) as u64;
+                let now = bench.device.now().as_ns();
+                bench.submit(now, Kind::Write, page * PAGE, PAGE);
+                written.insert(page);
+            }
+            while bench.step() {}
+            if bench.device.outstanding() > 0 {
+                break;
+            }
+            if bench.device.ftl().mapped_units() as usize == written.len() {
+                continue;
+            }
+            let (copy, drive) = (bench.device.clone(), &experiment.drive);
+            match Snapshot::of(copy, drive, None, seed, &Default::default()) {
+                Ok(snapshot) => {
+                    let ftl = snapshot.firmware().unwrap();
+                    assert_eq!(ftl.audit(), Ok(()), "seed {seed}");
+                    let mapped = (0..768).filter(|lpn| ftl.lookup(Lpn(*lpn as u32)).is_some());
+                    let written: Vec<u64> = written.iter().copied().collect();
+                    assert_eq!(mapped.collect::<Vec<_>>(), written, "seed {seed}");
+                    compared += 1;
+                }
+                Err(why) => {
+                    assert!(why.contains("space"), "seed {seed}: {why}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} drives with data that waits for space, {refused} without any");
+    assert!(compared + refused > 0, "some drive set a program aside");
+}
+
+/// Numbers below a bound, from a seed.
+fn below(seed: u64) -> impl Fn(usize) -> usize {
+    let state = std::cell::RefCell::new(engine::Streams::new(seed).stream("test"));
+    move |below| state.borrow_mut().below(below as u64) as usize
+}
+
+#[test]
+fn a_shut_down_drive_collects_no_more_in_idle_gaps() {
+    let overrides = [
+        set("ftl.gc.idle_gap", "10 s"),
+        set("ftl.gc.soft", "\"2 blocks\""),
+        set("ftl.gc.urgent", "\"2 blocks\""),
+        set("ftl.gc.stop", "\"12 blocks\""),
+        set("precondition.fill", "sequential"),
+    ];
+    let experiment = experiment(BY_HAND, &overrides);
+    let mut bench = Bench::of(&experiment);
+    // Of 16 free blocks ten are filled, so that an idle gap would have some collected.
+    for page in 0..160 {
+        let now = bench.device.now().as_ns();
+        bench.submit(now, Kind::Write, page * 3 * PAGE, PAGE);
+        while bench.device.outstanding() > 0 {
+            bench.step();
+        }
+    }
+    assert_eq!(bench.device.ftl().tally.erases, 0);
+    assert!(bench.device.next_due().is_some(), "the gap has begun");
+    let copy = bench.device.clone();
+    let snapshot = Snapshot::of(copy, &experiment.drive, None, 1, &Default::default()).unwrap();
+    assert_eq!(snapshot.origin.erases, 0, "nothing that had begun");
+    bench.settle();
+    assert!(bench.device.ftl().tally.erases > 0, "the drive itself goes on");
+}
+
+#[test]
+fn a_snapshots_space_is_what_counts() {
+    let full = taken(&aged(&[]));
+    // 64 blocks, of which 48 hold data: with 16 of them free none is left to be open.
+    let stop = |blocks: u32| {
+        let region = "region = { size = \"64 KiB\" }\n    reads";
+        let text = bare().replacen("reads", region, 1);
+        common::experiment(&text, &[set("ftl.gc.stop", format!("\"{blocks} blocks\""))])
+    };
+    let prepared = |blocks, snapshot| {
+        let prepared = Prepared::new(&stop(blocks), Some(snapshot), &mut |_| true);
+        prepared.map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(prepared(8, &full), Ok(()));
+    assert_eq!(prepared(15, &full), Err("the snapshot does not fit the drive".into()));
+    assert_eq!(prepared(15, &taken(&stop(15))), Ok(()), "there is little on this one");
+    // What is noted, and which blocks are bad, is the snapshot's, too.
+    let notes = |start| check_from(&stop(8), start).unwrap().notes.len();
+    let (found, empty) = (full.found(), taken(&stop(8)).found());
+    assert_eq!([notes(Start::New), notes(Start::Unknown)], [1, 0]);
+    assert_eq!([notes(Start::Found(&empty)), notes(Start::Found(&found))], [1, 0]);
+    let worn = Found { mapped_units: 768, bad_blocks: vec![12] };
+    let refused = check_from(&stop(8), Start::Found(&worn)).err().unwrap().to_string();
+    assert!(refused.contains("has 52 good blocks"), "{refused}");
+    assert!(refused.contains("the bad blocks of the snapshot"), "{refused}");
+}
+
+#[test]
+fn rows_sensed_are_counted_on_where_nobody_asks() {
+    let scrubbing = [
+        set("ftl.scrub.interval", "10 ms"),
+        set("ftl.scrub.choice", "{ policy = \"most-read\", reads = 4 }"),
+        set("precondition.fill", "sequential"),
+    ];
+    let [asking, silent] = [&scrubbing[..], &scrubbing[2..]].map(|o| experiment(BY_HAND, o));
+    let mut kept = taken(&asking);
+    // Two rows of block 5 by a drive that asks, one by one that does not, and two more.
+    for (reads, experiment) in [(2, &asking), (1, &silent), (2, &asking)] {
+        let file = Scratch::holding("sensed", &kept);
+        let mut device = file.read().unwrap().device(&experiment.drive).unwrap();
+        for page in 0..reads {
+            let read = host::Command { kind: Kind::Read, offset: (80 + page) * PAGE, bytes: PAGE };
+            let now = device.now();
+            device.submit(now, now, read, host::Priority::Normal, 0);
+            while device.outstanding() > 0 {
+                device.step();
+            }
+        }
+        let end = engine::Instant::from_ns(30_000_000);
+        device.advance(end);
+        kept = Snapshot::of(device, &experiment.drive, None, 1, &Default::default()).unwrap();
+    }
+    let erases = kept.firmware().unwrap().erase_counts().to_vec();
+    let erased = (0..64).filter(|block| erases[*block] > 0);
+    assert_eq!(erased.collect::<Vec<_>>(), [5]);
 }
 
 #[test]
@@ -214,7 +374,7 @@ fn a_shut_down_drive_keeps_what_was_acknowledged_from_its_buffer() {
         bench.submit(0, Kind::Write, page * PAGE, PAGE);
     }
     bench.settle();
-    let snapshot = Snapshot::of(bench.device, &experiment.drive, None, 1, Default::default());
+    let snapshot = Snapshot::of(bench.device, &experiment.drive, None, 1, &Default::default());
     let snapshot = snapshot.unwrap();
     let ftl = snapshot.firmware().unwrap();
     let mapped = (0..768).filter(|lpn| ftl.lookup(Lpn(*lpn)).is_some());
@@ -226,7 +386,7 @@ fn a_shut_down_drive_keeps_what_was_acknowledged_from_its_buffer() {
 fn a_drive_with_commands_under_way_is_not_shut_down() {
     let (experiment, mut bench) = (experiment(BY_HAND, &[]), Bench::new(&[]));
     bench.submit(0, Kind::Write, 0, PAGE);
-    let taken = Snapshot::of(bench.device, &experiment.drive, None, 1, Default::default());
+    let taken = Snapshot::of(bench.device, &experiment.drive, None, 1, &Default::default());
     assert_eq!(taken.err().as_deref(), Some("1 commands are still under way"));
 }
 
@@ -242,11 +402,14 @@ fn a_drive_that_ran_goes_on_with_its_wear() {
     let later = again.device().ftl().erase_counts();
     assert!(worn.iter().zip(later).all(|(before, after)| before <= after));
     assert!(worn.iter().sum::<u32>() < later.iter().sum::<u32>());
+    let ran = snapshot.origin.ran_ns + again.elapsed().as_ns();
+    let time = |snapshot: Snapshot| snapshot.origin.ran_ns;
     let closed = |device: &Device| {
         let states = device.ftl().block_states();
         states.iter().filter(|state| **state == BlockState::Closed).count()
     };
     assert!(closed(again.device()) > 40, "the drive is full");
+    assert_eq!(again.into_snapshot(&experiment).map(time).unwrap(), ran, "of both runs");
 }
 
 #[test]
@@ -269,6 +432,10 @@ fn other_policies_and_timing_fit_and_another_layout_does_not() {
     assert_eq!(longer, ["drive.geometry.pages_per_block", "drive.ftl.over_provisioning"]);
     // The same capacity, said by another key, is no difference: 1024 units, 768 exported.
     assert_eq!(faults(&[set("ftl.over_provisioning.reserved", "25 %")]), [""; 0]);
+    // Nor is what a program writes, said as such.
+    assert_eq!(faults(&[set("ftl.allocation.pool", "plane")]), ["drive.ftl.allocation.pool"]);
+    let planes = [set("ftl.allocation.pool", "plane"), set("ftl.allocation.stripe", "4 KiB")];
+    assert_eq!(faults(&planes), ["drive.ftl.allocation.pool"]);
     let spare = [set("ftl.over_provisioning.spare", "40 %")];
     assert_eq!(faults(&spare), ["drive.ftl.over_provisioning"]);
     let prepared = Prepared::new(&aged(&spare), Some(&snapshot), &mut |_| true);
@@ -286,6 +453,7 @@ fn a_damaged_file_is_refused() {
     assert_eq!(said(&whole), "");
     assert!(said(&whole[..whole.len() - 1]).contains("ends too early"));
     assert!(said(&whole[..100]).contains("cut"));
+    assert!(said(&[&whole[..], b"xyz"].concat()).contains("3 bytes stand behind its end"));
     assert!(said(b"").contains("no snapshot") && said(b"flsnap").contains("no snapshot"));
     assert!(said(&[b'x'; 4096]).contains("no snapshot"));
     // Every bit counts: one in each part of the file, but for what fills up to a column.
@@ -299,6 +467,73 @@ fn a_damaged_file_is_refused() {
     assert!(flipped(whole.len() - 1).contains("checksum of bins.free"));
     std::fs::remove_file(&file.0).unwrap();
     assert!(file.read().err().unwrap().contains("there is no such file"));
+}
+
+/// A snapshot's file whose header `change` has changed, with checksums that are right.
+fn forged(whole: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let length = u64::from_le_bytes(whole[8..16].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&whole[20..20 + length]).unwrap();
+    let mut begin = 20 + length;
+    let mut columns = Vec::new();
+    for column in header["columns"].as_array().unwrap() {
+        begin = begin.next_multiple_of(4096);
+        let bytes = column["bytes"].as_u64().unwrap() as usize;
+        columns.push(&whole[begin..begin + bytes]);
+        begin += bytes;
+    }
+    change(&mut header);
+    for (entry, column) in header["columns"].as_array_mut().unwrap().iter_mut().zip(&mut columns) {
+        let bytes = (entry["bytes"].as_u64().unwrap() as usize).min(column.len());
+        *column = &column[..bytes];
+        entry["crc32"] = json!(crc32fast::hash(column));
+    }
+    let text = serde_json::to_vec(&header).unwrap();
+    let mut file = whole[..8].to_vec();
+    file.extend((text.len() as u64).to_le_bytes());
+    file.extend(crc32fast::hash(&text).to_le_bytes());
+    file.extend(text);
+    for column in columns {
+        file.resize(file.len().next_multiple_of(4096), 0);
+        file.extend(column);
+    }
+    file
+}
+
+#[test]
+fn a_file_that_holds_what_no_drive_has_is_refused() {
+    let file = Scratch::holding("forged", &taken(&aged(&[])));
+    let whole = std::fs::read(&file.0).unwrap();
+    let said = |change: &dyn Fn(&mut serde_json::Value)| {
+        std::fs::write(&file.0, forged(&whole, change)).unwrap();
+        file.read().err().unwrap_or_default()
+    };
+    assert_eq!(said(&|_| {}), "");
+    let impossible = |path: &str, value: serde_json::Value| {
+        let said = said(&|header| *header.pointer_mut(path).expect(path) = value.clone());
+        assert!(said.contains("what no drive has"), "{path}: {said:?}");
+    };
+    // The columns of the map are the first three.
+    for column in 0..3 {
+        impossible(&format!("/columns/{column}/bytes"), json!(64));
+    }
+    // 64 blocks of 16 batches; the first of them is in use, and not open.
+    for (block, next) in [(9999, 1), (64, 1), (0, 16)] {
+        impossible("/rest/bins/0/open/0", json!([block, next]));
+    }
+    impossible("/rest/bins/0/bad", json!(65));
+    impossible("/rest/mapped", json!(769));
+    let end = said(&|header| header["columns"][0]["bytes"] = json!(u64::MAX - 4095));
+    assert!(end.contains("ends too early"), "{end}");
+}
+
+#[test]
+fn figures_are_the_same_once_they_were_written_and_read() {
+    let random = below(1);
+    for _ in 0..100_000 {
+        let figure = 1.0 + random(1 << 40) as f64 / (1u64 << 40) as f64;
+        let read: f64 = serde_json::from_str(&serde_json::to_string(&figure).unwrap()).unwrap();
+        assert_eq!(read, figure);
+    }
 }
 
 #[test]

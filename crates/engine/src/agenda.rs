@@ -186,6 +186,17 @@ impl<E: Event> Agenda<E> {
         bits(lanes).min_by_key(head).expect("there are lanes")
     }
 
+    /// Takes every event off the agenda that `is_off` names.
+    pub fn withdraw(&mut self, is_off: impl Fn(E) -> bool) {
+        let stays = |key: &u128| !is_off(E::unpack(*key as u32 & ((1 << EVENT_BITS) - 1)));
+        for (lane, queue) in self.lanes.iter_mut().enumerate() {
+            queue.retain(stays);
+            self.heads[lane] = queue.front().map_or(NOTHING, |key| due_of(*key));
+        }
+        self.heap.retain(|Reverse(key)| stays(key));
+        self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
+    }
+
     /// How many events are pending, stale ones included.
     pub fn len(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum::<usize>() + self.heap.len()
@@ -268,6 +279,22 @@ mod tests {
             assert!(agenda.pop_by(Instant::from_ns(5)).is_some());
             assert!(agenda.is_empty() && agenda.pop().is_none());
         }
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_gone_and_the_rest_leaves_as_it_would_have() {
+        let mut agenda = Agenda::new();
+        // In lanes and in the heap, heads and others.
+        let all: Vec<u32> = (0..100).map(|number| number * 37 % 100).collect();
+        for event in &all {
+            agenda.schedule(Instant::from_ns(u64::from(event * 7 % 50)), *event);
+        }
+        agenda.withdraw(|event| event % 3 == 0);
+        let mut model: Vec<u32> = all.into_iter().filter(|event| event % 3 != 0).collect();
+        model.sort_by_key(|event| event * 7 % 50);
+        assert_eq!(agenda.len(), model.len());
+        let left: Vec<u32> = std::iter::from_fn(|| agenda.pop()).map(|(_, _, e)| e).collect();
+        assert_eq!(left, model);
     }
 
     #[test]

@@ -115,7 +115,8 @@ pub struct Blocks {
     pub readers: Column<BlockId, u32>,
     /// What the block is used for.
     pub state: Column<BlockId, BlockState>,
-    /// Rows of the block sensed since its last erase, by anybody; empty where nobody asks.
+    /// Rows of the block sensed since its last erase, by anybody; empty where nobody has
+    /// ever asked.
     pub sensed: Column<BlockId, u32>,
 }
 

@@ -68,12 +68,12 @@ impl Ftl {
         ftl
     }
 
-    /// Takes up what the configuration says of scrubbing.
+    /// Takes up what the configuration says of scrubbing. Rows sensed are counted from the
+    /// first time on that somebody asks.
     pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
-        let wanted = if self.scrub.is_some() { self.blocks.state.len() } else { 0 };
-        if self.blocks.sensed.len() != wanted {
-            self.blocks.sensed = Column::filled(0, wanted);
+        if self.scrub.is_some() && self.blocks.sensed.is_empty() {
+            self.blocks.sensed = Column::filled(0, self.blocks.state.len());
         }
     }
 

@@ -67,18 +67,26 @@ impl Map {
         self.live.copy_from(&other.live);
     }
 
-    /// The map of as many units that stands in a file, each column from `place` on.
+    /// The map of as many units that stands in a file, where `place` says of each column and
+    /// its bytes where it begins; nothing where it says nothing of one.
     pub fn of_file(
         logical: u32,
         physical: u32,
         file: &Arc<File>,
-        place: &dyn Fn(&'static str) -> u64,
-    ) -> io::Result<Self> {
-        Ok(Self {
-            forward: BigColumn::of_file(file, place(FORWARD), logical as usize)?,
-            reverse: BigColumn::of_file(file, place(REVERSE), physical as usize)?,
-            live: BigColumn::of_file(file, place(LIVE), physical as usize / 64 + 2)?,
-        })
+        place: &dyn Fn(&'static str, u64) -> Option<u64>,
+    ) -> io::Result<Option<Self>> {
+        let words = physical as usize / 64 + 2;
+        let places = [
+            place(FORWARD, 4 * u64::from(logical)),
+            place(REVERSE, 4 * u64::from(physical)),
+            place(LIVE, 8 * words as u64),
+        ];
+        let [Some(forward), Some(reverse), Some(live)] = places else { return Ok(None) };
+        Ok(Some(Self {
+            forward: BigColumn::of_file(file, forward, logical as usize)?,
+            reverse: BigColumn::of_file(file, reverse, physical as usize)?,
+            live: BigColumn::of_file(file, live, words)?,
+        }))
     }
 
     /// Where a logical unit lives.

@@ -6,8 +6,9 @@ use crate::blocks::{BlockState, Open, STREAMS, Tally};
 use crate::config::FtlConfig;
 use crate::ftl::Ftl;
 use crate::gc::Thresholds;
-use crate::layout::BlockId;
+use crate::layout::{BinId, BlockId};
 use crate::map::Map;
+use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -24,9 +25,18 @@ pub struct Rest {
     pub tally: Tally,
     /// Logical units that hold data.
     pub mapped: u32,
+    /// Whether rows sensed are counted.
+    sensed: bool,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
     bins: Vec<RestOfBin>,
+}
+
+impl Rest {
+    /// Retired blocks, by bin.
+    pub fn bad_blocks(&self) -> Vec<u32> {
+        self.bins.iter().map(|bin| bin.bad).collect()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,7 +53,7 @@ pub type Give<'a, Error> = &'a mut dyn FnMut(&'static str, &[u8]) -> Result<(), 
 /// What fills a column: its name and the place of its bytes.
 pub type Take<'a, Error> = &'a mut dyn FnMut(&'static str, &mut [u8]) -> Result<(), Error>;
 
-/// A column of block states that cannot be one.
+/// What no drive of the layout has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;
 
@@ -154,6 +164,7 @@ impl Ftl {
         Rest {
             tally: self.tally,
             mapped: self.mapped,
+            sensed: !self.blocks.sensed.is_empty(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
@@ -161,8 +172,8 @@ impl Ftl {
     }
 
     /// Takes up the state of a drive of the same layout: the map from the places in a file
-    /// that `place` says, where it stays until it is changed; of the other columns `each`
-    /// fills in the bytes.
+    /// that `place` says of a column of so many bytes, where it stays until it is changed; of
+    /// the other columns `each` fills in the bytes.
     ///
     /// # Errors
     /// Those of `each` and of mapping the file, and where there is what no drive of this
@@ -171,12 +182,16 @@ impl Ftl {
         &mut self,
         rest: &Rest,
         file: &Arc<File>,
-        place: &dyn Fn(&'static str) -> u64,
+        place: &dyn Fn(&'static str, u64) -> Option<u64>,
         each: Take<'_, Error>,
     ) -> Result<(), Error> {
+        if !self.may_be(rest) {
+            return Err(Unknown.into());
+        }
         let units = (self.layout.logical_units, self.layout.physical_units());
-        self.map = Map::of_file(units.0, units.1, file, place)?;
+        self.map = Map::of_file(units.0, units.1, file, place)?.ok_or(Unknown)?;
         let blocks = &mut self.blocks;
+        blocks.sensed = Column::filled(0, if rest.sensed { blocks.state.len() } else { 0 });
         each("blocks.standing", bytemuck::cast_slice_mut(blocks.standing.as_mut_slice()))?;
         each("blocks.erase_count", bytemuck::cast_slice_mut(blocks.erase_count.as_mut_slice()))?;
         each("blocks.closed_at", bytemuck::cast_slice_mut(blocks.closed_at.as_mut_slice()))?;
@@ -188,12 +203,19 @@ impl Ftl {
         }
         each("blocks.sensed", bytemuck::cast_slice_mut(self.blocks.sensed.as_mut_slice()))?;
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
-        if rest.bins.len() != self.bins.len() || free > self.blocks.state.len() {
-            return Err(Unknown.into());
-        }
         let mut pairs = vec![0u64; 2 * free];
         each("bins.free", bytemuck::cast_slice_mut(&mut pairs))?;
-        if pairs.chunks_exact(2).any(|pair| pair[1] >= self.blocks.state.len() as u64) {
+        let bins = self.bins.ids().zip(&rest.bins);
+        let mut wanted = bins.flat_map(|(bin, rest)| (0..rest.free).map(move |_| bin));
+        let is_there = |(pair, bin)| self.is_block_of(bin, pair, BlockState::Free);
+        if !pairs.chunks_exact(2).map(|pair| pair[1]).zip(&mut wanted).all(is_there) {
+            return Err(Unknown.into());
+        }
+        let open = |(bin, rest): (BinId, &RestOfBin)| {
+            let mut open = rest.open.iter().flatten();
+            open.all(|(block, _)| self.is_block_of(bin, u64::from(*block), BlockState::Open))
+        };
+        if !self.bins.ids().zip(&rest.bins).all(open) {
             return Err(Unknown.into());
         }
         let mut pairs = pairs.chunks_exact(2).map(|pair| (pair[0], BlockId(pair[1] as u32)));
@@ -211,5 +233,25 @@ impl Ftl {
         self.victim_numbers = rest.victim_numbers.clone();
         self.bad_numbers = rest.bad_numbers.clone();
         Ok(())
+    }
+
+    /// True where the rest's numbers are such as a drive of this layout may have.
+    fn may_be(&self, rest: &Rest) -> bool {
+        let layout = &self.layout;
+        let fits = |bin: &RestOfBin| {
+            let mut open = bin.open.iter().flatten();
+            u64::from(bin.free) + u64::from(bin.bad) <= u64::from(layout.blocks_per_bin())
+                && open.all(|(_, next)| *next < layout.batches_per_block)
+        };
+        rest.bins.len() == self.bins.len()
+            && rest.mapped <= layout.logical_units
+            && rest.bins.iter().all(fits)
+    }
+
+    /// True where a number is that of a block of a bin that is used so.
+    fn is_block_of(&self, bin: BinId, number: u64, state: BlockState) -> bool {
+        let first = u64::from(self.layout.first_block(bin).0);
+        let blocks = first..first + u64::from(self.layout.blocks_per_bin());
+        blocks.contains(&number) && self.blocks.state[BlockId(number as u32)] == state
     }
 }

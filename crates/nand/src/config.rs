@@ -124,6 +124,15 @@ pub struct EraseConfig {
     pub verify: Time,
 }
 
+impl EraseConfig {
+    /// The whole erase, undisturbed, in nanoseconds; it may be more than can be simulated.
+    pub fn whole_ns(&self) -> u128 {
+        let phases = [self.ramp, self.execute, self.recover, self.verify];
+        let step: u128 = phases.iter().map(|phase| u128::from(phase.span().as_ns())).sum();
+        step * u128::from(self.steps)
+    }
+}
+
 /// A part of the flash that works on one thing at a time.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -6,8 +6,7 @@ use crate::plan::{Inner, Plan};
 use crate::policies;
 use crate::snapshot::{Snapshot, restless};
 use drive::horizon::{LATEST, LinkLoad};
-use drive::precondition::Preconditioned;
-use drive::{Device, Experiment, Prepared, RunError};
+use drive::{Device, Experiment, History, Prepared, RunError};
 use engine::Instant;
 use host::{Command, Kind, Priority};
 use pyo3::exceptions::PyValueError;
@@ -20,7 +19,7 @@ use std::sync::Arc;
 pub struct Drive {
     capacity_bytes: u64,
     plan: Arc<Inner>,
-    preconditioned: Preconditioned,
+    history: History,
     state: Guarded<State>,
 }
 
@@ -105,11 +104,14 @@ impl Drive {
     /// Shuts a copy of the drive down and keeps it; the drive itself goes on.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let Experiment { drive, title, seed, .. } = &self.plan.experiment;
-        let taken = self.state.with(py, |state| {
-            let copy = state.device.clone();
-            drive::Snapshot::of(copy, drive, title.as_deref(), *seed, self.preconditioned)
+        let taken = policies::heeding_interrupts(|| {
+            let taken = self.state.with(py, |state| {
+                let copy = state.device.clone();
+                drive::Snapshot::of(copy, drive, title.as_deref(), *seed, &self.history)
+            })?;
+            taken.map_err(restless)
         })?;
-        Ok(Snapshot { inner: Arc::new(taken.map_err(restless)?) })
+        Ok(Snapshot { inner: Arc::new(taken) })
     }
 
     /// Hands a request to the drive at `at_ns`, or now; returns its id.
@@ -125,9 +127,9 @@ impl Drive {
     ) -> PyResult<u64> {
         let command = self.command(kind, offset, length)?;
         let priority = priority_of(priority)?;
-        let submitted = self.state.with(py, |state| state.submit(command, at_ns, priority))??;
-        policies::interrupted()?;
-        Ok(submitted)
+        policies::heeding_interrupts(|| {
+            self.state.with(py, |state| state.submit(command, at_ns, priority))?
+        })
     }
 
     /// When the drive next has something to do, in nanoseconds; None where nothing is due.
@@ -139,9 +141,7 @@ impl Drive {
     /// since the last call, in order.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
         let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
-        let completed = self.state.with(py, |state| state.advance(until))??;
-        policies::interrupted()?;
-        Ok(completed)
+        policies::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
     }
 
     /// Proves the map, and what was read where the auditor is on.
@@ -180,17 +180,17 @@ impl Drive {
         let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
         plan.check_snapshot(snapshot.as_deref())?;
         let experiment = &plan.experiment;
-        let made = guard::detached(py, || {
-            Prepared::for_clones(experiment, snapshot.as_deref(), &mut |_| true)
+        let made = policies::heeding_interrupts(|| {
+            let made = guard::detached(py, || {
+                Prepared::for_clones(experiment, snapshot.as_deref(), &mut |_| true)
+            })?;
+            made.map_err(errors::run)
         })?;
-        let Prepared { device, history } =
-            made.map_err(errors::run)?.expect("nobody ends preconditioning");
-        policies::interrupted()?;
+        let Prepared { device, history } = made.expect("nobody ends preconditioning");
         let capacity_bytes = device.ftl().layout.exported_bytes();
         let link = LinkLoad::new(&experiment.drive.link);
         let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
-        let preconditioned = history.preconditioned;
-        Ok(Self { capacity_bytes, plan, preconditioned, state: Guarded::new(state) })
+        Ok(Self { capacity_bytes, plan, history, state: Guarded::new(state) })
     }
 
     fn copied(&self, py: Python<'_>) -> PyResult<Self> {
@@ -201,9 +201,9 @@ impl Drive {
             done: state.done.clone(),
             taken: Vec::new(),
         })?;
-        let (plan, preconditioned) = (self.plan.clone(), self.preconditioned);
+        let (plan, history) = (self.plan.clone(), self.history.clone());
         let capacity_bytes = self.capacity_bytes;
-        Ok(Self { capacity_bytes, plan, preconditioned, state: Guarded::new(state) })
+        Ok(Self { capacity_bytes, plan, history, state: Guarded::new(state) })
     }
 
     fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {

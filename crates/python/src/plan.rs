@@ -2,12 +2,12 @@
 
 use crate::{errors, guard, policies};
 use drive::Experiment;
-use drive::check::Checked;
+use drive::check::{Checked, Start, check, check_from};
 use drive::load::{Override, load_document};
 use host::trace::{Survey, glance};
 use host::{HostError, TraceError, WorkloadConfig};
 use pyo3::prelude::*;
-use settings::{Document, Problems};
+use settings::{Document, Problem, Problems};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(crate) struct Inner {
     pub checked: Checked,
     /// What the experiment was read from.
     document: Document,
+    /// Whether a snapshot was to be given, so that nothing was asked of a new drive.
+    snapshot_given: bool,
 }
 
 #[pymethods]
@@ -30,9 +32,11 @@ impl Plan {
     /// Reads an experiment. `file` is what faults call it; trace files are looked
     /// for in `folder`, and so are policies in Python, unless `policies` has a callable for
     /// their path. An override is a path and a value: as on a command line, or, where the
-    /// third says so, JSON text.
+    /// third says so, JSON text. `snapshot_given` says that a snapshot will be given, so that
+    /// nothing is known of the drive that runs begin with.
     #[staticmethod]
-    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new()))]
+    #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new(), snapshot_given=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn load(
         py: Python<'_>,
         text: &str,
@@ -41,12 +45,17 @@ impl Plan {
         overrides: Vec<(String, String, bool)>,
         folder: Option<&str>,
         policies: Vec<(String, Py<PyAny>)>,
+        snapshot_given: bool,
     ) -> PyResult<Self> {
         let overrides: Vec<_> = overrides.into_iter().map(to_override).collect::<PyResult<_>>()?;
         let loaded = guard::detached(py, || {
             let parse = if is_json { Document::from_json } else { Document::parse };
             let mut document = parse(text, file)?;
-            let (experiment, checked) = load_document(&mut document, &overrides)?;
+            let judge = |experiment: &Experiment| match snapshot_given {
+                true => check_from(experiment, Start::Unknown),
+                false => check(experiment),
+            };
+            let (experiment, checked) = load_document(&mut document, &overrides, judge)?;
             Ok((experiment, checked, document))
         })?;
         let (mut experiment, checked, document) =
@@ -61,7 +70,8 @@ impl Plan {
             document.locate(&mut problems);
             return Err(errors::config(&problems));
         }
-        Ok(Self { inner: Arc::new(Inner { experiment, checked, document }) })
+        let inner = Inner { experiment, checked, document, snapshot_given };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The configuration with all presets, overrides and defaults in place, as JSON text.
@@ -83,7 +93,7 @@ impl Plan {
     /// Refuses a snapshot that is named and that the drive cannot be started from; of the
     /// file only the header is read.
     fn check_snapshot(&self) -> PyResult<()> {
-        self.inner.check_snapshot(None)
+        self.inner.check_snapshot(None).map(drop)
     }
 
     /// What is understood of each trace, in a few lines; refuses what cannot be
@@ -136,22 +146,34 @@ impl Inner {
     }
 
     /// Refuses a snapshot that the drive cannot be started from: the one given, else the
-    /// one that the experiment names. Of a file only the header is read.
-    pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<()> {
+    /// one that the experiment names. Of a file only the header is read. Returns what
+    /// follows from the configuration for the drive that is in it.
+    pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<Checked> {
         let named = &self.experiment.precondition.snapshot;
-        let origin = match (given, named) {
-            (Some(snapshot), _) => snapshot.origin.clone(),
-            (None, Some(file)) => drive::snapshot::info(file).map_err(errors::damaged)?,
-            (None, None) => return Ok(()),
+        let (origin, found) = match (given, named) {
+            (Some(snapshot), _) => (snapshot.origin.clone(), snapshot.found()),
+            (None, Some(file)) => drive::snapshot::content(file).map_err(errors::damaged)?,
+            (None, None) if self.snapshot_given => {
+                return check(&self.experiment).map_err(|faults| self.refused(faults.problems));
+            }
+            (None, None) => return Ok(self.checked.clone()),
         };
-        let faults = drive::snapshot::unfit(&origin, &self.experiment.drive);
-        if faults.is_empty() {
-            return Ok(());
+        let unfit = drive::snapshot::unfit(&origin, &self.experiment.drive);
+        if !unfit.is_empty() {
+            let mut problems = Problems::new("");
+            unfit.into_iter().for_each(|(path, problem)| problems.push(path, problem));
+            return Err(self.refused(problems.problems));
         }
+        let checked = check_from(&self.experiment, Start::Found(&found));
+        checked.map_err(|faults| self.refused(faults.problems))
+    }
+
+    /// The exception for faults of the configuration, each with its line.
+    fn refused(&self, faults: Vec<Problem>) -> PyErr {
         let mut problems = Problems::new(self.document.file());
-        faults.into_iter().for_each(|(path, problem)| problems.push(path, problem));
+        problems.problems = faults;
         self.document.locate(&mut problems);
-        Err(errors::config(&problems))
+        errors::config(&problems)
     }
 
     /// Looks at every trace; all faults at once.

@@ -7,9 +7,10 @@ use drive::policies::suspension::{self, Suspension, YieldOutside};
 use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use ftl::scrub::{self, ScrubChoice, ScrubOutside};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::Borrowed;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PyModule};
+use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
 use std::cell::Cell;
 use std::path::Path;
@@ -134,6 +135,21 @@ pub fn was_interrupted() -> bool {
     INTERRUPTED.get()
 }
 
+/// Does what may ask policies. A Ctrl-C that comes meanwhile is raised when it is over,
+/// unless it fails of itself: it never ends anything else.
+///
+/// # Errors
+/// Those of `work`, and `KeyboardInterrupt`.
+pub fn heeding_interrupts<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // Work may call Python, which may come here again.
+    let around = INTERRUPTED.replace(false);
+    let result = work();
+    let interrupted = interrupted();
+    INTERRUPTED.set(around);
+    let result = result?;
+    interrupted.map(|()| result)
+}
+
 /// Raises the Ctrl-C that came while this thread asked a policy, once.
 pub fn interrupted() -> PyResult<()> {
     match INTERRUPTED.take() {
@@ -169,13 +185,29 @@ impl Function {
 
 impl ChooseOutside for Function {
     fn choose(&self, blocks: Blocks<'_>, random: u64) -> Result<usize, String> {
-        self.decide(|py| Candidates::of(py, blocks, random))
+        self.decide(|py| Candidates::of(py, blocks, random)).map(|Place(place)| place)
     }
 }
 
 impl ScrubOutside for Function {
     fn pick(&self, written: scrub::Written<'_>) -> Result<Option<usize>, String> {
-        self.decide(|py| Written::of(py, written))
+        let place: Option<Place> = self.decide(|py| Written::of(py, written))?;
+        Ok(place.map(|Place(place)| place))
+    }
+}
+
+/// An answer that is a place: a whole number, but not one of Python's truth values, which
+/// are whole numbers there.
+struct Place(usize);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Place {
+    type Error = PyErr;
+    fn extract(answer: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if answer.is_instance_of::<PyBool>() {
+            let problem = "'bool' object cannot be interpreted as an integer";
+            return Err(PyTypeError::new_err(problem));
+        }
+        answer.extract().map(Self)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::policies;
 use crate::requests::{self, RequestsFile};
 use crate::snapshot::Snapshot;
 use crate::table::Table;
+use drive::check::Checked;
 use drive::results::{Outcome, summary, tables};
 use drive::{Experiment, Prepared, Progress, Run};
 use host::trace::Survey;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "flashscape._flashscape")]
 pub struct Session {
     plan: Arc<Inner>,
+    /// What follows from the plan for the drive that the run begins with.
+    checked: Checked,
     stage: Guarded<Stage>,
 }
 
@@ -44,9 +47,9 @@ impl Session {
     fn new(py: Python<'_>, plan: &Plan, snapshot: Option<&Snapshot>) -> PyResult<Self> {
         let plan = plan.inner.clone();
         let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
-        plan.check_snapshot(snapshot.as_deref())?;
+        let checked = plan.check_snapshot(snapshot.as_deref())?;
         let stage = Stage::Surveyed(plan.surveys(py)?, snapshot);
-        Ok(Self { plan, stage: Guarded::new(stage) })
+        Ok(Self { plan, checked, stage: Guarded::new(stage) })
     }
 
     /// What was understood of each trace, in a few lines; None for a workload without one.
@@ -106,12 +109,12 @@ impl Session {
 
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        let advanced = self.with_stage(py, |run, _, log| match log {
-            None => run.advance(events).map_err(errors::run),
-            Some(file) => advance_and_write(run, file, events),
-        })??;
-        policies::interrupted()?;
-        Ok(advanced)
+        policies::heeding_interrupts(|| {
+            self.with_stage(py, |run, _, log| match log {
+                None => run.advance(events).map_err(errors::run),
+                Some(file) => advance_and_write(run, file, events),
+            })?
+        })
     }
 
     /// Simulated nanoseconds, requests issued, and the share done where an end is known.
@@ -129,20 +132,22 @@ impl Session {
     /// Ends measuring; the contents of `summary.json`.
     fn summary(&self, py: Python<'_>, host_cpu_seconds: f64, complete: bool) -> PyResult<String> {
         let outcome = Outcome { host_cpu_seconds, complete };
-        let Inner { experiment, checked, .. } = &*self.plan;
         self.with_run(py, |run, surveys| {
-            summary(run, experiment, checked, surveys, outcome).to_string()
+            summary(run, &self.plan.experiment, &self.checked, surveys, outcome).to_string()
         })
     }
 
     /// Shuts the drive of a run that is over down and keeps it; the session ends with that.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
-        let taken = self.stage.with(py, |stage| match std::mem::replace(stage, Stage::Spent) {
-            Stage::Running { run, .. } => Some(run.into_snapshot(&self.plan.experiment)),
-            _ => None,
+        let taken = policies::heeding_interrupts(|| {
+            self.stage.with(py, |stage| match std::mem::replace(stage, Stage::Spent) {
+                Stage::Running { run, .. } => {
+                    run.into_snapshot(&self.plan.experiment).map_err(errors::run)
+                }
+                _ => Err(PyRuntimeError::new_err("there is no run")),
+            })?
         })?;
-        let taken = taken.ok_or_else(|| PyRuntimeError::new_err("there is no run"))?;
-        Ok(Snapshot { inner: Arc::new(taken.map_err(errors::run)?) })
+        Ok(Snapshot { inner: Arc::new(taken) })
     }
 
     /// The tables of a run whose measuring has ended.
@@ -158,7 +163,7 @@ impl Session {
         py: Python<'_>,
         prepare: impl FnOnce(&Experiment, Option<&drive::Snapshot>) -> PyResult<Prepared> + Send,
     ) -> PyResult<()> {
-        self.stage.with(py, |stage| {
+        let begin = |stage: &mut Stage| {
             let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
                 return Err(PyRuntimeError::new_err("a session is preconditioned once"));
             };
@@ -167,7 +172,8 @@ impl Session {
             let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
             *stage = Stage::Running { surveys, run: Box::new(run), log: None };
             Ok(())
-        })?
+        };
+        policies::heeding_interrupts(|| self.stage.with(py, begin)?)
     }
 
     fn with_run<R: Send>(

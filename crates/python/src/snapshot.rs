@@ -3,6 +3,7 @@
 use crate::errors::{self, SnapshotError};
 use crate::guard;
 use crate::plan::Plan;
+use crate::policies;
 use crate::session::report;
 use drive::snapshot;
 use pyo3::prelude::*;
@@ -19,12 +20,13 @@ pub struct Snapshot {
 
 #[pymethods]
 impl Snapshot {
-    /// Fills and ages the drive of a plan and keeps it. `ongoing` is called with the share
+    /// Makes the drive of a plan, as before a run, and keeps it. `ongoing` is called with the share
     /// done; what it raises (and Ctrl-C) ends it.
     #[staticmethod]
     #[pyo3(signature = (plan, ongoing=None))]
     fn take(py: Python<'_>, plan: &Plan, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
         let plan = plan.inner.clone();
+        plan.check_snapshot(None)?;
         watched(py, ongoing.as_ref(), |tell| {
             drive::Snapshot::take(&plan.experiment, tell).map_err(errors::run)
         })
@@ -76,12 +78,11 @@ fn watched(
     make: impl FnOnce(&mut dyn FnMut(f64) -> bool) -> PyResult<Option<drive::Snapshot>> + Send,
 ) -> PyResult<Snapshot> {
     let mut raised = None;
-    let made = guard::detached(py, || {
-        make(&mut |share| {
-            raised = Python::attach(|py| report(py, ongoing, share)).err();
-            raised.is_none()
-        })
-    })??;
+    let mut tell = |share| {
+        raised = Python::attach(|py| report(py, ongoing, share)).err();
+        raised.is_none()
+    };
+    let made = policies::heeding_interrupts(|| guard::detached(py, || make(&mut tell))?)?;
     match made {
         Some(snapshot) => Ok(Snapshot { inner: Arc::new(snapshot) }),
         None => Err(raised.expect("nothing else ends it")),

@@ -133,7 +133,8 @@ def command(
     config = configuration(together, **choices)
     try:
         name = f"replay of {', '.join(str(tenant.file) for tenant in together)}"
-        experiment = Experiment.from_dict(config, overrides, name=name)
+        given = snapshot is not None
+        experiment = Experiment.from_dict(config, overrides, name=name, snapshot_given=given)
         if partition:
             experiment = _partitioned(experiment, quiet=quiet or as_json)
         run_and_show(experiment, targets, as_json=as_json, quiet=quiet)

@@ -29,6 +29,6 @@ def command(
     save_drive: Path | None,
 ) -> None:
     """Run the experiment that FILE describes."""
-    experiment = Experiment.from_file(file, overrides)
+    experiment = Experiment.from_file(file, overrides, snapshot_given=snapshot is not None)
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
     run_and_show(experiment, targets, as_json=as_json, quiet=quiet)

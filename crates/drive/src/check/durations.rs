@@ -4,6 +4,7 @@
 use super::memory::largest_request;
 use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
+use crate::policies::routing::ReadRouting;
 use ftl::Layout;
 use host::config::ThinkConfig;
 use nand::Geometry;
@@ -19,10 +20,7 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) -> bool {
             problems.push(path, format!("{time}: {REMEDY}"));
         }
     }
-    let erase = &experiment.drive.nand.erase;
-    let phases = [erase.ramp, erase.execute, erase.recover, erase.verify];
-    let step: u128 = phases.iter().map(|phase| u128::from(phase.span().as_ns())).sum();
-    if problems.len() == before && step * u128::from(erase.steps) > limit() {
+    if problems.len() == before && experiment.drive.nand.erase.whole_ns() > limit() {
         problems.push("drive.nand.erase", format!("an erase is longer than a year; {REMEDY}"));
     }
     problems.len() == before
@@ -94,6 +92,12 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
     add("drive.nand.erase.verify", Some(erase.verify));
     add("drive.nand.decode", Some(drive.nand.decode));
     add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
+    add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
+    let within = match &drive.scheduler.read_routing {
+        ReadRouting::Deadline(deadline) => Some(deadline.within),
+        _ => None,
+    };
+    add("drive.scheduler.read_routing.within", within);
     add("drive.buffer.latency", Some(drive.buffer.latency));
     add("drive.buffer.partial_after", drive.buffer.partial_after);
     add("drive.firmware.read", Some(drive.firmware.read));

@@ -4,7 +4,7 @@
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Layout, PoolId, RESERVE, StreamSharing, Thresholds};
+use ftl::{BinId, FactoryBlocks, Ftl, Layout, PoolId, RESERVE, StreamSharing, Thresholds};
 use settings::Problems;
 
 /// What collection has to work with.
@@ -13,6 +13,37 @@ pub struct Space {
     pub thresholds: [u32; 3],
     /// Spare that collection can use, as a share of the data, where it is least.
     pub spare_for_collection: f64,
+}
+
+/// What a drive has that is started from a snapshot.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Mapping units that hold data.
+    pub mapped_units: u32,
+    /// Retired blocks, by bin.
+    pub bad_blocks: Vec<u32>,
+}
+
+impl Found {
+    /// What the firmware of a drive has.
+    pub fn of(ftl: &Ftl) -> Self {
+        let bad = |bin| ftl.layout.blocks_per_bin() - ftl.good_blocks(BinId(bin));
+        Self {
+            mapped_units: ftl.mapped_units(),
+            bad_blocks: (0..ftl.layout.bins).map(bad).collect(),
+        }
+    }
+}
+
+/// What is known of the drive before the run.
+#[derive(Clone, Copy)]
+pub enum Start<'a> {
+    /// It is new, or what preconditioning makes of it.
+    New,
+    /// It comes from a snapshot that was not looked at.
+    Unknown,
+    /// It comes from a snapshot, and has this.
+    Found(&'a Found),
 }
 
 /// Checks the thresholds.
@@ -24,7 +55,14 @@ pub struct Space {
 /// reached, and must leave a whole batch dead in one of B - o - u. The same holds
 /// of the stop threshold: a collection that cannot pass it would squeeze out every
 /// dead batch for every block that is opened, without end.
-pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) -> Space {
+///
+/// Of a snapshot that was not looked at this cannot be said; it is when it is.
+pub fn check(
+    experiment: &Experiment,
+    layout: &Layout,
+    start: Start<'_>,
+    problems: &mut Problems,
+) -> Space {
     let config = &experiment.drive.ftl;
     let thresholds = Thresholds::new(&config.gc, layout);
     let [urgent, soft, stop] = thresholds.in_blocks();
@@ -44,30 +82,51 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
             format!("{stop} blocks are less than the soft threshold of {soft}"),
         );
     }
-    let pools = pools(experiment, layout);
-    for (what, blocks) in [("urgent", urgent), ("stop", stop)] {
-        let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
-        // The first of the worst.
-        let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);
-        if let Some((short, pool)) = worst {
-            problems.push(
-                "drive.ftl.over_provisioning",
-                format!(
-                    "the {what} threshold of {blocks} blocks can never be passed: {} has {} good blocks, of which {} would be open and {} free, \
-                     and has to hold {} blocks of data; {short} more spare blocks a bin are needed, or lower thresholds from {path}.{what} down",
-                    pool.worst_named(layout),
-                    pool.good,
-                    pool.open,
-                    blocks + 1,
-                    pool.units.div_ceil(u64::from(layout.units_per_block()) * pool.bins),
-                ),
-            );
-            break;
-        }
+    let pools = pools(experiment, layout, start);
+    if !matches!(start, Start::Unknown)
+        && let Some((path, shortage)) = shortage_of(&pools, layout, &thresholds, start)
+    {
+        problems.push(path, shortage);
     }
     let spares = pools.iter().map(|pool| pool.spare(layout, soft));
     let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
     Space { thresholds: [urgent, soft, stop], spare_for_collection }
+}
+
+/// The threshold that a drive of a snapshot can never pass, if there is one, with its path.
+pub fn shortage(
+    experiment: &Experiment,
+    layout: &Layout,
+    found: &Found,
+) -> Option<(&'static str, String)> {
+    let start = Start::Found(found);
+    let thresholds = Thresholds::new(&experiment.drive.ftl.gc, layout);
+    shortage_of(&pools(experiment, layout, start), layout, &thresholds, start)
+}
+
+fn shortage_of(
+    pools: &[Pool],
+    layout: &Layout,
+    thresholds: &Thresholds,
+    start: Start<'_>,
+) -> Option<(&'static str, String)> {
+    let [urgent, _, stop] = thresholds.in_blocks();
+    [("urgent", urgent), ("stop", stop)].into_iter().find_map(|(what, blocks)| {
+        let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
+        // The first of the worst.
+        let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);
+        let (short, pool) = worst?;
+        let problem = format!(
+            "the {what} threshold of {blocks} blocks can never be passed: {} has {} good blocks, of which {} would be open and {} free, \
+             and has to hold {} blocks of data; {short} more spare blocks a bin are needed, or lower thresholds from drive.ftl.gc.{what} down",
+            pool.worst_named(layout, start),
+            pool.good,
+            pool.open,
+            blocks + 1,
+            pool.units.div_ceil(u64::from(layout.units_per_block()) * pool.bins),
+        );
+        Some(("drive.ftl.over_provisioning", problem))
+    })
 }
 
 /// What the bins of a pool have and must hold. Data spreads evenly over them, so the
@@ -84,12 +143,17 @@ struct Pool {
     open: u32,
 }
 
-fn pools(experiment: &Experiment, layout: &Layout) -> Vec<Pool> {
+fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<Pool> {
     let config = &experiment.drive.ftl;
-    let streams = Streams::new(experiment.seed);
-    let mut factory = FactoryBlocks::new(layout, &config.bad_blocks, streams);
-    let bad: Vec<u32> = (0..layout.bins).map(|_| factory.of_next_bin().len() as u32).collect();
-    let footprint = footprint(experiment, layout);
+    let bad = match start {
+        Start::Found(found) => found.bad_blocks.clone(),
+        Start::New | Start::Unknown => {
+            let streams = Streams::new(experiment.seed);
+            let mut factory = FactoryBlocks::new(layout, &config.bad_blocks, streams);
+            (0..layout.bins).map(|_| factory.of_next_bin().len() as u32).collect()
+        }
+    };
+    let footprint = footprint(experiment, layout, start);
     let share = |pool: PoolId| {
         (u128::from(layout.logical_units_of(pool)) * u128::from(footprint))
             .div_ceil(u128::from(layout.logical_units)) as u64
@@ -128,22 +192,23 @@ impl Pool {
         (usable / data - 1.0).max(0.0)
     }
 
-    fn worst_named(&self, layout: &Layout) -> String {
-        let blocks = layout.blocks_per_bin();
-        match self.good == blocks {
+    fn worst_named(&self, layout: &Layout, start: Start<'_>) -> String {
+        let of = if let Start::Found(_) = start { "the snapshot" } else { "this seed" };
+        match self.good == layout.blocks_per_bin() {
             true => "each bin".into(),
-            false => format!("bin {} (with the bad blocks of this seed)", self.worst.0),
+            false => format!("bin {} (with the bad blocks of {of})", self.worst.0),
         }
     }
 }
 
 /// Units that can ever hold data: what is filled and what is written to.
-fn footprint(experiment: &Experiment, layout: &Layout) -> u32 {
-    if experiment.precondition.snapshot.is_some() {
-        // Unknown until the snapshot is read: it may be full.
-        return layout.logical_units;
-    }
-    let filled = filled_units(&experiment.precondition, layout.logical_units);
+fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
+    let filled = match start {
+        Start::New => filled_units(&experiment.precondition, layout.logical_units),
+        // It may be full.
+        Start::Unknown => layout.logical_units,
+        Start::Found(found) => found.mapped_units,
+    };
     let unit = layout.unit_bytes;
     let written: u64 = experiment
         .workload

@@ -140,6 +140,15 @@ impl Buffer {
     pub fn is_full(&self) -> bool {
         self.used() >= self.capacity
     }
+    /// Units whose current data is in the buffer.
+    pub fn units(&self) -> usize {
+        self.index.len()
+    }
+    /// The unit of an entry that is its current data.
+    pub fn current(&self, id: EntryId) -> Option<Lpn> {
+        let lpn = self.entries[id].lpn;
+        (self.find(lpn) == Some(id)).then_some(lpn)
+    }
     /// Units that wait in lists.
     pub fn pending(&self) -> u32 {
         self.pending
@@ -286,9 +295,8 @@ impl Buffer {
         self.lists[pool.0 as usize].count
     }
     /// What waits in a pool's list, in order.
-    pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = Lpn> {
-        let next = |id: &EntryId| self.entries[*id].next;
-        std::iter::successors(self.head(pool), next).map(|id| self.entries[id].lpn)
+    pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = EntryId> {
+        std::iter::successors(self.head(pool), |id| self.entries[*id].next)
     }
     /// The pool with the most entries waiting.
     pub fn fullest(&self) -> Option<PoolId> {

@@ -30,6 +30,10 @@ pub struct Job {
     running: bool,
     /// It was an idle gap.
     pub(super) by_idleness: bool,
+    /// True where the present victim, or the last one, is scrubbed.
+    pub(super) scrubs: bool,
+    /// A look of scrubbing is due.
+    pub(super) look: bool,
     /// Read and not yet written: logical unit and the place it was read from.
     pub(super) staged: Vec<[u32; 2]>,
     erases: u32,
@@ -37,8 +41,6 @@ pub struct Job {
     pace: u32,
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
-    /// True where the present victim, or the last one, is scrubbed.
-    pub(super) scrubs: bool,
 }
 
 impl Job {
@@ -52,13 +54,20 @@ impl Job {
         let nothing = self.reads + self.writes + self.erases == 0;
         nothing && self.victim.is_none() && self.staged.is_empty() && self.draining.is_empty()
     }
+    /// No idle gap comes any more: what one has begun goes on as any collection.
+    pub fn end_idleness(&mut self) {
+        self.running &= !(self.by_idleness && self.is_idle());
+        self.by_idleness = false;
+    }
     /// Begins to move a block that is scrubbed.
     pub fn begin_scrub(&mut self, block: BlockId) {
         self.victim = Some(block);
         self.next = 0;
-        self.pace = 0;
-        self.by_idleness = false;
         self.scrubs = true;
+    }
+    /// True while data of a scrubbed block has not been asked to be written.
+    fn is_scrubbing(&self) -> bool {
+        self.scrubs && (self.victim.is_some() || self.reads > 0 || !self.staged.is_empty())
     }
 }
 
@@ -111,12 +120,14 @@ impl Device {
 
     pub(super) fn class_of(&self, bin: BinId) -> Class {
         if !self.gc_config.preemptible && self.groups[self.group_of(bin)].reserved_by == Some(bin) {
-            Class::Held
-        } else if self.jobs[bin].debt > 0 || self.ftl.level(bin) == Level::Urgent {
-            Class::Urgent
-        } else {
-            Class::Soft
+            return Class::Held;
         }
+        let job = &self.jobs[bin];
+        let level = self.ftl.level(bin);
+        // A block that is scrubbed is in the way of a collection that is owed, but there
+        // must be one.
+        let owed = job.debt > 0 && (!job.scrubs || level != Level::Ample);
+        if owed || level == Level::Urgent { Class::Urgent } else { Class::Soft }
     }
 
     /// A host's batch is bound in a bin. Between the soft and the urgent
@@ -164,19 +175,28 @@ impl Device {
     }
 
     /// A collection that an idle gap began makes way for whatever comes, unless it
-    /// keeps its unit: what has come then waits for it.
+    /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
     fn yields(&self, bin: BinId) -> bool {
         let group = &self.groups[self.group_of(bin)];
-        self.jobs[bin].by_idleness
+        let job = &self.jobs[bin];
+        job.by_idleness
+            && !job.look
+            && !job.is_scrubbing()
             && self.ftl.level(bin) == Level::Ample
             && group.reserved_by != Some(bin)
             && group.queued() > 0
     }
 
-    /// Chooses the next victim, if the bin needs and can take one.
+    /// Chooses the next victim, of collection or of scrubbing.
     fn next_victim(&mut self, bin: BinId) -> bool {
+        if self.jobs[bin].look { self.next_with_look(bin) } else { self.next_collected(bin) }
+    }
+
+    /// Chooses the next victim of collection, if the bin needs and can take one.
+    pub(super) fn next_collected(&mut self, bin: BinId) -> bool {
         let job = &self.jobs[bin];
-        if !job.running || self.yields(bin) {
+        // What was read for scrubbing is written as that.
+        if !job.running || job.is_scrubbing() || self.yields(bin) {
             return false;
         }
         let under_way = job.draining.len() as u32 + job.erases;
@@ -393,7 +413,10 @@ impl Device {
         self.ftl.finish(at);
         let job = &mut self.jobs[bin];
         job.writes -= 1;
-        job.debt = job.debt.saturating_sub(count);
+        // Scrubbing gains no space: what is owed stays owed.
+        if source == Source::Gc {
+            job.debt = job.debt.saturating_sub(count);
+        }
     }
 
     /// Has a victim erased once nothing stands against it.

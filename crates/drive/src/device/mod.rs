@@ -545,6 +545,10 @@ impl Device {
         );
         &mut self.ftl
     }
+    /// True where the drive holds data of a unit, in its buffer or on flash.
+    pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
+        self.buffer.find(lpn).is_some() || self.ftl.lookup(lpn).is_some()
+    }
     /// Flash operations so far.
     pub fn counters(&self) -> &Counters {
         &self.counters

@@ -1,11 +1,11 @@
 //! Scrubbing in time: at each interval the next bin is looked at, and the block that the
-//! policy takes, if any, is moved and erased as a collected one is. A bin that is being
-//! collected is passed over.
+//! policy takes, if any, is moved and erased as a collected one is. Where the bin is being
+//! collected the look is remembered: it comes between two victims.
 
 use super::Device;
 use super::event::Event;
 use engine::Span;
-use ftl::{BinId, ScrubConfig};
+use ftl::{BinId, Level, ScrubConfig};
 use metrics::Holder;
 
 /// Whose turn it is.
@@ -42,21 +42,38 @@ impl Device {
     /// Nothing is scrubbed any more.
     pub(super) fn end_scrubbing(&mut self) {
         self.scrubs = None;
+        self.agenda.withdraw(|event| matches!(event, Event::Scrub));
+        self.jobs.as_mut_slice().iter_mut().for_each(|job| job.look = false);
     }
 
     pub(super) fn scrub_due(&mut self) {
-        // It was due when scrubbing ended.
-        let Some(turn) = &mut self.scrubs else { return };
+        let turn = self.scrubs.as_mut().expect("its event goes with it");
         let bin = turn.next;
         turn.next = BinId((bin.0 + 1) % self.ftl.layout.bins);
         self.agenda.schedule(self.now + turn.interval, Event::Scrub);
+        self.jobs[bin].look = true;
+        self.collect(bin);
+    }
+
+    /// The next victim of a bin at which a look is due. Urgent collection goes first; else
+    /// the two take turns, so that neither is put off for ever.
+    pub(super) fn next_with_look(&mut self, bin: BinId) -> bool {
+        if self.jobs[bin].scrubs || self.ftl.level(bin) == Level::Urgent {
+            return self.next_collected(bin) || self.look(bin);
+        }
+        // Collection begins nothing new before the look.
+        self.jobs[bin].is_idle() && (self.look(bin) || self.next_collected(bin))
+    }
+
+    /// Looks at a bin, if nothing is under way there; returns whether a block is taken.
+    fn look(&mut self, bin: BinId) -> bool {
         if !self.jobs[bin].is_idle() {
-            return;
+            return false;
         }
-        if let Some(block) = self.ftl.pick_scrub(bin) {
-            self.jobs[bin].begin_scrub(block);
-            self.collect(bin);
-        }
+        self.jobs[bin].look = false;
+        let Some(block) = self.ftl.pick_scrub(bin) else { return false };
+        self.jobs[bin].begin_scrub(block);
+        true
     }
 
     /// Whose reads those of a bin's collection are.

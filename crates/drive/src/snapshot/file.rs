@@ -3,6 +3,7 @@
 //! What is zero is left out where the file system can do that.
 
 use super::Origin;
+use crate::check::Found;
 use crate::device::empty_firmware;
 use engine::is_zero;
 use ftl::Ftl;
@@ -87,6 +88,17 @@ pub fn info(path: &Path) -> Result<Origin, Damaged> {
     Kept::open(path).map(|kept| kept.header.origin)
 }
 
+/// As [`info`], and what the check of an experiment asks of the drive.
+///
+/// # Errors
+/// Where there is no such file, or none with a snapshot.
+pub fn content(path: &Path) -> Result<(Origin, Found), Damaged> {
+    Kept::open(path).map(|kept| {
+        let found = kept.found();
+        (kept.header.origin, found)
+    })
+}
+
 /// What names the content of a snapshot's file, of which only the beginning is read: its
 /// header, which has the checksums of all the rest.
 ///
@@ -103,23 +115,14 @@ impl Kept {
     fn open(path: &Path) -> Result<Self, Damaged> {
         let opened = File::open(path).map_err(Fault::Io).and_then(|mut file| {
             let header = read_header(&mut file)?;
-            let mut end = file.stream_position()?;
-            let place = |column: &Column| {
-                let begin = end.next_multiple_of(ALIGN);
-                end = begin + column.bytes;
-                begin
-            };
-            let places = header.columns.iter().map(place).collect();
-            match file.metadata()?.len() == end {
-                true => Ok(Self {
-                    path: path.to_owned(),
-                    file: Arc::new(file.try_clone()?),
-                    input: Mutex::new(file),
-                    header,
-                    places,
-                }),
-                false => Err(Fault::Io(io::ErrorKind::UnexpectedEof.into())),
-            }
+            let places = places(&header, file.stream_position()?, file.metadata()?.len())?;
+            Ok(Self {
+                path: path.to_owned(),
+                file: Arc::new(file.try_clone()?),
+                input: Mutex::new(file),
+                header,
+                places,
+            })
         });
         opened.map_err(|fault| damaged(path, fault))
     }
@@ -173,6 +176,12 @@ impl Kept {
         &self.header.origin
     }
 
+    /// What the check of an experiment asks of the drive.
+    pub fn found(&self) -> Found {
+        let Header { origin, rest, .. } = &self.header;
+        Found { mapped_units: origin.mapped_units, bad_blocks: rest.bad_blocks() }
+    }
+
     /// The firmware that was kept. Its map stays in the file, whose memory all that are
     /// made from it share, until it is changed.
     ///
@@ -191,8 +200,10 @@ impl Kept {
             columns.find(|(column, _)| column.name == name)
         };
         let mut input = self.input();
-        // Beyond every file, where there is no such column.
-        let place = |name| find(name).map_or(u64::MAX >> 1, |(_, place)| *place);
+        let place = |name, bytes| {
+            let found = find(name).filter(|(column, _)| column.bytes == bytes);
+            found.map(|(_, place)| *place)
+        };
         ftl.take_columns(&self.header.rest, &self.file, &place, &mut |name, into| {
             let found = find(name).filter(|(column, _)| column.bytes == into.len() as u64);
             let (_, place) = found
@@ -200,6 +211,26 @@ impl Kept {
             input.seek(SeekFrom::Start(*place))?;
             Ok(input.read_exact(into)?)
         })
+    }
+}
+
+/// Where each column begins in a file of `length` bytes, which ends with the last one.
+fn places(header: &Header, behind_header: u64, length: u64) -> Result<Vec<u64>, Fault> {
+    let mut end = Some(behind_header);
+    let place = |column: &Column| {
+        let begin = end?.checked_next_multiple_of(ALIGN)?;
+        end = begin.checked_add(column.bytes);
+        Some(begin)
+    };
+    let places: Option<Vec<u64>> = header.columns.iter().map(place).collect();
+    match (places, end) {
+        (Some(places), Some(end)) if end == length => Ok(places),
+        (Some(_), Some(end)) if end < length => {
+            let more = length - end;
+            let problem = format!("{more} bytes stand behind its end: take the snapshot anew");
+            Err(Fault::Other(problem))
+        }
+        _ => Err(Fault::Io(io::ErrorKind::UnexpectedEof.into())),
     }
 }
 

@@ -28,6 +28,9 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 15] {
     let allocation = &ftl.allocation;
     let physical = nand::Geometry::from(geometry).physical_bytes();
     let exported = ftl.over_provisioning.exported_bytes(physical);
+    // Without it: what one program command writes.
+    let row = u64::from(ftl.block_planes).saturating_mul(geometry.page_size.bytes());
+    let stripe = allocation.stripe.map_or(row.max(ftl.unit.bytes()), |size| size.bytes());
     let units = exported.map(|bytes| (bytes / u128::from(ftl.unit.bytes()).max(1)) as u64);
     [
         ("drive.geometry.channels", geometry.channels.into()),
@@ -41,7 +44,7 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 15] {
         ("drive.ftl.block_planes", ftl.block_planes.into()),
         ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
         ("drive.ftl.allocation.pool", json!(allocation.pool)),
-        ("drive.ftl.allocation.stripe", json!(allocation.stripe)),
+        ("drive.ftl.allocation.stripe", format!("{stripe} bytes").into()),
         ("drive.ftl.allocation.order", json!(allocation.order)),
         ("drive.ftl.allocation.streams", json!(allocation.streams)),
         ("drive.ftl.bad_blocks.factory", json!(ftl.bad_blocks.factory)),

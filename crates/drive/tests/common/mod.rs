@@ -475,6 +475,10 @@ impl Bench {
         self.done.iter().find(|done| done.tag == tag).expect("it completed").clone()
     }
 
+    /// Whether the command called `tag` has completed.
+    pub fn is_done(&self, tag: u32) -> bool {
+        !self.outstanding.contains(&tag)
+    }
     /// The command called `tag`, which has completed.
     pub fn done(&self, tag: u32) -> &Done {
         self.done.iter().find(|done| done.tag == tag).expect("it completed")

@@ -127,7 +127,7 @@ fn suspension_cases() -> Vec<Case> {
             "drive.scheduler.read_routing(deadline).within",
             std::slice::from_ref(&at_steps),
         )
-        .given(&[set("scheduler.read_routing", "{ policy = 'deadline', within = '1 s' }")])
+        .given(&[set("scheduler.read_routing", "{ policy = 'deadline', within = '1400 us' }")])
         .under([("999 us", twice), ("1100 us", once), ("1225 us", waits)]),
         beside_an_erase(
             "drive.scheduler.read_routing(python).function",

@@ -299,14 +299,15 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
     let has_safe_points = text.contains("preemptible = true") && !text.contains("steps = 1,");
     if has_safe_points && dice.once_in(2) {
-        let routing = ["\"suspend\"", "20 us", "0 s", "1500 us"].map(|within| {
-            match within.starts_with('"') {
+        // Two steps, the fewest, take 216 us at least: any deadline may be missed.
+        let routing =
+            ["\"suspend\"", "20 us", "0 s", "200 us"].map(|within| match within.starts_with('"') {
                 true => within.to_owned(),
                 false => format!("{{ policy = \"deadline\", within = \"{within}\" }}"),
-            }
-        });
+            });
         let routing = &routing[dice.below(4) as usize];
-        let most = dice.of(&["", ", most = 1", ", most = 2"]);
+        let twice = if text.contains("steps = 2,") { ", most = 1" } else { ", most = 2" };
+        let most = dice.of(&["", ", most = 1", twice]);
         writeln!(text, "read_routing = {routing}\nsuspension = {{ policy = \"at-steps\"{most} }}")
             .unwrap();
     } else if dice.once_in(2) {

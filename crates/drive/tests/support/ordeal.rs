@@ -3,6 +3,7 @@
 
 use drive::check::check;
 use drive::{Device, Experiment, Run, RunError, load};
+use ftl::Lpn;
 use host::trace::Survey;
 use host::{HostError, WorkloadConfig};
 use metrics::State;
@@ -265,21 +266,35 @@ fn run_checked(
     Ok((Outcome::Completed(Box::new(account)), chained))
 }
 
-/// Shuts the drive down and starts it again: its map is sound, and what it holds can be
-/// read and overwritten.
+/// Shuts the drive down and starts it again: its map is sound, it has data of the units that
+/// the drive had data of, and what it holds can be read and overwritten.
 fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
     let worn = is_worn(run.device(), experiment);
+    let device = run.device();
+    let units = (0..device.ftl().layout.logical_units).map(Lpn);
+    let held: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
     let snapshot = match run.into_snapshot(experiment) {
         Ok(snapshot) => snapshot,
         Err(_) if worn => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    snapshot.firmware().map_err(|error| error.to_string())?.audit()?;
+    let firmware = snapshot.firmware().map_err(|error| error.to_string())?;
+    firmware.audit()?;
+    let kept = (0..firmware.layout.logical_units).map(Lpn);
+    let kept: Vec<Lpn> = kept.filter(|lpn| firmware.lookup(*lpn).is_some()).collect();
+    if kept != held {
+        let (kept, held) = (kept.len(), held.len());
+        return Err(format!("shut down, the drive has {kept} units of data, before {held}"));
+    }
     let mut again = experiment.clone();
     again.run.requests = Some(again.run.requests.map_or(50, |most| most.min(50)));
     again.run.warm_up = None;
     let prepared = drive::Prepared::new(&again, Some(&snapshot), &mut |_| true);
-    let prepared = prepared.map_err(|error| error.to_string())?.expect("nobody ends it");
+    let prepared = match prepared {
+        // What is left of it is not enough for the thresholds.
+        Err(RunError::Unfit(_)) if worn => return Ok(()),
+        prepared => prepared.map_err(|error| error.to_string())?.expect("nobody ends it"),
+    };
     let mut run = Run::start(&again, surveys, prepared).map_err(|error| error.to_string())?;
     loop {
         match run.advance(1 << 14) {
