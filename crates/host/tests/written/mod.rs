@@ -83,13 +83,16 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
                     }
                 }
             }
+            // The flush is part of the write behind it.
+            Format::Blkparse if flushes_first(rows, index + 1) => Ok(()),
             Format::Blkparse if kind == Kind::Flush => {
                 writeln!(text, "  8,{device:<3}  0  1 {s:>5}.{rest:06}000  7  Q FWS [x]")
             }
             Format::Blkparse => {
-                // Some writes come with a flush, and some are through to the medium.
+                // Some writes are through to the medium.
                 let rwbs = match kind {
-                    Kind::Write => ["WS", "FW", "WFS", "FWFSM"][index % 4],
+                    Kind::Write if flushes_first(rows, index) => ["FW", "FWFSM"][index % 2],
+                    Kind::Write => ["WS", "WFS"][index % 2],
                     Kind::Read => "RS",
                     _ => "D",
                 };
@@ -127,6 +130,17 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
             Skips: 0 forward (0 -   0.0%)\n";
     }
     text
+}
+
+/// True for a write that comes with the flush before it: one request of Linux.
+fn flushes_first(rows: &[Meant], write: usize) -> bool {
+    let (Some((us, device, command)), Some(before)) = (rows.get(write), write.checked_sub(1))
+    else {
+        return false;
+    };
+    let (us_before, device_before, flush) = &rows[before];
+    (us, device) == (us_before, device_before)
+        && (flush.kind, command.kind) == (Kind::Flush, Kind::Write)
 }
 
 /// The request packet of a row of ETW.

@@ -340,7 +340,7 @@ impl Stretches {
         let count = self.apart().saturating_sub(devices).saturating_sub(seen_count);
         // A sample of n regions is wrong about what is touched by one part in √n.
         let regions = (touched / one_in / REGION_UNITS).max(1);
-        let is_doubtful = (units as f64) < 3.0 * touched as f64 / libm::sqrt(regions as f64);
+        let is_doubtful = (units as f64) < 2.0 * touched as f64 / libm::sqrt(regions as f64);
         if units > 0 && (count > 0 || !is_doubtful) {
             let count = count.clamp(1, units);
             let entry = gaps.entry(half_octave(units / count));
