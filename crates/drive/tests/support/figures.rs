@@ -13,6 +13,9 @@ use std::path::Path;
 /// Requests of a stand-in that is longer or shorter than its trace, at most.
 const ROWS_MAX: u64 = 400;
 
+/// A trace that lasts longer, as damage makes it, may have no stand-in: 146 years.
+const LONG_NS: u64 = 1 << 62;
+
 /// Measures each trace of an experiment, converts it, and makes a stand-in for it. Its
 /// files are in `folder`; where they are sound, all of it succeeds.
 ///
@@ -109,6 +112,9 @@ fn stood_in(
     let requests = if stream.chance(0.5) { usual.requests } else { 1 + stream.below(ROWS_MAX) };
     let wishes = Wishes { requests, seed: stream.bits(), ..usual };
     let faults = model.faults(&usual);
+    if !faults.is_empty() && found.span_ns >= LONG_NS {
+        return Ok(());
+    }
     if !faults.is_empty() {
         return Err(format!("a description is refused: {faults:?}"));
     }
