@@ -124,7 +124,7 @@ def test_convert_takes_a_window_and_compresses_by_name(flashscape, trace, tmp_pa
     [
         ("--to=nothing", "no format 'nothing'"),
         ("--drop=erase", "no kind 'erase'"),
-        ("--start=5 parsecs", "is not a time"),
+        ("--start=5 parsecs", 'no unit "parsecs"'),
         ("--devices=7", "has no device 7"),
     ],
 )
@@ -274,3 +274,76 @@ def test_convert_and_describe_take_the_readers_options(flashscape, tmp_path):
     assert wrong.status == 2
     assert "waits has no meaning for SPC" in wrong.err
     assert flashscape("trace", "describe", "spc", "--out=stats.json").status == 0
+
+
+def test_a_description_does_not_tell_the_last_address(trace):
+    info = fs.trace.info(trace)
+    exact = info.statistics["footprint"]["span_bytes"]
+    described = json.loads(info.description())
+    footprint = described["statistics"]["footprint"]
+    units = described["model"]["layout"]["span_units"]
+    assert footprint["span_bytes"] == units * 4096 >= exact
+    assert footprint["touched_share"] == footprint["touched_bytes"] / (units * 4096)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "said"),
+    [
+        ("info", "--memory=4k", "did you mean"),
+        ("info", "--memory=1.5 B", "not a whole number of B"),
+        ("info", "--memory=0 B", "more than 0 B"),
+        ("info", "--memory=99999999 TiB", "--memory"),
+        ("info", "--block-size=4k", "did you mean"),
+        ("info", "--block-size=99999999 TiB", "--block-size"),
+        ("convert", "--devices=-1", "-1 is no device number"),
+        ("convert", "--devices=4294967296", "4294967296 is no device number"),
+        ("convert", "--end=99999999999h", "--end"),
+        ("convert", "--start=1.5 ns", "not a whole number of ns"),
+        ("imitate", "--span=99999999 TiB", "--span"),
+    ],
+)
+def test_sizes_and_times_are_read_as_in_configurations(
+    flashscape, trace, tmp_path, command, option, said
+):
+    rest = {
+        "info": (),
+        "convert": (tmp_path / "out", "--to=msr"),
+        "imitate": (f"--out={tmp_path / 'out'}",),
+    }
+    ended = flashscape("trace", command, trace, option, *rest[command])
+    assert ended.status == 2
+    assert said in ended.err
+    assert "bug of flashscape" not in ended.err
+
+
+def test_figures_go_through_links_and_into_no_device(flashscape, trace, tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    link.symlink_to(real)
+    ended = flashscape("trace", "info", trace, f"--json={link}", "--force", "--quiet")
+    assert ended.status == 0
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["requests"]
+    for path, said in (("/dev/null", "no regular file"), (tmp_path / "lost", "leads nowhere")):
+        if path != "/dev/null":
+            path.symlink_to(tmp_path / "absent")
+        ended = flashscape("trace", "info", trace, f"--json={path}", "--force", "--quiet")
+        assert ended.status != 0
+        assert said in ended.err
+
+
+def test_a_stand_in_of_nothing_is_refused(flashscape, trace, tmp_path):
+    stats, out = tmp_path / "stats.json", tmp_path / "out.csv"
+    fs.trace.describe(trace, stats)
+    everything = "read,write,trim,flush,write-zeroes"
+    ended = flashscape("trace", "imitate", stats, f"--out={out}", f"--drop={everything}")
+    assert ended.status != 0
+    assert "no request is left" in ended.err
+    assert not out.exists()
+
+
+def test_a_trace_is_no_description(flashscape, trace, tmp_path):
+    ended = flashscape("trace", "imitate", trace, f"--out={tmp_path / 'out'}")
+    assert ended.status != 0
+    assert "is no description of a trace" in ended.err
+    assert "struct" not in ended.err

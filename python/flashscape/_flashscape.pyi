@@ -21,9 +21,11 @@ __all__ = [
     "__version__",
     "presets",
     "schema",
+    "size_bytes",
     "snapshot_header",
     "snapshot_origin",
     "states",
+    "time_ns",
     "toml",
     "trace_convert",
     "trace_description_version",
@@ -42,6 +44,12 @@ def presets() -> list[tuple[str, str, str]]:
 
 def schema() -> str:
     """Return the JSON Schema of an experiment, as JSON text."""
+
+def size_bytes(text: str) -> int:
+    """Return the bytes of a size as configurations write it; raise ValueError."""
+
+def time_ns(text: str) -> int:
+    """Return the nanoseconds of a time as configurations write it; raise ValueError."""
 
 def states() -> list[tuple[str, str]]:
     """Name and meaning of every state that time is charged to."""

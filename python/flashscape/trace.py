@@ -29,6 +29,9 @@ VERSION = _flashscape.trace_description_version()
 
 _KEY = "trace_description"
 
+_UNIT = 4096
+"""Bytes of a unit of places."""
+
 
 class Format(NamedTuple):
     """A format of traces, which can be replayed and measured."""
@@ -127,12 +130,14 @@ class TraceInfo:
 
     def description(self) -> str:
         """The contents of a file for ``imitate``: statistics only, and not where the trace lies."""
+        model = json.loads(self._model)
         statistics = {k: v for k, v in self.statistics.items() if k != "devices"}
+        statistics["footprint"] = _with_coarse_span(statistics["footprint"], model)
         whole = {
             _KEY: VERSION,
             "flashscape": __version__,
             "statistics": {"format": self.format, **statistics},
-            "model": json.loads(self._model),
+            "model": model,
         }
         # A row of figures takes a line.
         text = json.dumps(whole, indent=1, ensure_ascii=False)
@@ -150,6 +155,13 @@ class TraceInfo:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{k['kind']}: {k['requests']}" for k in self.statistics["kinds"])
         return f"<TraceInfo {self.file['file']}: {self.format}, {kinds}>"
+
+
+def _with_coarse_span(footprint: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+    """The footprint with the span as coarse as the model has it: the exact one is an address."""
+    span = model["layout"]["span_units"] * _UNIT
+    share = min(footprint["touched_bytes"] / span, 1.0) if span else 0.0
+    return {**footprint, "span_bytes": span, "touched_share": share}
 
 
 def _remarks(file: dict[str, Any]) -> list[str]:
@@ -326,6 +338,10 @@ def refuse_if_there(path: Path, *, force: bool) -> None:
     """Raise OutputError where a file would be overwritten that was not to be."""
     if path.is_dir():
         raise OutputError(f"{path}: this is a directory; name a file")
+    if path.is_symlink() and not path.exists():
+        raise OutputError(f"{path}: this link leads nowhere; name a file")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path}: this is no regular file (a pipe, a device); name a file")
     if path.exists() and not force:
         raise OutputError(f"{path}: there is such a file; choose another name, or --force")
 
@@ -333,6 +349,8 @@ def refuse_if_there(path: Path, *, force: bool) -> None:
 def write(path: Path, text: str, *, force: bool) -> None:
     """Write a file, whole or not at all; raise OutputError."""
     refuse_if_there(path, force=force)
+    # What a link leads to is written, and the link stays.
+    path = path.resolve()
     staged = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:
         staged.write_text(text, encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flashscape import _flashscape
+
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -14,17 +16,14 @@ def duration(ns: float | None) -> str:
     return _scaled(ns, _TIMES, "ns")
 
 
-def nanoseconds(text: str) -> float:
-    """A duration as configurations write it: ``3.5 ms``."""
-    number, unit = text.split()
-    return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}[unit]
+def nanoseconds(text: str) -> int:
+    """A duration as configurations write it: ``3.5 ms``; raise ValueError."""
+    return _flashscape.time_ns(text)
 
 
 def size_of(text: str) -> int:
-    """A size as configurations write it: ``4 KiB``."""
-    number, unit = text.split()
-    prefix, base = unit.removesuffix("B").removesuffix("i"), 1024 if "i" in unit else 1000
-    return round(float(number) * float(base) ** "_KMGT".index(prefix.upper() or "_"))
+    """A size as configurations write it: ``4 KiB``; raise ValueError."""
+    return _flashscape.size_bytes(text)
 
 
 def size(count: float) -> str:

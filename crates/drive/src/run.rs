@@ -221,6 +221,10 @@ impl Run {
         let streams = Streams::new(experiment.seed);
         let Prepared { mut device, history } = prepared;
         let capacity = device.ftl().layout.exported_bytes();
+        let found: Vec<Option<&Survey>> = surveys.iter().map(Option::as_ref).collect();
+        if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {
+            return Err(clash.into());
+        }
         let mut initiators = Vec::new();
         for (workload, survey) in experiment.workload.iter().zip(surveys) {
             for expanded in workload.expand(survey.as_ref()) {

@@ -12,6 +12,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use support::campaign::{Campaign, Tally, smaller};
 use support::kinds::{Case, Kind};
@@ -114,16 +115,9 @@ fn cases_that_once_failed_pass() {
     let drives = entries("fuzz");
     assert!(!drives.is_empty(), "they come with the repository");
     for entry in drives {
-        let (kind, file) = match entry.is_dir() {
-            true => (Kind::Trace, entry.join("case.toml")),
-            false => (Kind::Drive, entry),
-        };
-        match passes(kind, &file) {
-            Outcome::Completed(_) | Outcome::WornOut => {}
-            outcome if kind == Kind::Drive => {
-                panic!("{} tests nothing: {}", file.display(), outcome.name())
-            }
-            _ => {}
+        match entry.is_dir() {
+            true => passes(Kind::Trace, &entry.join("case.toml")),
+            false => passes(Kind::Drive, &entry),
         }
     }
     for file in entries("fuzz-texts") {
@@ -131,13 +125,64 @@ fn cases_that_once_failed_pass() {
     }
 }
 
-fn passes(kind: Kind, file: &Path) -> Outcome {
-    let text = std::fs::read_to_string(file).unwrap();
-    let case = Case { kind, text, files: Vec::new(), is_sound: false };
-    match case.run(file.parent().expect("a file is in a folder")) {
-        Ok((outcome, _)) => outcome,
-        Err(reason) => panic!("{}: {reason}", file.display()),
+/// A drive runs to its end; what may be refused says how it is to end.
+fn passes(kind: Kind, file: &Path) {
+    let case = Case::kept(kind, file);
+    let folder = Scratch::of(file.parent().expect("a file is in a folder"));
+    let (outcome, _) =
+        case.run(&folder.0).unwrap_or_else(|reason| panic!("{}: {reason}", file.display()));
+    let (name, ended) = (outcome.name(), file.display());
+    let runs = matches!(outcome, Outcome::Completed(_) | Outcome::WornOut);
+    match case.outcome() {
+        Some(expected) => assert_eq!(name, expected, "{ended}"),
+        None => assert!(
+            kind == Kind::Drive && runs,
+            "{ended}: {name}; if that is right, write \"# outcome: {name}\" into its first lines"
+        ),
     }
+}
+
+/// A copy of a folder's files, which a case may write beside.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn of(folder: &Path) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("flashscape-kept-{}-{number}", std::process::id());
+        let copy = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&copy).unwrap();
+        for file in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if file.is_file() {
+                std::fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+            }
+        }
+        Self(copy)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a campaign writes down is judged as it was in the campaign: a sound trace may not
+/// be refused.
+#[test]
+fn what_is_kept_of_a_sound_trace_stays_sound() {
+    let number =
+        (1..).step_by(3).find(|number| Kind::Trace.case(&Kind::Trace.dice(1, *number)).is_sound);
+    let mut case = Kind::Trace.case(&Kind::Trace.dice(1, number.expect("most are sound")));
+    let folder = std::env::temp_dir().join(format!("flashscape-sound-{}", std::process::id()));
+    for (_, content) in &mut case.files {
+        content.splice(0..0, *b"\x01\x02 no trace\n");
+    }
+    case.write(&folder);
+    let kept = Case::kept(Kind::Trace, &folder.join("case.toml"));
+    let found = kept.run(&folder).expect_err("its traces are unreadable");
+    assert!(found.starts_with("a sound trace"), "{found}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A case that is made smaller still fails, and nothing is left that it does not need.

@@ -29,5 +29,5 @@ pub use config::{Priority, WorkloadConfig};
 pub use error::{ConfigError, Fault, HostError, TraceError};
 pub use region::Region;
 pub use scatter::Scatter;
-pub use source::Source;
+pub use source::{Source, name_clashes};
 pub use zipf::Zipf;

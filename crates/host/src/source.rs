@@ -3,12 +3,13 @@
 use crate::bursts::Bursts;
 use crate::command::{Issue, Request};
 use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
-use crate::error::{ConfigError, HostError};
+use crate::error::{ConfigError, Fault, HostError};
 use crate::region::Region;
 use crate::synthetic::Synthetic;
 use crate::trace::replay::{self, Replay};
 use crate::trace::{Survey, survey_with};
 use engine::{Span, Streams};
+use std::collections::BTreeMap;
 
 /// One initiator's stream of requests.
 pub struct Source {
@@ -73,6 +74,32 @@ impl WorkloadConfig {
         };
         chosen.into_iter().map(|known| alone(known.device)).collect()
     }
+}
+
+/// Initiators of `workloads` that have the name of another, once those with
+/// `combine = "separate"` are expanded by what the surveys found: the index of the workload
+/// and what is wrong.
+pub fn name_clashes(
+    workloads: &[WorkloadConfig],
+    surveys: &[Option<&Survey>],
+) -> Vec<(usize, HostError)> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut clashes = Vec::new();
+    for (index, (workload, survey)) in workloads.iter().zip(surveys).enumerate() {
+        for initiator in workload.expand(*survey) {
+            let Some(other) = known.insert(initiator.name.clone(), index) else { continue };
+            let (name, other) = (&initiator.name, &workloads[other].name);
+            let problem = format!(
+                "an initiator of \"{}\" and one of \"{other}\" would both be called \"{name}\" \
+                 (combine = \"separate\" calls its initiators by the device); choose another name",
+                workload.name
+            );
+            let faults = vec![Fault::new("name", problem)];
+            let error = ConfigError { workload: workload.name.clone(), faults };
+            clashes.push((index, error.into()));
+        }
+    }
+    clashes
 }
 
 impl Source {

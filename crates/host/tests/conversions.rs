@@ -327,9 +327,21 @@ fn disorder_and_devices_are_refused_where_a_format_has_neither() {
         refusal.contains("1 request, the first in line 3: fio I/O log, version 3 needs stamps"),
         "{refusal}"
     );
-    let rebased = Choices { rebase: true, ..Choices::default() };
-    let refusal = converted(&input, &output, Target::Captured, &rebased).unwrap_err();
-    assert!(refusal.contains("--sort"), "{refusal}");
+    // Stamps count from the earliest, wherever it stands.
+    let rebased = Choices { rebase: true, force: true, ..Choices::default() };
+    converted(&input, &output, Target::Captured, &rebased).unwrap();
+    let stamps = |output: &Path| {
+        read(output, Target::Captured).iter().map(|request| request.0).collect::<Vec<_>>()
+    };
+    assert_eq!(stamps(&output), [10_000, 0]);
+    // What is left out does not count: the earliest of devices 1 and 2 comes second.
+    let input = folder.file("left-out", "9000 0 0 8 1\n3000 1 0 8 1\n2000 1 0 8 1\n1000 0 0 8 1\n");
+    let one = Choices { devices: Some(vec![1]), format: Some(Format::Mqsim), ..rebased };
+    converted(&input, &output, Target::Captured, &one).unwrap();
+    assert_eq!(stamps(&output), [1_000, 0]);
+    let refusal = converted(&input, &output, Target::Mqsim, &one).unwrap_err();
+    assert!(refusal.contains("MQSim ASCII needs stamps that do not run backwards"), "{refusal}");
+    std::fs::remove_file(&output).unwrap();
     let several = folder.file("several", "5000 1 0 8 1\n6000 2 8 8 0\n7000 1 8 8 0\n");
     let mqsim = forced(Format::Mqsim);
     let refusal = converted(&several, &output, Target::Captured, &mqsim).unwrap_err();
@@ -367,6 +379,86 @@ fn stamps_are_cut_to_a_window_stretched_and_counted_anew() {
     assert_eq!(stamps(&stretched), [0, 3_000]);
     let stretched = Choices { time_scale: Some(2.0), ..window };
     assert_eq!(stamps(&stretched), [3_000, 7_000]);
+}
+
+#[test]
+fn numbers_that_a_reader_would_not_take_are_refused() {
+    let folder = Folder::new("limits");
+    let output = folder.0.join("out");
+    // 2^63 - 1 is the largest that MQSim reads; the stamp of MSR counts 100 ns.
+    let late = folder
+        .file("late", "92233720368547758,h,0,Read,0,512,1\n92233720368547759,h,0,Read,0,512,1\n");
+    let refusal = converted(&late, &output, Target::Mqsim, &forced(Format::Msr)).unwrap_err();
+    assert!(
+        refusal.contains("1 request, the first in line 2: MQSim ASCII has no stamps after")
+            && refusal.contains("--rebase"),
+        "{refusal}"
+    );
+    let rebased = Choices { rebase: true, ..forced(Format::Msr) };
+    converted(&late, &output, Target::Mqsim, &rebased).unwrap();
+    assert_eq!(read(&output, Target::Mqsim).iter().map(|r| r.0).collect::<Vec<_>>(), [0, 100]);
+    // Sectors of a request are a 32-bit number.
+    let lines = |sectors: [u64; 2]| sectors.map(|n| format!("0,R,0,{}\n", n * 512)).concat();
+    let long = folder.file("long", &(CAPTURED.to_owned() + &lines([u64::from(u32::MAX), 1 << 32])));
+    let refusal = converted(&long, &output, Target::Mqsim, &forced(Format::Captured)).unwrap_err();
+    assert!(
+        refusal.contains("1 request, the first in line 3: MQSim ASCII has no requests"),
+        "{refusal}"
+    );
+    // DiskSim's numbers are signed.
+    let devices = folder.file("devices", "0 2147483647 0 8 1\n0 2147483648 0 8 1\n");
+    let refusal =
+        converted(&devices, &output, Target::Disksim, &forced(Format::Mqsim)).unwrap_err();
+    assert!(
+        refusal.contains(
+            "1 request, the first in line 2: DiskSim ASCII has no device numbers above 2147483647"
+        ),
+        "{refusal}"
+    );
+}
+
+const CAPTURED: &str = "time_us,op,offset,length\n";
+
+#[test]
+fn numbers_that_become_names_are_noted() {
+    let folder = Folder::new("renamed");
+    let input = folder.file("in", "0 3 0 8 1\n5 0 0 8 1\n");
+    let notes = |input: &Path, target| {
+        let output = folder.0.join("out");
+        let choices = forced(Format::Mqsim);
+        let choices = Choices { round: true, ..choices };
+        convert(input, &output, target, &choices, &mut |_| true).unwrap().unwrap().notes
+    };
+    let msr = notes(&input, Target::Msr);
+    assert!(msr.len() == 1 && msr[0].contains(": 0 = trace_0, 3 = trace_3;"), "{msr:?}");
+    let fio = notes(&input, Target::FioV3);
+    assert!(fio.len() == 1 && fio[0].contains(": 0 = device0, 3 = device3;"), "{fio:?}");
+    assert_eq!(notes(&input, Target::Spc), [""; 0]);
+    // A replay by fio waits for the first stamp: an hour here.
+    let late = folder.file("late", "3600000000000 0 0 8 1\n");
+    let fio = notes(&late, Target::FioV3);
+    assert!(fio.len() == 1 && fio[0].contains("--rebase"), "{fio:?}");
+    assert_eq!(notes(&late, Target::Msr), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_other_files_refused() {
+    let folder = Folder::new("links");
+    let input = folder.file("in", "0 0 0 8 1\n");
+    let (real, link) = (folder.file("real", "old"), folder.0.join("link"));
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    converted(&input, &link, Target::Mqsim, &forced(Format::Mqsim)).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "0 0 0 8 1\n");
+    let nowhere = folder.0.join("nowhere");
+    std::os::unix::fs::symlink(folder.0.join("absent"), &nowhere).unwrap();
+    let refusal = converted(&input, &nowhere, Target::Mqsim, &forced(Format::Mqsim)).unwrap_err();
+    assert!(refusal.contains("leads nowhere"), "{refusal}");
+    let refusal = converted(&input, Path::new("/dev/null"), Target::Mqsim, &forced(Format::Mqsim))
+        .unwrap_err();
+    assert!(refusal.contains("no regular file"), "{refusal}");
+    assert_eq!(folder.names(), ["in", "link", "nowhere", "real"]);
 }
 
 #[test]

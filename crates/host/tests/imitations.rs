@@ -20,7 +20,10 @@ fn statistics(path: &Path, format: Option<Format>) -> Statistics {
 
 /// A trace and its stand-in.
 fn pair(path: &Path, seed: u64) -> (Statistics, Statistics) {
-    let original = statistics(path, None);
+    pair_of(statistics(path, None), path, seed)
+}
+
+fn pair_of(original: Statistics, path: &Path, seed: u64) -> (Statistics, Statistics) {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let output = std::env::temp_dir().join(format!("flashscape-{}-{name}", std::process::id()));
     let wishes = Wishes { seed, ..original.model.wishes() };
@@ -98,6 +101,105 @@ fn stand_ins_keep_what_is_promised() {
         }
         let (original, copy) = pair(&path, 1);
         check(name, &original, &copy);
+    }
+}
+
+/// A file that is removed when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A trace of MQSim: stamp in ns, device, sector, sectors, 1 for a read.
+    fn mqsim(name: &str, rows: impl Iterator<Item = [u64; 5]>) -> Self {
+        let text: String = rows.map(|row| row.map(|n| n.to_string()).join(" ") + "\n").collect();
+        let path = std::env::temp_dir().join(format!("{name}-{}.trace", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A sample of a few large stretches is as good a model as all of them: docs/traces.md.
+#[test]
+fn a_sample_makes_a_stand_in_with_long_runs() {
+    // 2 GiB written in order, a gap of as much, 2 GiB read in order, 512 KiB a request.
+    let row = |n: u64| [n * 100_000, 0, n * 1024 + (n / 4096) * (4 << 20), 1024, n / 4096];
+    let file = Scratch::mqsim("flashscape-sampled", (0..8192).map(row));
+    let options = Options::default();
+    let sampled = measure(&file.0, Some(Format::Mqsim), &options, 4 << 20, &mut |_| true);
+    let sampled = sampled.unwrap().unwrap().statistics;
+    assert!(sampled.footprint.sampled_share < 0.2);
+    let (original, copy) = pair_of(sampled, &file.0, 1);
+    let near = |what: &str, is: f64, low: f64, high: f64| {
+        assert!((low..=high).contains(&is), "{what}: {is}");
+    };
+    // The exact figures: one stretch of each, 4 GiB touched of 6 GiB, all but the first
+    // request of each run sequential.
+    near("span", original.footprint.span_bytes as f64, 6e9, 7e9);
+    for (name, found) in [("sample", &original), ("stand-in", &copy)] {
+        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        near(name, gib(found.footprint.touched_bytes), 2.8, 5.2);
+        near(name, found.footprint.stretches as f64, 1.0, 40.0);
+        for kind in &found.kinds {
+            near(name, kind.sequence.as_ref().unwrap().sequential_share, 0.95, 1.0);
+        }
+    }
+    let gaps: u64 = original.model.layout.gaps.iter().map(|gap| gap.units * 4096).sum();
+    near("gaps", gaps as f64 / f64::from(1 << 30), 0.8, 3.2);
+}
+
+/// Several devices, and several streams that take turns: what becomes of their runs in a
+/// space that is one and laid out anew.
+#[test]
+fn interleaved_streams_keep_less() {
+    for (name, devices, streams, spread) in
+        [("devices", 3, 1, 1 << 20), ("streams", 1, 12, 1 << 16), ("both", 3, 4, 1 << 14)]
+    {
+        let mut random = engine::Streams::new(3).stream(name);
+        let mut next = vec![0u64; (devices * streams) as usize];
+        let rows = (0..6_000u64).map(|n| {
+            let stream = random.below(devices * streams);
+            let at = &mut next[stream as usize];
+            // Two requests in five go on; hot places are near to the first.
+            if !random.chance(0.4) {
+                let hot = random.below(spread).min(random.below(spread)).min(random.below(spread));
+                *at = (stream / devices) * spread * 8 + hot * 8;
+            }
+            let sectors = [8, 8, 16, 64][random.below(4) as usize];
+            let row = [n * 10_000, stream % devices, *at, sectors, u64::from(random.chance(0.4))];
+            *at += sectors;
+            row
+        });
+        let file = Scratch::mqsim(&format!("flashscape-{name}"), rows);
+        let original = statistics(&file.0, Some(Format::Mqsim));
+        let (original, copy) = pair_of(original, &file.0, 1);
+        assert_eq!((original.requests, original.bytes), (copy.requests, copy.bytes));
+        let near = |what: &str, of: f64, is: f64, low: f64, high: f64| {
+            println!("{name}: {what}: {of:.4} becomes {is:.4}");
+            assert!((low..=high).contains(&is), "{name}: {what}: {of} becomes {is}");
+        };
+        let touched = |s: &Statistics| s.footprint.touched_bytes as f64;
+        let of = touched(&original);
+        near("footprint", of, touched(&copy), of * 0.75, of * 1.02);
+        let hot = |s: &Statistics| s.hotness.as_ref().unwrap().hottest_20;
+        near(
+            "hottest 20 %",
+            hot(&original),
+            hot(&copy),
+            hot(&original) - 0.2,
+            hot(&original) + 0.2,
+        );
+        for (of, is) in original.kinds.iter().zip(&copy.kinds) {
+            assert_eq!(of.common_sizes, is.common_sizes, "{name}");
+            let share = |kind: &host::trace::statistics::KindStatistics| {
+                kind.sequence.as_ref().unwrap().sequential_share
+            };
+            near(of.kind, share(of), share(is), share(of) - 0.12, share(of) + 0.12);
+        }
     }
 }
 

@@ -123,7 +123,7 @@ fn a_survey_says_what_is_in_the_file() {
     assert_eq!((found.first_stamp.as_ns(), found.last_stamp.as_ns()), (0, 40_000));
     let writes = found.kinds[Kind::Write.index()];
     assert_eq!((writes.requests, writes.bytes), (1, 8_192));
-    assert_eq!((found.bytes(), found.largest_bytes), (16_384, 8_192));
+    assert_eq!((found.bytes(), found.largest_bytes()), (16_384, 8_192));
     let device = found.devices[0];
     assert_eq!((device.device, device.begin, device.end()), (0, 0, 12_288));
     assert_eq!(device.farthest.unwrap().line, 5);
@@ -236,6 +236,42 @@ fn devices_are_chosen_concatenated_folded_or_separated() {
     let build = |part| Source::build_surveyed(part, survey.as_ref(), 8 * MIB, Streams::new(1));
     let last = drain(build(&parts[2]).unwrap());
     assert_eq!((last.len(), at_ns(&last[0]), last[0].command.kind), (1, 3_000_000, Kind::Read));
+}
+
+#[test]
+fn devices_that_are_not_replayed_decide_nothing() {
+    const MIB: u64 = 1 << 20;
+    // The second device is asked for 4 MiB at once, more than the drive has.
+    let file = Fixture::new("other", "1.0 0 0 8 0\n2.0 0 8192 8 0\n3.0 1 0 8192 0\n");
+    let wrapped = file.requests("devices = [0]\nout_of_range = 'wrap'", 2 * MIB);
+    assert_eq!(offsets(&wrapped), [0, 0]);
+    let scaled = file.requests("devices = [0]\nout_of_range = 'scale'", 2 * MIB);
+    // 4 MiB of 4 MiB + 4 KiB, scaled to 2 MiB: 2 MiB · 1024 / 1025 is 2,095,106.4; the
+    // multiple of 4 KiB below it is 511 · 4,096.
+    assert_eq!(offsets(&scaled), [0, 511 * 4_096]);
+    let separate = file.config("combine = 'separate'\nout_of_range = 'wrap'");
+    let survey = separate.survey().unwrap();
+    let faults = separate.trace_faults(survey.as_ref().unwrap(), 2 * MIB);
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(faults[0].contains("a request of 4194304 B does not fit"), "{faults:?}");
+}
+
+#[test]
+fn names_are_told_apart_when_devices_have_theirs() {
+    let file = Fixture::new("names", "1.0 0 0 8 0\n2.0 7 8 8 0\n");
+    let named = |name: &str, keys: &str| WorkloadConfig { name: name.into(), ..file.config(keys) };
+    let survey = file.config("").survey().unwrap();
+    let clashes = |workloads: &[WorkloadConfig]| {
+        let surveys = vec![survey.as_ref(); workloads.len()];
+        let found = host::name_clashes(workloads, &surveys);
+        found.into_iter().map(|(at, error)| (at, error.to_string())).collect::<Vec<_>>()
+    };
+    let separate = || named("a", "combine = 'separate'");
+    assert_eq!(clashes(&[separate(), named("a.1", "combine = 'fold'"), named("a", "")]), []);
+    let found = clashes(&[separate(), named("b", ""), named("a.7", "combine = 'fold'")]);
+    let [(2, said)] = &found[..] else { panic!("{found:?}") };
+    assert!(said.contains("would both be called \"a.7\""), "{said}");
 }
 
 #[test]

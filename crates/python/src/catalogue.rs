@@ -3,8 +3,9 @@
 use crate::errors;
 use drive::{Experiment, presets::PRESETS};
 use metrics::State;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use settings::Document;
+use settings::{Document, Size, Time};
 
 /// Every preset: its name, what it is in a line, and its TOML text, which says
 /// where each figure comes from.
@@ -26,6 +27,21 @@ pub fn toml(text: &str, file: &str) -> PyResult<(String, Vec<(String, u32)>)> {
     let document = Document::parse(text, file).map_err(|problems| errors::config(&problems))?;
     let lines = document.lines().map(|(path, line)| (path.to_owned(), line)).collect();
     Ok((errors::json(document.root())?, lines))
+}
+
+/// The bytes of a size as configurations write it: `4 KiB`.
+#[pyfunction]
+pub fn size_bytes(text: &str) -> PyResult<u64> {
+    let size: Result<Size, _> = text.parse();
+    size.map(Size::bytes).map_err(|refusal| PyValueError::new_err(refusal.to_string()))
+}
+
+/// The nanoseconds of a time as configurations write it: `3.5 ms`.
+#[pyfunction]
+pub fn time_ns(text: &str) -> PyResult<u64> {
+    let time: Result<Time, _> = text.parse();
+    let ns = time.map(|time| time.span().as_ns());
+    ns.map_err(|refusal| PyValueError::new_err(refusal.to_string()))
 }
 
 /// Every state that time is charged to: its name and what it means.

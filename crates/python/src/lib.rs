@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _flashscape {
     #[pymodule_export]
-    use crate::catalogue::{presets, schema, states, toml};
+    use crate::catalogue::{presets, schema, size_bytes, states, time_ns, toml};
     #[pymodule_export]
     use crate::drive::{Completion, Drive};
     #[pymodule_export]

@@ -196,6 +196,11 @@ impl Inner {
             }
             all.push(found);
         }
+        if faults.is_empty() {
+            let surveys: Vec<Option<&Survey>> =
+                all.iter().map(|found| found.as_ref().and_then(Found::survey)).collect();
+            faults = host::name_clashes(&self.experiment.workload, &surveys);
+        }
         if faults.is_empty() { Ok(all) } else { Err(faults) }
     }
 

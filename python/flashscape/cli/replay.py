@@ -24,12 +24,20 @@ _KEYS = (
 """What advice says for files, and the options that say it here."""
 
 
+_DEVICES = 2**32
+"""Numbers that a device of a trace may have."""
+
+
 def numbers(text: str) -> list[int]:
-    """Take ``0,1`` apart."""
+    """Take the device numbers ``0,1`` apart."""
     try:
-        return [int(number) for number in text.split(",")]
+        numbers = [int(number) for number in text.split(",")]
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a list of numbers such as 0,1") from None
+    for number in numbers:
+        if not 0 <= number < _DEVICES:
+            raise click.BadParameter(f"{number} is no device number: 0 to {_DEVICES - 1}")
+    return numbers
 
 
 def number(text: str) -> float:
@@ -126,7 +134,8 @@ def command(
     """Replay each TRACE on a preset drive.
 
     Several traces share the drive, each as a tenant of its own that is called like its
-    file. All have the whole drive unless --partition or --tenant gives them parts.
+    file; a single one is called trace. All have the whole drive unless
+    --partition or --tenant gives them parts.
     """
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
     together = tenants.named([*map(tenants.Tenant, traces), *described])

@@ -26,29 +26,22 @@ _KINDS = ("read", "write", "trim", "flush", "write-zeroes")
 
 
 def _size(text: str) -> str:
-    """Take a size such as ``512 MiB``; the blank may be missing."""
-    spaced = text.strip()
-    digits = len(spaced) - len(spaced.lstrip("0123456789."))
-    spaced = f"{spaced[:digits]} {spaced[digits:].strip()}"
+    """Take a size such as ``512 MiB``, by the rules of configurations."""
     try:
-        if units.size_of(spaced) <= 0:
-            raise ValueError
-    except (ValueError, KeyError, OverflowError):
-        raise click.BadParameter(f"{text!r} is not a size such as 512 MiB") from None
-    return spaced
+        size = units.size_of(text)
+    except ValueError as refusal:
+        raise click.BadParameter(str(refusal)) from None
+    if size == 0:
+        raise click.BadParameter(f"{text!r} is nothing; it must be more than 0 B")
+    return text
 
 
 def _duration(text: str) -> int:
-    """Take a time such as ``1.5 s``; the blank may be missing."""
-    spaced = text.strip()
-    digits = len(spaced) - len(spaced.lstrip("0123456789."))
+    """Take a time such as ``1.5 s``, by the rules of configurations."""
     try:
-        ns = units.nanoseconds(f"{spaced[:digits]} {spaced[digits:].strip()}")
-        return round(ns)
-    except (ValueError, KeyError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is not a time such as 1.5 s (ns, us, ms, s, min, h)"
-        ) from None
+        return units.nanoseconds(text)
+    except ValueError as refusal:
+        raise click.BadParameter(str(refusal)) from None
 
 
 def _kinds(text: str) -> list[str]:
@@ -135,7 +128,7 @@ def info(
         try:
             with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
                 found = trace.info(
-                    file, format=format_, memory=memory, ongoing=ongoing, **_spaced(reading)
+                    file, format=format_, memory=memory, ongoing=ongoing, **_checked(reading)
                 )
         except FlashscapeError as error:
             faults.append(error)
@@ -208,7 +201,7 @@ def convert(
             start_ns=start,
             end_ns=end,
             ongoing=ongoing,
-            **_spaced(choices),
+            **_checked(choices),
         )
     if quiet:
         return
@@ -245,7 +238,7 @@ def describe(
             memory=memory,
             force=force,
             ongoing=ongoing,
-            **_spaced(reading),
+            **_checked(reading),
         )
     if quiet:
         return
@@ -272,8 +265,9 @@ def imitate(
 ) -> None:
     """Make a stand-in for the trace that STATS describes.
 
-    It has the statistics of the trace within the bounds that docs/traces.md gives, and
-    none of its requests. The same seed gives the same file.
+    It has statistics like those of the trace, and none of its requests. docs/traces.md says
+    how near they came where that was tried, and what is not kept; `trace info` tells for this
+    one. The same seed gives the same file.
     """
     with _progress(f"writing {out.name}", quiet=quiet) as ongoing:
         done = trace.imitate(description, out, drop=drop or (), ongoing=ongoing, **choices)
@@ -288,11 +282,14 @@ def imitate(
     _say_losses(done)
 
 
-def _spaced(choices: dict[str, Any]) -> dict[str, Any]:
-    """A size as on other commands: the blank may be missing."""
-    if (size := choices["block_size"]) is None:
-        return choices
-    return {**choices, "block_size": _size(size)}
+def _checked(choices: dict[str, Any]) -> dict[str, Any]:
+    """The choices, of which replays leave the size to the configuration."""
+    if (size := choices["block_size"]) is not None:
+        try:
+            _size(size)
+        except click.BadParameter as refusal:
+            raise click.BadParameter(refusal.message, param_hint="'--block-size'") from None
+    return choices
 
 
 def _say_losses(done: dict[str, Any]) -> None:

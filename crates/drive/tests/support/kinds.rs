@@ -1,7 +1,7 @@
 //! The kinds of case: what is random about each, and when it passes.
 
 use super::ordeal::{Bounds, Outcome, judged, run, run_both_ways};
-use super::{case, mutations, traces};
+use super::{case, figures, mutations, traces};
 use drive::Experiment;
 use drive::load;
 use engine::Streams;
@@ -74,11 +74,31 @@ impl Kind {
     }
 }
 
+/// What a kept file says of itself, in its first lines.
+const SOUND: &str = "# traces: sound";
+const OUTCOME: &str = "# outcome: ";
+
 impl Case {
-    /// Writes the case into a folder.
+    /// A case that was kept as `file`.
+    ///
+    /// # Panics
+    /// Where there is no such file.
+    pub fn kept(kind: Kind, file: &Path) -> Self {
+        let text = std::fs::read_to_string(file).expect("a case that was kept");
+        let is_sound = text.lines().any(|line| line == SOUND);
+        Self { kind, text, files: Vec::new(), is_sound }
+    }
+
+    /// How it is to end, where it says so.
+    pub fn outcome(&self) -> Option<&str> {
+        self.text.lines().find_map(|line| line.strip_prefix(OUTCOME))
+    }
+
+    /// Writes the case into a folder, and in its first line whether its traces are sound.
     pub fn write(&self, folder: &Path) {
         std::fs::create_dir_all(folder).expect("a folder for the case");
-        let text = [("case.toml".to_owned(), self.text.clone().into_bytes())];
+        let says = if self.is_sound { format!("{SOUND}\n") } else { String::new() };
+        let text = [("case.toml".to_owned(), (says + &self.text).into_bytes())];
         for (name, content) in text.iter().chain(&self.files) {
             std::fs::write(folder.join(name), content).expect("room for the case");
         }
@@ -91,7 +111,14 @@ impl Case {
     /// What is wrong, where something is; also where it panicked.
     pub fn run(&self, folder: &Path) -> Result<(Outcome, u64), String> {
         let (outcome, turned) = match self.kind {
-            Kind::Drive | Kind::Trace => run_both_ways(&self.text, folder)?,
+            Kind::Drive => run_both_ways(&self.text, folder)?,
+            Kind::Trace => {
+                let ended = run_both_ways(&self.text, folder)?;
+                if let Ok((experiment, _)) = load::load(&self.text, "case.toml", &[]) {
+                    judged(|| figures::taken(&experiment, folder, self.is_sound))?;
+                }
+                ended
+            }
             Kind::Text => judged(|| of_text(&self.text, folder))?,
         };
         match outcome {

@@ -310,9 +310,9 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
 fn ended(error: RunError, experiment: &Experiment) -> Result<Outcome, String> {
     let said = error.to_string();
     match error {
-        RunError::Workload { .. } => Ok(Outcome::Ended(said)),
         // What a survey has seen can be replayed, but stamps may run backwards by more
         // than is sorted, or repeated without end.
+        RunError::Workload { .. } => Ok(Outcome::Ended(said)),
         RunError::Snapshot(_) if experiment.precondition.snapshot.is_some() => {
             Ok(Outcome::Ended(said))
         }

@@ -40,6 +40,7 @@ pub(crate) enum What {
     UnknownFlags,
     UnknownLine,
     NotDeclared,
+    Joined,
     Empty,
     PastTheEnd,
 }
@@ -57,6 +58,10 @@ impl fmt::Display for What {
             Self::UnknownFlags => "is not made of the letters R W D N F A S M B E",
             Self::UnknownLine => "begins neither an event nor a line of the summary",
             Self::NotDeclared => "is a row whose columns the header does not declare",
+            Self::Joined => {
+                "is a second header: files were joined, and the stamps of each count from its own \
+                 beginning; split the file in front of this line"
+            }
             Self::Empty => "is a request for nothing; only a flush has no length",
             Self::PastTheEnd => "makes the request end behind the last address of 64 bits",
         })

@@ -171,10 +171,8 @@ impl Parser {
         if name.is_empty() {
             return Err(Fault::new(0, What::Missing));
         }
-        // Files that were joined have a header each.
         if name.eq_ignore_ascii_case(b"BeginHeader") {
-            self.in_header = true;
-            return Ok(Outcome::Frame);
+            return Err(Fault::new(0, What::Joined));
         }
         Ok(Outcome::Pass(if self.others.has(name) { OTHER } else { UNDECLARED }))
     }
@@ -438,8 +436,7 @@ EndHeader";
         assert_eq!(read(&mut parser, line), Ok(Outcome::Pass(UNDECLARED)));
         let nothing = READ.replace("0x00001000", "0x00000000");
         assert_eq!(read(&mut parser, &nothing), Ok(Outcome::Pass(NOTHING)));
-        assert_eq!(read(&mut parser, "BeginHeader"), Ok(Outcome::Frame));
-        assert!(parser.in_header);
+        assert_eq!(read(&mut parser, "BeginHeader"), Err((0, What::Joined)));
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Placement {
                 Fit::Scale { begin: extent.begin, span: extent.end - extent.begin }
             }
         };
-        let largest = survey.largest_bytes;
+        let largest = devices.iter().map(|device| device.largest_bytes).max().unwrap_or(0);
         let size = Size::from_bytes(region.bytes);
         if !fits && largest > region.bytes {
             let problem =

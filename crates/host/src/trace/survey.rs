@@ -43,8 +43,6 @@ pub struct Survey {
     pub kinds: [Tally; 5],
     /// Each device number that occurs, ascending.
     pub devices: Vec<DeviceSurvey>,
-    /// Bytes of the largest request.
-    pub largest_bytes: u64,
     /// Where stamps run backwards, if they do.
     pub backwards: Option<Backwards>,
     /// How finely stamps tell requests apart.
@@ -96,6 +94,8 @@ pub struct DeviceSurvey {
     pub begin: u64,
     /// The request that reaches farthest, if any has a range.
     pub farthest: Option<Farthest>,
+    /// Bytes of its largest request.
+    pub largest_bytes: u64,
 }
 
 /// The request that reaches farthest into a device.
@@ -187,6 +187,11 @@ impl Survey {
         self.kinds.iter().map(|tally| tally.bytes).sum()
     }
 
+    /// Bytes of the largest request.
+    pub fn largest_bytes(&self) -> u64 {
+        self.devices.iter().map(|device| device.largest_bytes).max().unwrap_or(0)
+    }
+
     /// The mean gap between two requests, at least 1 ns.
     pub fn mean_gap(&self) -> Span {
         let gaps = (self.rows - 1).max(1);
@@ -223,7 +228,6 @@ impl Survey {
             last_stamp: Span::ZERO,
             kinds: [Tally::default(); 5],
             devices: Vec::new(),
-            largest_bytes: 0,
             backwards: None,
             stamps: Stamps { unit: Span::ZERO, repeated: 0, most_at_once: 0 },
             passed: Vec::new(),
@@ -247,7 +251,6 @@ impl Survey {
                 .bytes
                 .checked_add(row.command.bytes)
                 .ok_or_else(|| rows.error("the trace asks for more than 2^64 bytes".to_owned()))?;
-            self.largest_bytes = self.largest_bytes.max(row.command.bytes);
             devices.of(row.device).add(&row, line);
             self.rows += 1;
         }
@@ -314,7 +317,13 @@ impl Devices {
             return *place as usize;
         }
         let place = devices.len();
-        devices.push(DeviceSurvey { device, rows: 0, begin: u64::MAX, farthest: None });
+        devices.push(DeviceSurvey {
+            device,
+            rows: 0,
+            begin: u64::MAX,
+            farthest: None,
+            largest_bytes: 0,
+        });
         let rehash = |place: &u32| hash(devices[*place as usize].device);
         self.places.insert_unique(hash(device), place as u32, rehash);
         place
@@ -377,6 +386,7 @@ impl DeviceSurvey {
             return;
         }
         self.begin = self.begin.min(row.command.offset);
+        self.largest_bytes = self.largest_bytes.max(row.command.bytes);
         if row.command.end() > self.end() {
             let (offset, bytes) = (row.command.offset, row.command.bytes);
             self.farthest = Some(Farthest { line, offset, bytes });
@@ -416,7 +426,7 @@ impl fmt::Display for Survey {
             writeln!(out, "  {name:<12}{count} ({share:.1} %), {mean:.0} B in the mean")?;
         }
         self.write_devices(out)?;
-        write!(out, "  largest   {} B", self.largest_bytes)
+        write!(out, "  largest   {} B", self.largest_bytes())
     }
 }
 

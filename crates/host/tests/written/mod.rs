@@ -38,12 +38,15 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
         Format::Etw => "BeginHeader\n\
              DiskRead, TimeStamp, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum\n\
              DiskWrite, TimeStamp, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum\n\
-             DiskFlush, TimeStamp, IrpPtr, ElapsedTime, DiskNum\nEndHeader\n"
+             DiskFlush, TimeStamp, IrpPtr, ElapsedTime, DiskNum\n\
+             DiskReadInit, TimeStamp, IrpPtr\nDiskWriteInit, TimeStamp, IrpPtr\n\
+             DiskFlushInit, TimeStamp, IrpPtr\nCSwitch, TimeStamp, New Process\nEndHeader\n"
             .to_owned(),
         _ => String::new(),
     };
     let mut waited = 0;
-    for (us, device, command) in rows {
+    for (index, (us, device, command)) in rows.iter().enumerate() {
+        beside(format, index, (*us, *device, *command), &mut text);
         let Command { kind, offset, bytes } = *command;
         let (sector, sectors) = (offset / 512, bytes / 512);
         let (s, rest) = (us / 1_000_000, us % 1_000_000);
@@ -67,19 +70,32 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
                 let word = if is_read { "Read" } else { "Write" };
                 writeln!(text, "{},host,{device},{word},{offset},{bytes},99", us * 10)
             }
-            Format::Etw if kind == Kind::Flush => {
-                writeln!(text, "DiskFlush, {}, 0xabc, 40, {device}", us + 40)
-            }
             Format::Etw => {
-                let word = if is_read { "DiskRead" } else { "DiskWrite" };
-                let ended = us + 70;
-                writeln!(text, "{word}, {ended}, 0xabc, {offset:#x}, {bytes:#x}, 70, {device}")
+                let (ended, irp) = (us + 70, irp(index));
+                // Where an Init row says when it began, the time that it took is another.
+                let took = if has_init(index) { 40 } else { 70 };
+                match kind {
+                    Kind::Flush => writeln!(text, "DiskFlush, {ended}, {irp}, {took}, {device}"),
+                    _ => {
+                        let word = if is_read { "DiskRead" } else { "DiskWrite" };
+                        let range = format!("{offset:#x}, {bytes:#x}");
+                        writeln!(text, "{word}, {ended}, {irp}, {range}, {took}, {device}")
+                    }
+                }
             }
+            // The flush is part of the write behind it.
+            Format::Blkparse if flushes_first(rows, index + 1) => Ok(()),
             Format::Blkparse if kind == Kind::Flush => {
                 writeln!(text, "  8,{device:<3}  0  1 {s:>5}.{rest:06}000  7  Q FWS [x]")
             }
             Format::Blkparse => {
-                let rwbs = ["RS", "WS", "D"][kind.index()];
+                // Some writes are through to the medium.
+                let rwbs = match kind {
+                    Kind::Write if flushes_first(rows, index) => ["FW", "FWFSM"][index % 2],
+                    Kind::Write => ["WS", "WFS"][index % 2],
+                    Kind::Read => "RS",
+                    _ => "D",
+                };
                 let stamp = format!("{s:>5}.{rest:06}000");
                 writeln!(
                     text,
@@ -108,5 +124,68 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
         }
         .unwrap();
     }
+    if format == Format::Blkparse {
+        text += "CPU0 (sda):\n Reads Queued:           1,        4KiB\t Writes Queued:   2,  8KiB\n\
+            Throughput (R/W): 0KiB/s / 11KiB/s\nEvents (sda): 10 entries\n\
+            Skips: 0 forward (0 -   0.0%)\n";
+    }
     text
+}
+
+/// True for a write that comes with the flush before it: one request of Linux.
+fn flushes_first(rows: &[Meant], write: usize) -> bool {
+    let (Some((us, device, command)), Some(before)) = (rows.get(write), write.checked_sub(1))
+    else {
+        return false;
+    };
+    let (us_before, device_before, flush) = &rows[before];
+    (us, device) == (us_before, device_before)
+        && (flush.kind, command.kind) == (Kind::Flush, Kind::Write)
+}
+
+/// The request packet of a row of ETW.
+fn irp(index: usize) -> String {
+    format!("{:#x}", 0xffff_fa80_1000_0000_u64 + 64 * index as u64)
+}
+
+/// True where a row of ETW has an Init row.
+fn has_init(index: usize) -> bool {
+    index % 3 == 1
+}
+
+/// What files have beside requests: events that are none, and requests for nothing. A file
+/// begins with a request.
+fn beside(format: Format, index: usize, (us, device, command): Meant, text: &mut String) {
+    let word = match command.kind {
+        Kind::Read => "DiskRead",
+        Kind::Flush => "DiskFlush",
+        _ => "DiskWrite",
+    };
+    match format {
+        Format::Etw => {
+            if has_init(index) {
+                writeln!(text, "{word}Init, {us}, {}", irp(index)).unwrap();
+            }
+            if index % 5 == 4 {
+                writeln!(text, "CSwitch, {us}, idle (0)").unwrap();
+                writeln!(text, "DiskRead, {us}, 0xabc, 0x1000, 0x0, 0, {device}").unwrap();
+            }
+        }
+        Format::Blkparse if index % 3 == 2 => {
+            let stamp = format!("{:>5}.{:06}000", us / 1_000_000, us % 1_000_000);
+            for event in [
+                "G R 8 + 8 [x]",
+                "P N [x]",
+                "m N cfq7 insert",
+                "D WS 64 + 16 [x]",
+                "C WS 64 + 16 [0]",
+                "Q N [x]",
+                "Q R [x]",
+                "Q R 8 + 0 [x]",
+            ] {
+                writeln!(text, "  8,{device:<3}  0  1 {stamp}  7  {event}").unwrap();
+            }
+        }
+        _ => {}
+    }
 }

@@ -40,6 +40,7 @@ struct Description {
 
 /// The version alone, which is looked at before the rest.
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Version {
     trace_description: Option<u32>,
 }

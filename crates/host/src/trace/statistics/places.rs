@@ -5,7 +5,10 @@
 //! the address space is dropped, by a hash of the address, and half of that again
 //! (spatial sampling with a fixed size; Waldspurger et al. 2015, "Efficient MRC
 //! construction with SHARDS"). The hash takes regions of 1 MiB as a whole, so that
-//! neighbours stay together.
+//! neighbours stay together. Of the region behind one in the sample the first block is
+//! held, too: it tells where what the sample touches ends, and counts for nothing else.
+//! What is counted while one in n regions is in the sample counts n times, so that the
+//! time before memory ran out weighs no more than the time after it.
 
 use super::counts::{Counts, Spread};
 use hashbrown::HashTable;
@@ -19,6 +22,9 @@ const UNITS: usize = 8;
 
 /// The logarithm of the blocks of a region of 1 MiB.
 const REGION_BITS: u32 = 5;
+
+/// Blocks of a region.
+const REGION: u64 = 1 << REGION_BITS;
 
 /// Bits of a block's number that are its address; the others number its device.
 const ADDRESS_BITS: u32 = 64 - UNIT_BITS - 3;
@@ -62,7 +68,7 @@ impl Block {
 
 /// Bytes of memory that a block takes: with its place in the table, and with the three
 /// lists of heat that are made of its units at the end.
-const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8 + 3 * (UNITS as u64) * 4;
+pub(super) const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8 + 3 * (UNITS as u64) * 4;
 
 /// How accesses of the same unit follow each other.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -122,8 +128,9 @@ pub(super) struct Places {
     table: HashTable<u32>,
     blocks: Vec<Block>,
     blocks_max: usize,
-    /// A region is kept if so many of the highest bits of its hash are 0.
-    halvings: u32,
+    sample: Sample,
+    /// By device: the first unit accessed and the first behind all.
+    bounds: Vec<(u64, u64)>,
     reads: Side,
     writes: Side,
     rewrite_ns: Counts,
@@ -143,7 +150,8 @@ impl Places {
             table: HashTable::new(),
             blocks: Vec::new(),
             blocks_max,
-            halvings: 0,
+            sample: Sample { halvings: 0 },
+            bounds: Vec::new(),
             reads: Side::new(),
             writes: Side::new(),
             rewrite_ns: Counts::new(),
@@ -160,14 +168,16 @@ impl Places {
     pub fn access(&mut self, is_write: bool, device: usize, offset: u64, bytes: u64, now_ns: u64) {
         let first = offset >> UNIT_BITS;
         let behind = ((offset + bytes - 1) >> UNIT_BITS) + 1;
-        let side = if is_write { &mut self.writes } else { &mut self.reads };
-        let at = side.units;
-        side.units += behind - first;
         if behind - first > TOUCHED_MAX {
             self.wipes += 1;
             return;
         }
-        let device = (device.min(DEVICES_MAX - 1) as u64) << ADDRESS_BITS;
+        let side = if is_write { &mut self.writes } else { &mut self.reads };
+        let at = side.units;
+        side.units += behind - first;
+        let device = device.min(DEVICES_MAX - 1);
+        self.reach(device, first, behind);
+        let device = (device as u64) << ADDRESS_BITS;
         let mut unit = first;
         while unit < behind {
             let block = unit >> 3;
@@ -178,6 +188,15 @@ impl Places {
             }
             unit = end;
         }
+    }
+
+    #[inline]
+    fn reach(&mut self, device: usize, first: u64, behind: u64) {
+        if device >= self.bounds.len() {
+            self.bounds.resize(device + 1, (u64::MAX, 0));
+        }
+        let (low, high) = &mut self.bounds[device];
+        (*low, *high) = ((*low).min(first), (*high).max(behind));
     }
 
     #[inline]
@@ -214,8 +233,14 @@ impl Places {
         now_ns: u64,
     ) {
         let block = &mut self.blocks[index];
-        let (first, count) = (units.start, units.len() as u64);
+        let (first, count) = (units.start, units.len() as u64 * self.sample.weight(block.number));
         let (reads, writes) = (block.reads[first], block.writes[first]);
+        if count == 0 {
+            let heat = if is_write { &mut block.writes } else { &mut block.reads };
+            let more = heat[first].saturating_add(1);
+            heat[units].fill(more);
+            return;
+        }
         if is_write {
             if writes > 0 {
                 self.writes.again(writes, at - block.write_at[first], count);
@@ -244,7 +269,7 @@ impl Places {
     /// The index of a block, which is made if it is new; nothing if it is not sampled.
     #[inline]
     fn find(&mut self, number: u64) -> Option<usize> {
-        if self.halvings > 0 && !is_kept(number, self.halvings) {
+        if !self.sample.holds(number) {
             return None;
         }
         let hash = stirred(number);
@@ -261,7 +286,7 @@ impl Places {
         while self.blocks.len() >= self.blocks_max {
             self.halve();
         }
-        if !is_kept(number, self.halvings) {
+        if !self.sample.holds(number) {
             return None;
         }
         let index = self.blocks.len();
@@ -285,9 +310,9 @@ impl Places {
     }
 
     fn halve(&mut self) {
-        self.halvings += 1;
-        let halvings = self.halvings;
-        self.blocks.retain(|block| is_kept(block.number, halvings));
+        self.sample.halvings += 1;
+        let sample = self.sample;
+        self.blocks.retain(|block| sample.holds(block.number));
         self.table.clear();
         let blocks = &self.blocks;
         for (index, block) in blocks.iter().enumerate() {
@@ -296,14 +321,15 @@ impl Places {
         }
     }
 
-    /// The share of the address space that is counted.
-    pub fn sampled_share(&self) -> f64 {
-        1.0 / (1u64 << self.halvings) as f64
+    /// What of the address space is counted.
+    pub fn sample(&self) -> Sample {
+        self.sample
     }
 
-    /// One in so many regions is counted.
-    pub fn one_in(&self) -> u64 {
-        1 << self.halvings
+    /// Devices that are accessed, and the units from the first to the last on each, summed.
+    pub fn reached(&self) -> (u64, u64) {
+        let reached = self.bounds.iter().filter(|(low, high)| low < high);
+        reached.fold((0, 0), |(devices, units), (low, high)| (devices + 1, units + high - low))
     }
 
     /// Units accessed, written or read, by all requests.
@@ -348,14 +374,16 @@ impl Places {
     }
 
     /// All units that were accessed, by device and address: device and unit as one
-    /// number, reads, writes.
+    /// number, reads, writes. Of a block that is not in the sample it is the first unit.
     pub fn sorted(&mut self) -> impl Iterator<Item = (u64, u32, u32)> + '_ {
         self.table = HashTable::new();
         self.blocks.sort_unstable_by_key(|block| block.number);
-        self.blocks.iter().flat_map(|block| {
+        let sample = self.sample;
+        self.blocks.iter().flat_map(move |block| {
             let unit =
                 |at: usize| (block.number << 3 | at as u64, block.reads[at], block.writes[at]);
-            (0..UNITS).map(unit).filter(|(_, reads, writes)| reads + writes > 0)
+            let units = if sample.has(block.number) { UNITS } else { 1 };
+            (0..units).map(unit).filter(|(_, reads, writes)| reads | writes > 0)
         })
     }
 }
@@ -425,8 +453,56 @@ fn stirred(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Whether a region stays in the sample after so many halvings.
-#[inline]
-fn is_kept(number: u64, halvings: u32) -> bool {
-    stirred((number >> REGION_BITS).wrapping_add(0x9e37_79b9_7f4a_7c15)).leading_zeros() >= halvings
+/// Which regions are counted.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    /// A region is in it if so many of the highest bits of its hash are 0.
+    halvings: u32,
+}
+
+impl Sample {
+    /// One in so many regions is counted.
+    pub fn one_in(self) -> u64 {
+        1 << self.halvings
+    }
+
+    /// The share of the address space that is counted.
+    pub fn share(self) -> f64 {
+        1.0 / self.one_in() as f64
+    }
+
+    /// Whether the region of a unit is counted.
+    pub fn has_unit(self, unit: u64) -> bool {
+        self.has(unit >> 3)
+    }
+
+    /// Whether it is seen where what ends before `unit` ends.
+    pub fn sees_before(self, unit: u64) -> bool {
+        unit & 7 != 0 || self.has((unit >> 3).wrapping_sub(1))
+    }
+
+    /// Whether all is counted from one unit to another.
+    pub fn has_between(self, first: u64, last: u64) -> bool {
+        let region = |unit: u64| unit >> 3 >> REGION_BITS;
+        self.halvings == 0 || (region(first)..=region(last)).all(|at| self.has(at << REGION_BITS))
+    }
+
+    /// Whether the region of a block is counted.
+    #[inline]
+    fn has(self, block: u64) -> bool {
+        let hash = || stirred((block >> REGION_BITS).wrapping_add(0x9e37_79b9_7f4a_7c15));
+        self.halvings == 0 || hash().leading_zeros() >= self.halvings
+    }
+
+    /// Whether a block is counted, or the first behind a region that is.
+    #[inline]
+    fn holds(self, block: u64) -> bool {
+        self.has(block) || block.is_multiple_of(REGION) && self.has(block.wrapping_sub(1))
+    }
+
+    /// How often an access counts.
+    #[inline]
+    fn weight(self, block: u64) -> u64 {
+        if self.has(block) { self.one_in() } else { 0 }
+    }
 }

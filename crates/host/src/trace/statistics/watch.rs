@@ -170,11 +170,11 @@ impl Watch {
 
     fn notes(&self, backwards: &Option<Disorder>) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.places.one_in() > 1 {
+        if self.places.sample().one_in() > 1 {
             notes.push(format!(
                 "footprint, hotness and reuse come from a sample: one in {} regions of 1 MiB, \
                  as all of them do not fit the memory given; more memory makes it larger",
-                self.places.one_in()
+                self.places.sample().one_in()
             ));
         }
         if backwards.is_some_and(|disorder| !disorder.sorted) {
@@ -193,7 +193,9 @@ impl Watch {
             notes.push(format!("devices after the first {DEVICES_MAX} share one footprint"));
         }
         let divisor = self.arrivals.divisor_ns();
-        if divisor >= 1_000_000 && self.requests > 100 {
+        // Stamps that count as others say nothing about the unit.
+        let are_own = backwards.is_none_or(|disorder| disorder.sorted);
+        if are_own && divisor >= 1_000_000 && self.requests > 100 {
             notes.push(format!(
                 "stamps are multiples of {} ms: gaps and bursts below that are unknown",
                 divisor as f64 / 1e6

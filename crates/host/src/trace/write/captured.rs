@@ -15,6 +15,9 @@ pub(super) const WRITER: Writer = Writer {
     in_order: false,
     end_bytes: u64::MAX,
     request_bytes: u64::MAX,
+    stamp_max_ns: u64::MAX,
+    device_max: u32::MAX,
+    device_prefix: None,
 };
 
 pub(super) fn write(row: &Row, out: &mut Vec<u8>) {

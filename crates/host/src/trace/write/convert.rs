@@ -13,11 +13,14 @@ use crate::trace::row::Row;
 use crate::trace::spread::Spreading;
 use crate::trace::statistics::Progress;
 use engine::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
+
+/// A wait for the first request from here on is hardly what is wanted.
+const LONG_WAIT: Span = Span::from_ns(60_000_000_000);
 
 /// Which requests to convert, and what to do about those that do not fit.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -44,6 +47,16 @@ pub struct Choices {
     pub rebase: bool,
     /// Whether to replace an output that is there.
     pub force: bool,
+}
+
+impl Choices {
+    /// Whether a row is on a device and at a time that are asked for.
+    fn ask_for(&self, row: &Row, first_ns: u64) -> bool {
+        let since_first = Span::from_ns(row.stamp_ns - first_ns);
+        self.devices.as_ref().is_none_or(|devices| devices.contains(&row.device))
+            && self.start.is_none_or(|start| since_first >= start)
+            && self.end.is_none_or(|end| since_first < end)
+    }
 }
 
 /// What became of the rows.
@@ -94,6 +107,13 @@ impl Input<'_> {
         self.check(&preview, choices)?;
         let sink = Sink::create(output, target, choices.force)?;
         let slack_ns = if choices.sort { preview.largest_step_ns } else { 0 };
+        let mut origin_ns = None;
+        if choices.rebase && preview.backwards > 0 && !choices.sort {
+            let Some(earliest_ns) = self.earliest(&preview, choices, tell)? else {
+                return Ok(None);
+            };
+            origin_ns = Some(earliest_ns);
+        }
         let run = Run {
             input: self.path,
             target,
@@ -104,8 +124,11 @@ impl Input<'_> {
             sink,
             lacks: BTreeMap::new(),
             latest_ns: 0,
-            origin_ns: None,
+            origin_ns,
             device: None,
+            latest_device: None,
+            renamed: BTreeSet::new(),
+            begin_ns: None,
             done: Converted {
                 read: 0,
                 written: 0,
@@ -117,6 +140,32 @@ impl Input<'_> {
             },
         };
         run.go(tell)
+    }
+
+    /// The earliest stamp of the requests that are kept, wherever it stands in the file;
+    /// nothing where `tell` has ended it.
+    fn earliest(
+        &self,
+        preview: &Preview,
+        choices: &Choices,
+        tell: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<u64>, TraceError> {
+        let mut rows = self.in_order(0, Some(preview.stamps))?;
+        let (mut earliest_ns, mut requests) = (u64::MAX, 0u64);
+        while let Some(row) = rows.next()? {
+            requests += 1;
+            let is_kept = choices.ask_for(&row, preview.first_ns)
+                && !choices.drop.contains(&row.command.kind);
+            if is_kept {
+                earliest_ns = earliest_ns.min(row.stamp_ns);
+            }
+            if requests.is_multiple_of(REPORT_ROWS)
+                && !tell(Progress { requests, share: rows.source().share() })
+            {
+                return Ok(None);
+            }
+        }
+        Ok(Some(earliest_ns))
     }
 
     /// What was asked for must be there.
@@ -156,9 +205,14 @@ struct Run<'a> {
     /// What is lacking: requests, and the first of them.
     lacks: BTreeMap<Lack, (u64, u64)>,
     latest_ns: u64,
-    /// The stamp of the first request that is kept, as the input has it.
+    /// The earliest stamp of the requests that are kept, as the input has it.
     origin_ns: Option<u64>,
     device: Option<u32>,
+    latest_device: Option<u32>,
+    /// Devices that are written, where they have names.
+    renamed: BTreeSet<u32>,
+    /// The first stamp of the output.
+    begin_ns: Option<u64>,
     done: Converted,
 }
 
@@ -184,6 +238,8 @@ impl Run<'_> {
             return Err(TraceError { file: self.input.to_owned(), line: None, problem });
         }
         self.note_devices();
+        self.note_new_names();
+        self.note_wait();
         self.sink.finish()?;
         Ok(Some(self.done))
     }
@@ -191,7 +247,7 @@ impl Run<'_> {
     /// Writes a row, or notes why it cannot be written.
     fn take(&mut self, row: Row) -> Result<(), TraceError> {
         let kind = row.command.kind;
-        if !self.is_asked_for(&row) {
+        if !self.choices.ask_for(&row, self.first_ns) {
             self.done.not_asked_for += 1;
             return Ok(());
         }
@@ -200,10 +256,6 @@ impl Run<'_> {
             return Ok(());
         }
         let moved = Row { stamp_ns: self.moved(row.stamp_ns)?, ..row };
-        if self.choices.rebase && row.stamp_ns < self.origin_ns.unwrap_or(0) {
-            self.lacks(Lack::Order);
-            return Ok(());
-        }
         let fitting = if self.choices.round { self.target.rounded(moved) } else { moved };
         let lack = self.target.lacks(&fitting).or_else(|| self.lacks_beside_others(&fitting));
         if let Some(lack) = lack {
@@ -211,6 +263,8 @@ impl Run<'_> {
             return Ok(());
         }
         self.latest_ns = fitting.stamp_ns;
+        self.begin_ns.get_or_insert(fitting.stamp_ns);
+        self.watch_names(fitting.device);
         self.done.rounded += u64::from(fitting != moved);
         self.done.written += 1;
         // Once something is lacking there will be no output.
@@ -223,12 +277,13 @@ impl Run<'_> {
         self.lacks.entry(lack).or_insert((0, place)).0 += 1;
     }
 
-    fn is_asked_for(&self, row: &Row) -> bool {
-        let since_first = Span::from_ns(row.stamp_ns - self.first_ns);
-        let devices = self.choices.devices.as_ref();
-        devices.is_none_or(|devices| devices.contains(&row.device))
-            && self.choices.start.is_none_or(|start| since_first >= start)
-            && self.choices.end.is_none_or(|end| since_first < end)
+    /// Keeps the devices in mind that get a name instead of their number.
+    #[inline]
+    fn watch_names(&mut self, device: u32) {
+        let has_names = self.target.writer().device_prefix.is_some();
+        if has_names && self.latest_device.replace(device) != Some(device) {
+            self.renamed.insert(device);
+        }
     }
 
     /// The stamp of the output, which must not be before the one it counts from.
@@ -265,6 +320,33 @@ impl Run<'_> {
         let name = self.target.title();
         let problem = format!("cannot be written as {name} without loss:{faults}");
         TraceError { file: self.input.to_owned(), line: None, problem }
+    }
+
+    /// A reader of names numbers them in the order of their appearance.
+    fn note_new_names(&mut self) {
+        let Some(prefix) = self.target.writer().device_prefix else { return };
+        if self.renamed.iter().all(|device| *device == 0) {
+            return;
+        }
+        let named = |device: &u32| format!("{device} = {prefix}{device}");
+        let shown: Vec<String> = self.renamed.iter().take(16).map(named).collect();
+        let more = if self.renamed.len() > shown.len() { ", …" } else { "" };
+        let (title, listed) = (self.target.title(), shown.join(", "));
+        self.done.notes.push(format!(
+            "{title} has names, not numbers, of devices: {listed}{more}; its readers number them \
+             in the order of their appearance"
+        ));
+    }
+
+    /// A replay by fio begins at 0, not at the first stamp.
+    fn note_wait(&mut self) {
+        let begin = Span::from_ns(self.begin_ns.unwrap_or(0));
+        if self.target == Target::FioV3 && begin >= LONG_WAIT {
+            self.done.notes.push(format!(
+                "the first stamp is {begin}, which a replay by fio waits for; --rebase lets \
+                 stamps count from the first request"
+            ));
+        }
     }
 
     fn note_devices(&mut self) {

@@ -20,6 +20,9 @@ pub(super) const WRITER: Writer = Writer {
     in_order: true,
     end_bytes: BLOCKS_MAX * SECTOR_BYTES,
     request_bytes: BLOCKS_MAX * SECTOR_BYTES,
+    stamp_max_ns: u64::MAX,
+    device_max: i32::MAX as u32,
+    device_prefix: None,
 };
 
 pub(super) fn write(row: &Row, out: &mut Vec<u8>) {

@@ -20,6 +20,9 @@ pub(super) const WRITER: Writer = Writer {
     in_order: true,
     end_bytes: u64::MAX,
     request_bytes: u32::MAX as u64,
+    stamp_max_ns: u64::MAX,
+    device_max: u32::MAX,
+    device_prefix: Some("device"),
 };
 
 pub(super) fn write(row: &Row, out: &mut Vec<u8>) {

@@ -78,6 +78,9 @@ pub fn imitate(
             |(lack, count): (&Lack, &u64)| format!("{count} requests: {}", target.explained(*lack));
         return Err(refusal(output, target, &lacks.iter().map(explained).collect::<Vec<_>>()));
     }
+    if done.written == 0 {
+        return Err(refusal(output, target, &["no request is left of what was asked for".into()]));
+    }
     sink.finish()?;
     Ok(Some(done))
 }

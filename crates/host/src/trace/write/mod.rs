@@ -43,6 +43,12 @@ struct Writer {
     end_bytes: u64,
     /// Bytes of a request at most.
     request_bytes: u64,
+    /// The latest stamp that its readers take.
+    stamp_max_ns: u64,
+    /// The largest number of a device that they take.
+    device_max: u32,
+    /// What stands before the number of a device, where devices have names.
+    device_prefix: Option<&'static str>,
 }
 
 /// What addresses and lengths are multiples of.
@@ -69,6 +75,10 @@ pub(crate) enum Lack {
     Far,
     /// The request is too large for it.
     Long,
+    /// The stamp is too late for it.
+    Late,
+    /// The device's number is too large for it.
+    Number,
 }
 
 /// Declares the formats that can be written.
@@ -149,6 +159,12 @@ impl Target {
         if command.bytes > writer.request_bytes {
             return Some(Lack::Long);
         }
+        if row.stamp_ns > writer.stamp_max_ns {
+            return Some(Lack::Late);
+        }
+        if row.device > writer.device_max {
+            return Some(Lack::Number);
+        }
         (!row.stamp_ns.is_multiple_of(writer.tick_ns)).then_some(Lack::Stamp)
     }
 
@@ -206,6 +222,15 @@ impl Target {
             Lack::Long => {
                 format!("{title} has no requests of more than {} B", writer.request_bytes)
             }
+            Lack::Late => format!(
+                "{title} has no stamps after {} ns; let them count from the first request with \
+                 --rebase",
+                writer.stamp_max_ns
+            ),
+            Lack::Number => format!(
+                "{title} has no device numbers above {}; leave such devices out with --devices",
+                writer.device_max
+            ),
         }
     }
 }

@@ -34,6 +34,7 @@ impl Sink {
     /// Makes the file; with `force` there may be one of that name, which will be replaced.
     pub fn create(path: &Path, target: Target, force: bool) -> Result<Self, TraceError> {
         refuse_if_there(path, force)?;
+        let path = &followed(path)?;
         let name = path.file_name().ok_or_else(|| fault(path, "this is no name of a file"))?;
         let mut hidden = std::ffi::OsString::from(format!(".unfinished-{}-", std::process::id()));
         hidden.push(name);
@@ -122,7 +123,19 @@ fn refuse_if_there(path: &Path, force: bool) -> Result<(), TraceError> {
     if !force && path.exists() {
         return Err(fault(path, "there is such a file; choose another name, or --force"));
     }
+    // A pipe or a device would be replaced by a file.
+    if path.exists() && !path.is_file() {
+        return Err(fault(path, "this is no regular file (a pipe, a device); name a file"));
+    }
     Ok(())
+}
+
+/// Where a symbolic link leads: what it leads to is written, and the link stays.
+fn followed(path: &Path) -> Result<PathBuf, TraceError> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    fs::canonicalize(path).map_err(|_| fault(path, "this link leads nowhere; name a file"))
 }
 
 fn fault(path: &Path, problem: &str) -> TraceError {
