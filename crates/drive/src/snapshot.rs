@@ -141,7 +141,7 @@ impl Snapshot {
     /// What the check of an experiment asks of the drive.
     pub fn found(&self) -> Found {
         match &self.store {
-            Store::Memory(ftl) => Found::of(ftl),
+            Store::Memory(ftl) => Found::of(&locked(ftl)),
             Store::File(kept) => kept.found(),
         }
     }

@@ -118,7 +118,7 @@ fn drives_that_share_a_long_map_go_on_apart() {
         &experiment.drive,
         None,
         experiment.seed,
-        Default::default(),
+        &Default::default(),
     );
     let from_used = from_used.unwrap();
     let by_itself = finished(copy(&third)).into_snapshot(&experiment).unwrap();
