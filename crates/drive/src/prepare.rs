@@ -1,7 +1,7 @@
 //! The drive as an experiment finds it at its beginning: new, preconditioned, or taken
 //! from a snapshot.
 
-use crate::check::{Found, shortage};
+use crate::check::shortage;
 use crate::device::Device;
 use crate::experiment::{Experiment, Fill};
 use crate::precondition::{Preconditioned, precondition};
@@ -109,8 +109,7 @@ impl Prepared {
             return Err(RunError::Unfit(faults));
         }
         let device = snapshot.device(&experiment.drive)?;
-        let found = Found::of(device.ftl());
-        if let Some(shortage) = shortage(experiment, &device.ftl().layout, &found) {
+        if let Some(shortage) = shortage(experiment, device.ftl()) {
             return Err(RunError::Unfit(vec![shortage]));
         }
         let origin = snapshot.origin.clone();

@@ -304,6 +304,9 @@ impl Run {
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
+            if own.is_none() && self.device.is_stuck() {
+                return self.end().map(|()| false);
+            }
             match (self.device.next_due(), own) {
                 (Some(due), own)
                     if own.is_none_or(|own| due <= own)

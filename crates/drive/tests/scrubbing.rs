@@ -141,7 +141,7 @@ fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
     let lost = [set("nand.endurance", 1)];
     let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 1000", &lost);
     let mut page = 1;
-    while bench.device.next_due().is_some() {
+    while !bench.device.is_stuck() {
         if bench.device.outstanding() == 0 {
             page = page * 263 % 769;
             let now = bench.device.now().as_ns();

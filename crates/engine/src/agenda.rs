@@ -197,6 +197,12 @@ impl<E: Event> Agenda<E> {
         self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
     }
 
+    /// The pending events, stale ones included, in no order.
+    pub fn events(&self) -> impl Iterator<Item = E> + '_ {
+        let keys = self.lanes.iter().flatten().chain(self.heap.iter().map(|Reverse(key)| key));
+        keys.map(|key| E::unpack(*key as u32 & ((1 << EVENT_BITS) - 1)))
+    }
+
     /// How many events are pending, stale ones included.
     pub fn len(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum::<usize>() + self.heap.len()
@@ -293,6 +299,10 @@ mod tests {
         let mut model: Vec<u32> = all.into_iter().filter(|event| event % 3 != 0).collect();
         model.sort_by_key(|event| event * 7 % 50);
         assert_eq!(agenda.len(), model.len());
+        let (mut pending, mut sorted): (Vec<u32>, _) = (agenda.events().collect(), model.clone());
+        pending.sort_unstable();
+        sorted.sort_unstable();
+        assert_eq!(pending, sorted);
         let left: Vec<u32> = std::iter::from_fn(|| agenda.pop()).map(|(_, _, e)| e).collect();
         assert_eq!(left, model);
     }

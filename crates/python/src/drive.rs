@@ -275,8 +275,7 @@ impl State {
         self.device.advance(until);
         self.harvest();
         self.ask_policies()?;
-        let is_stuck = self.device.outstanding() > 0 && self.device.next_due().is_none();
-        if is_stuck && self.done.is_empty() {
+        if self.device.is_stuck() && self.done.is_empty() {
             return Err(SpaceError::new_err(self.device.why_stuck()));
         }
         Ok(match policies::was_interrupted() {

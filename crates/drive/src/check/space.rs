@@ -4,8 +4,9 @@
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Ftl, Layout, PoolId, RESERVE, StreamSharing, Thresholds};
+use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, StreamSharing, Thresholds};
 use settings::Problems;
+use std::ops::Range;
 
 /// What collection has to work with.
 pub struct Space {
@@ -82,7 +83,7 @@ pub fn check(
             format!("{stop} blocks are less than the soft threshold of {soft}"),
         );
     }
-    let pools = pools(experiment, layout, start);
+    let pools = pools(experiment, layout, start, footprint(experiment, layout, start));
     if !matches!(start, Start::Unknown)
         && let Some((path, shortage)) = shortage_of(&pools, layout, &thresholds, start)
     {
@@ -94,14 +95,15 @@ pub fn check(
 }
 
 /// The threshold that a drive of a snapshot can never pass, if there is one, with its path.
-pub fn shortage(
-    experiment: &Experiment,
-    layout: &Layout,
-    found: &Found,
-) -> Option<(&'static str, String)> {
-    let start = Start::Found(found);
+pub fn shortage(experiment: &Experiment, ftl: &Ftl) -> Option<(&'static str, String)> {
+    let (layout, found) = (&ftl.layout, Found::of(ftl));
+    let start = Start::Found(&found);
     let thresholds = Thresholds::new(&experiment.drive.ftl.gc, layout);
-    shortage_of(&pools(experiment, layout, start), layout, &thresholds, start)
+    let short_with = |footprint| {
+        shortage_of(&pools(experiment, layout, start, footprint), layout, &thresholds, start)
+    };
+    // Going through the map of a large drive takes a second; often all of it would fit.
+    short_with(layout.logical_units).and_then(|_| short_with(exact_footprint(experiment, ftl)))
 }
 
 fn shortage_of(
@@ -143,7 +145,8 @@ struct Pool {
     open: u32,
 }
 
-fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<Pool> {
+/// The pools, where so many units can ever hold data.
+fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: u32) -> Vec<Pool> {
     let config = &experiment.drive.ftl;
     let bad = match start {
         Start::Found(found) => found.bad_blocks.clone(),
@@ -153,7 +156,6 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<Pool
             (0..layout.bins).map(|_| factory.of_next_bin().len() as u32).collect()
         }
     };
-    let footprint = footprint(experiment, layout, start);
     let share = |pool: PoolId| {
         (u128::from(layout.logical_units_of(pool)) * u128::from(footprint))
             .div_ceil(u128::from(layout.logical_units)) as u64
@@ -201,7 +203,9 @@ impl Pool {
     }
 }
 
-/// Units that can ever hold data: what is filled and what is written to.
+/// Units that can ever hold data: what is filled and what is written to. Of a snapshot whose
+/// map was not looked at these may be the same units, so it is the larger of the two; when
+/// the drive is started all are counted ([`shortage`]).
 fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
     let filled = match start {
         Start::New => filled_units(&experiment.precondition, layout.logical_units),
@@ -218,5 +222,31 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
             None => u64::from(layout.logical_units),
         })
         .sum();
-    (u64::from(filled) + written).min(u64::from(layout.logical_units)) as u32
+    let units = match start {
+        Start::Found(_) => written.max(u64::from(filled)),
+        Start::New | Start::Unknown => written + u64::from(filled),
+    };
+    units.min(u64::from(layout.logical_units)) as u32
+}
+
+/// The same of a drive that is there.
+fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
+    let unit = ftl.layout.unit_bytes;
+    let written: Vec<Range<u64>> = experiment
+        .workload
+        .iter()
+        .map(|workload| {
+            let region = workload.region.as_ref();
+            let begin = region.and_then(|region| region.offset).map_or(0, |size| size.bytes());
+            let end = region
+                .and_then(|region| region.size)
+                .map_or(u64::MAX, |size| (begin + size.bytes()).div_ceil(unit));
+            begin / unit..end
+        })
+        .collect();
+    let holds = |lpn: &u32| {
+        let is_written = written.iter().any(|units| units.contains(&u64::from(*lpn)));
+        is_written || ftl.lookup(Lpn(*lpn)).is_some()
+    };
+    (0..ftl.layout.logical_units).filter(holds).count() as u32
 }

@@ -34,6 +34,8 @@ pub struct Job {
     pub(super) scrubs: bool,
     /// A look of scrubbing is due.
     pub(super) look: bool,
+    /// A block was scrubbed since a host program last found a place.
+    pub(super) scrubbed_last: bool,
     /// Read and not yet written: logical unit and the place it was read from.
     pub(super) staged: Vec<[u32; 2]>,
     erases: u32,
@@ -64,6 +66,7 @@ impl Job {
         self.victim = Some(block);
         self.next = 0;
         self.scrubs = true;
+        self.scrubbed_last = true;
     }
     /// True while data of a scrubbed block has not been asked to be written.
     fn is_scrubbing(&self) -> bool {
@@ -92,7 +95,7 @@ impl Device {
         if level == Level::Ample {
             return;
         }
-        if level == Level::Urgent {
+        if level == Level::Urgent && self.class_of(bin) != Class::Soft {
             let group = self.group_of(bin);
             self.groups[group].raise_soft(&mut self.ops);
         }
@@ -124,10 +127,14 @@ impl Device {
         }
         let job = &self.jobs[bin];
         let level = self.ftl.level(bin);
-        // A block that is scrubbed is in the way of a collection that is owed, but there
-        // must be one.
-        let owed = job.debt > 0 && (!job.scrubs || level != Level::Ample);
-        if owed || level == Level::Urgent { Class::Urgent } else { Class::Soft }
+        // A block that is scrubbed is in the way of a collection that is owed or urgent,
+        // but somebody must wait for that.
+        let is_urgent = match job.scrubs {
+            false => job.debt > 0 || level == Level::Urgent,
+            true if level == Level::Urgent => self.is_awaited(bin),
+            true => job.debt > 0 && level != Level::Ample,
+        };
+        if is_urgent { Class::Urgent } else { Class::Soft }
     }
 
     /// A host's batch is bound in a bin. Between the soft and the urgent

@@ -61,6 +61,11 @@ impl Counters {
     pub fn total(&self) -> u64 {
         self.commands.iter().flatten().sum()
     }
+    /// All commands but erases and those of scrubbing.
+    pub fn but_for_scrubbing(&self) -> u64 {
+        let but_erases = &self.commands[..OpKind::Erase as usize];
+        but_erases.iter().map(|of| of.iter().sum::<u64>() - of[Holder::Scrub as usize]).sum()
+    }
     /// What was added since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         let minus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {

@@ -351,11 +351,15 @@ impl Device {
 
     /// When the drive next has something to do, if it has.
     #[inline]
-    pub fn next_due(&mut self) -> Option<Instant> {
-        if self.scrubs.is_some() && self.only_scrubs() {
-            return None;
-        }
+    pub fn next_due(&self) -> Option<Instant> {
         self.agenda.next_due()
+    }
+
+    /// True where commands wait that nothing in the drive will ever end, although scrubbing
+    /// may go on.
+    #[inline]
+    pub fn is_stuck(&self) -> bool {
+        self.outstanding > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
     }
 
     /// Lets time pass up to and including `until`.

@@ -4,8 +4,9 @@
 
 use super::Device;
 use super::event::Event;
+use super::op::{OpId, Owner};
 use engine::Span;
-use ftl::{BinId, Level, ScrubConfig};
+use ftl::{BinId, Level, ScrubConfig, Stream};
 use metrics::Holder;
 
 /// Whose turn it is.
@@ -15,11 +16,21 @@ pub struct Turn {
     next: BinId,
     /// True once the first look is due.
     begun: bool,
+    /// Blocks that were scrubbed one after the other while nothing else went on.
+    in_vain: u32,
+    /// Commands under way, and flash operations but for scrubbing, when the last one was.
+    seen: (u32, u64),
 }
 
 impl Turn {
     pub fn new(config: &ScrubConfig) -> Self {
-        Self { interval: config.interval.span(), next: BinId(0), begun: false }
+        Self {
+            interval: config.interval.span(),
+            next: BinId(0),
+            begun: false,
+            in_vain: 0,
+            seen: (0, 0),
+        }
     }
 }
 
@@ -33,10 +44,31 @@ impl Device {
         }
     }
 
-    /// True where commands wait for ever: nothing is due but looks of scrubbing, which
-    /// makes no space.
-    pub(super) fn only_scrubs(&self) -> bool {
-        self.outstanding > 0 && self.agenda.len() <= 1
+    /// True where what waits has nothing to hope for: no look took a block, and nothing
+    /// else is due; or each block was written anew twice and nothing went on.
+    pub(super) fn scrubs_in_vain(&self) -> bool {
+        let blocks = u64::from(self.ftl.layout.bins) * u64::from(self.ftl.layout.blocks_per_bin());
+        self.scrubs
+            .as_ref()
+            .is_some_and(|turn| self.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks)
+    }
+
+    /// True where all that is under way is scrubbing.
+    fn only_scrubs(&self) -> bool {
+        let scrubs = |op: OpId| {
+            let op = &self.ops[op];
+            let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(_) | Owner::Flush(_));
+            !is_host && self.jobs[op.bin].scrubs
+        };
+        self.agenda.events().all(|event| match event {
+            Event::Scrub => true,
+            Event::Programmed(op)
+            | Event::Array(op)
+            | Event::Sensed(op)
+            | Event::CarriedOut(op)
+            | Event::CarriedIn(op) => scrubs(op),
+            _ => false,
+        })
     }
 
     /// Nothing is scrubbed any more.
@@ -65,13 +97,26 @@ impl Device {
         self.jobs[bin].is_idle() && (self.look(bin) || self.next_collected(bin))
     }
 
+    /// Whether a look may take space that host programs of the bin wait for. Where there is
+    /// none it would not make any. Where there is, one look after the other would keep it
+    /// from them, so they have a turn after each.
+    fn has_space_for_look(&self, bin: BinId) -> bool {
+        let has_space = self.ftl.can_bind(bin, Stream::Host);
+        self.ftl.level(bin) != Level::Urgent && !(has_space && self.jobs[bin].scrubbed_last)
+    }
+
     /// Looks at a bin, if nothing is under way there; returns whether a block is taken.
     fn look(&mut self, bin: BinId) -> bool {
-        if !self.jobs[bin].is_idle() {
+        if !self.jobs[bin].is_idle() || self.is_awaited(bin) && !self.has_space_for_look(bin) {
             return false;
         }
         self.jobs[bin].look = false;
         let Some(block) = self.ftl.pick_scrub(bin) else { return false };
+        let seen = (self.outstanding, self.counters.but_for_scrubbing());
+        let is_waited_for = self.outstanding > 0 && self.only_scrubs();
+        let turn = self.scrubs.as_mut().expect("a look is due");
+        let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
+        turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
         self.jobs[bin].begin_scrub(block);
         true
     }

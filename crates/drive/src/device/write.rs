@@ -496,6 +496,11 @@ impl Device {
         }
     }
 
+    /// True where host programs are yet to find a place in a bin.
+    pub(super) fn is_awaited(&self, bin: BinId) -> bool {
+        self.bins[bin].unbound > 0 || self.is_starved(bin)
+    }
+
     /// True where a bin's pool waits for space.
     pub(super) fn is_starved(&self, bin: BinId) -> bool {
         self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()
@@ -629,6 +634,9 @@ impl Device {
         }
         if stream == Stream::Host {
             self.owe(bin);
+            if self.scrubs.is_some() {
+                self.jobs[bin].scrubbed_last = false;
+            }
         }
         if at.batch == 0 || self.ftl.counts_pages() {
             // A block was opened (or a page taken): less is free than before.

@@ -3,7 +3,7 @@
 
 use drive::check::check;
 use drive::{Device, Experiment, Run, RunError, load};
-use ftl::Lpn;
+use ftl::{Ftl, Lpn};
 use host::trace::Survey;
 use host::{HostError, WorkloadConfig};
 use metrics::State;
@@ -221,7 +221,7 @@ fn run_checked(
         match run.advance(1 << 14) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => {
+            Err(RunError::Stuck { .. }) if is_worn(run.device().ftl(), experiment) => {
                 return Ok((Outcome::WornOut, run.device().chained()));
             }
             Err(error) => return ended(error, experiment).map(|outcome| (outcome, 0)),
@@ -269,7 +269,7 @@ fn run_checked(
 /// Shuts the drive down and starts it again: its map is sound, it has data of the units that
 /// the drive had data of, and what it holds can be read and overwritten.
 fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
-    let worn = is_worn(run.device(), experiment);
+    let worn = is_worn(run.device().ftl(), experiment);
     let device = run.device();
     let units = (0..device.ftl().layout.logical_units).map(Lpn);
     let held: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
@@ -280,6 +280,8 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     };
     let firmware = snapshot.firmware().map_err(|error| error.to_string())?;
     firmware.audit()?;
+    // Blocks may be lost while collection comes to its end.
+    let worn = worn || is_worn(&firmware, experiment);
     let kept = (0..firmware.layout.logical_units).map(Lpn);
     let kept: Vec<Lpn> = kept.filter(|lpn| firmware.lookup(*lpn).is_some()).collect();
     if kept != held {
@@ -300,7 +302,7 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
         match run.advance(1 << 14) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
-            Err(RunError::Stuck { .. }) if is_worn(run.device(), experiment) => return Ok(()),
+            Err(RunError::Stuck { .. }) if is_worn(run.device().ftl(), experiment) => return Ok(()),
             Err(error) => return Err(format!("started again: {error}")),
         }
     }
@@ -374,9 +376,9 @@ fn wears(experiment: &Experiment) -> bool {
 }
 
 /// True where blocks were retired since the drive was new.
-fn is_worn(device: &Device, experiment: &Experiment) -> bool {
+fn is_worn(ftl: &Ftl, experiment: &Experiment) -> bool {
     let new = Device::new(&experiment.drive, experiment.seed);
-    wears(experiment) && device.ftl().tally.retired > new.ftl().tally.retired
+    wears(experiment) && ftl.tally.retired > new.ftl().tally.retired
 }
 
 /// What was counted adds up: requests, and the blame of each kind.
