@@ -441,7 +441,7 @@ def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
     out = tmp_path / "out"
     fs.sweep(quick, seeds=2, out=out)
     before = kept(out)
-    with pytest.raises(fs.OutputError, match="cannot be read"):
+    with pytest.raises(fs.OutputError, match="keep their tables only with"):
         fs.Sweep.load(out).result(1).frame("latency")
     swept = fs.sweep(quick, seeds=2, out=out, tables=True)
     assert swept.result(2).latency["requests"].sum() == 400

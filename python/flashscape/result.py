@@ -107,6 +107,11 @@ class Result:
         table = self._tables[name]
         if not isinstance(table, Path):
             return polars.DataFrame(table)
+        if not table.exists():
+            raise OutputError(
+                f"{table}: is not there; the points of a sweep keep their tables only with "
+                "--tables (tables=True)"
+            )
         try:
             frame = polars.read_parquet(table)
         except (OSError, polars.exceptions.PolarsError) as error:

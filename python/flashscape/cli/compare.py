@@ -71,7 +71,7 @@ def command(
     force: bool,
     quiet: bool,
 ) -> None:
-    r"""Set runs side by side under the same arrivals.
+    """Set runs side by side under the same arrivals.
 
     Each of A, B, … is an experiment file, which is run, or a directory of results. The
     first is the baseline; a winner is named only where the difference is significant.
@@ -79,7 +79,7 @@ def command(
     \b
     flashscape compare exp.toml --vary drive.ftl.gc.victim=fifo --seeds 5
     flashscape compare results/greedy results/fifo
-    """
+    """  # noqa: D301 - click wants the character itself
     named = _sides(sides, overrides, varied)
     with ExitStack() as claimed:
         file = None

@@ -97,6 +97,10 @@ def _keys(console: Console, imported: Imported) -> None:
     counts = {verdict: sum(key.verdict is verdict for key in imported.keys) for verdict in Verdict}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     console.print(f"{len(imported.keys)} keys: {told}", soft_wrap=True)
+    for verdict in (Verdict.APPROXIMATED, Verdict.IGNORED, Verdict.UNKNOWN):
+        names = dict.fromkeys(key.name for key in imported.keys if key.verdict is verdict)
+        if names:
+            console.print(f"{verdict.value}: {', '.join(names)}", soft_wrap=True)
 
 
 def _gist(console: Console, imported: Imported) -> None:
