@@ -100,6 +100,11 @@ impl Cascade {
     pub fn add(&mut self, since_first_ns: u64) {
         let tick = since_first_ns / self.tick_ns;
         self.add_to_profile(tick);
+        if self.here == 0 {
+            // The first that counts, which need not be the trace's first.
+            (self.tick, self.here) = (tick, 1);
+            return;
+        }
         if tick == self.tick {
             self.here += 1;
             return;
@@ -235,8 +240,9 @@ mod tests {
         for seed in 0..60 {
             let mut stream = Streams::new(seed).stream("cascade");
             let (spread, count) = (1 + stream.below(10), 1 + stream.below(400));
-            let mut tick = 0;
-            let ticks: Vec<u64> = std::iter::once(0)
+            // In every other trace the first that counts comes later.
+            let mut tick = seed % 2 * stream.below(100);
+            let ticks: Vec<u64> = std::iter::once(tick)
                 .chain((0..count).map(|_| {
                     let bits = stream.below(spread);
                     tick += stream.below(1 << bits);
