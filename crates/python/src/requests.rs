@@ -20,9 +20,6 @@ use std::sync::Arc;
 /// compress well.
 const ROWS: usize = 1 << 16;
 
-/// Events after which the log is looked at; each completes a few requests at most.
-pub const STEP: u64 = 1 << 14;
-
 /// Columns that rise, or nearly: only their differences are stored.
 const RISING: [&str; 3] = ["index", "arrived_ns", "finished_ns"];
 

@@ -4,7 +4,7 @@ use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
 use crate::policies;
-use crate::requests::{self, RequestsFile};
+use crate::requests::RequestsFile;
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::check::Checked;
@@ -110,10 +110,7 @@ impl Session {
     /// Goes on for about so many events of the device; returns whether there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
         policies::heeding_interrupts(|| {
-            self.with_stage(py, |run, _, log| match log {
-                None => run.advance(events).map_err(errors::run),
-                Some(file) => advance_and_write(run, file, events),
-            })?
+            self.with_stage(py, |run, _, log| go_on(run, log.as_deref_mut(), events))?
         })
     }
 
@@ -198,12 +195,17 @@ impl Session {
 }
 
 /// Goes on in steps that are small enough for the log never to grow large.
-fn advance_and_write(run: &mut Run, file: &mut RequestsFile, events: u64) -> PyResult<bool> {
+/// Events after which the log and Ctrl-C are looked at. A policy in Python may take
+/// milliseconds at some of them.
+const STEP: u64 = 1 << 10;
+
+/// Goes on for about so many events, or until a policy is interrupted.
+fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
     let mut left = events;
-    while left > 0 {
-        let step = left.min(requests::STEP);
+    while left > 0 && !policies::was_interrupted() {
+        let step = left.min(STEP);
         let goes_on = run.advance(step).map_err(errors::run)?;
-        if let Some(log) = run.request_log() {
+        if let (Some(file), Some(log)) = (&mut log, run.request_log()) {
             file.write_if_full(log).map_err(errors::file)?;
         }
         if !goes_on {
