@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,11 @@ class Ended(NamedTuple):
     status: int
     out: str
     err: str
+
+
+# Shells start what goes on in the background with Ctrl-C ignored, and so would be all that
+# the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
