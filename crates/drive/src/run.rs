@@ -304,7 +304,7 @@ impl Run {
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
-            if own.is_none() && self.device.is_stuck() {
+            if own.is_none() && self.device.scrubs_in_vain() {
                 return self.end().map(|()| false);
             }
             match (self.device.next_due(), own) {

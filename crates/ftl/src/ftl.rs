@@ -235,11 +235,7 @@ impl Ftl {
 
     /// What went wrong with a policy of the user, if anything did.
     pub fn policy_fault(&self) -> Option<String> {
-        let of_victim = match &self.victim {
-            VictimPolicy::Python(policy) => policy.fault(),
-            _ => None,
-        };
-        of_victim.or_else(|| self.scrub.as_ref().and_then(ScrubChoice::fault))
+        self.victim.fault().or_else(|| self.scrub.as_ref().and_then(ScrubChoice::fault))
     }
 
     // ---- writing ----------------------------------------------------------
@@ -467,11 +463,11 @@ impl Ftl {
         block
     }
 
-    /// A row of a block is sensed.
+    /// Rows of a block are sensed.
     #[inline]
-    pub fn note_sensed(&mut self, block: BlockId) {
+    pub fn note_sensed(&mut self, block: BlockId, rows: u32) {
         if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
-            *sensed = sensed.saturating_add(1);
+            *sensed = sensed.saturating_add(rows);
         }
     }
 
@@ -496,6 +492,11 @@ impl Ftl {
         let readers = &mut self.blocks.readers[block];
         *readers -= count;
         *readers == 0
+    }
+    /// Reads of the block under way, moves of its data included.
+    #[inline]
+    pub fn reads_under_way(&self, block: BlockId) -> u32 {
+        self.blocks.readers[block]
     }
     /// True where nothing stands against erasing a collected block: no live data
     /// and no read under way.

@@ -52,3 +52,20 @@ macro_rules! family {
         }
     };
 }
+
+/// For a family with a policy that asks code of the user, its variant `Python`: what went wrong
+/// with that.
+#[macro_export]
+macro_rules! asks_outside {
+    ($family:ident) => {
+        impl $family {
+            /// What went wrong with a policy of the user.
+            pub fn fault(&self) -> Option<String> {
+                match self {
+                    Self::Python(policy) => policy.fault(),
+                    _ => None,
+                }
+            }
+        }
+    };
+}

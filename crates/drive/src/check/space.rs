@@ -213,15 +213,9 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
         Start::Unknown => layout.logical_units,
         Start::Found(found) => found.mapped_units,
     };
-    let unit = layout.unit_bytes;
-    let written: u64 = experiment
-        .workload
-        .iter()
-        .map(|workload| match workload.region.as_ref().and_then(|region| region.size) {
-            Some(size) => size.bytes().div_ceil(unit) + 1,
-            None => u64::from(layout.logical_units),
-        })
-        .sum();
+    let lengths =
+        written_units(experiment, layout).into_iter().map(|units| units.end - units.start);
+    let written: u64 = lengths.map(u64::from).sum();
     let units = match start {
         Start::Found(_) => written.max(u64::from(filled)),
         Start::New | Start::Unknown => written + u64::from(filled),
@@ -229,23 +223,25 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
     units.min(u64::from(layout.logical_units)) as u32
 }
 
-/// The same of a drive that is there.
+/// The units that each workload may write.
+fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
+    let unit = layout.unit_bytes;
+    let within = |units: u64| units.min(u64::from(layout.logical_units)) as u32;
+    let region_of = |workload: &host::WorkloadConfig| {
+        let region = workload.region.as_ref();
+        let begin = region.and_then(|region| region.offset).map_or(0, |size| size.bytes());
+        let size = region.and_then(|region| region.size);
+        let end = size.map_or(u64::MAX, |size| begin.saturating_add(size.bytes()).div_ceil(unit));
+        within(begin / unit)..within(end)
+    };
+    experiment.workload.iter().map(region_of).collect()
+}
+
+/// Units that can ever hold data, of a drive that is there.
 fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
-    let unit = ftl.layout.unit_bytes;
-    let written: Vec<Range<u64>> = experiment
-        .workload
-        .iter()
-        .map(|workload| {
-            let region = workload.region.as_ref();
-            let begin = region.and_then(|region| region.offset).map_or(0, |size| size.bytes());
-            let end = region
-                .and_then(|region| region.size)
-                .map_or(u64::MAX, |size| (begin + size.bytes()).div_ceil(unit));
-            begin / unit..end
-        })
-        .collect();
+    let written = written_units(experiment, &ftl.layout);
     let holds = |lpn: &u32| {
-        let is_written = written.iter().any(|units| units.contains(&u64::from(*lpn)));
+        let is_written = written.iter().any(|units| units.contains(lpn));
         is_written || ftl.lookup(Lpn(*lpn)).is_some()
     };
     (0..ftl.layout.logical_units).filter(holds).count() as u32

@@ -149,11 +149,11 @@ impl Device {
         }
         self.begin_wait(id);
         if self.suspends {
-            self.route(id);
+            return self.enqueue_beside_erases(id);
         }
         self.groups[group].push_back(&mut self.ops, id);
         // What waits already cannot start because of it, so only it can.
-        if self.suspends || self.groups[group].may_start(&self.ops, id) {
+        if self.groups[group].may_start(&self.ops, id) {
             self.serve(group);
         }
     }
@@ -215,13 +215,10 @@ impl Device {
 
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
-        loop {
-            if self.suspends {
-                self.go_on_erasing(group);
-            }
-            if !self.groups[group].may_serve(self.all_cells) {
-                break;
-            }
+        if self.suspends {
+            self.go_on_erasing(group);
+        }
+        while self.groups[group].may_serve(self.all_cells) {
             let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);
@@ -238,6 +235,9 @@ impl Device {
                     self.want_channel(pick.op, group, pick.forced);
                 }
                 OpKind::Program => self.start_program(pick.op),
+            }
+            if self.suspends {
+                self.go_on_erasing(group);
             }
         }
         self.note_idle(group);
@@ -321,7 +321,7 @@ impl Device {
         let span = match kind {
             OpKind::Read => {
                 let sense = self.timing.read(row);
-                self.ftl.note_sensed(block);
+                self.ftl.note_sensed(block, 1);
                 self.ops.charge_service(id, State::Sense, sense);
                 self.agenda.schedule(self.now + sense, Event::Sensed(id));
                 return;
@@ -331,7 +331,7 @@ impl Device {
                     Owner::CollectMove(from) => from.block,
                     _ => unreachable!("only collection copies back"),
                 };
-                (0..self.ftl.layout.rows_per_batch).for_each(|_| self.ftl.note_sensed(from));
+                self.ftl.note_sensed(from, self.ftl.layout.rows_per_batch);
                 let target = batch * self.ftl.layout.rows_per_batch;
                 let rows = 0..self.ftl.layout.rows_per_batch;
                 let sense: Span = rows.clone().map(|step| self.timing.read(row + step)).sum();
@@ -381,7 +381,7 @@ impl Device {
             return self.end(id);
         }
         let span = self.timing.read(op.row);
-        self.ftl.note_sensed(op.block);
+        self.ftl.note_sensed(op.block, 1);
         self.ops.charge_service(id, State::Sense, span);
         self.agenda.schedule(self.now + span, Event::Sensed(id));
     }

@@ -32,6 +32,7 @@ impl Device {
         if !self.program_takes(op.cells, bin)
             || !self.groups[op.group].passes_on(class, op.cells, bin, self.bypass)
             || !self.ftl.can_bind(bin, Stream::Gc)
+            || !self.leaves_room(bin, |older| older == from.block)
         {
             return false;
         }
@@ -107,7 +108,7 @@ impl Device {
             op.rows_left = rows;
         });
         self.hold_on(id);
-        self.ftl.note_sensed(at.block);
+        self.ftl.note_sensed(at.block, 1);
         self.agenda.schedule(self.now + self.timing.read(row), Event::Sensed(id));
         true
     }

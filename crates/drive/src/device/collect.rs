@@ -125,16 +125,21 @@ impl Device {
         if !self.gc_config.preemptible && self.groups[self.group_of(bin)].reserved_by == Some(bin) {
             return Class::Held;
         }
-        let job = &self.jobs[bin];
-        let level = self.ftl.level(bin);
-        // A block that is scrubbed is in the way of a collection that is owed or urgent,
-        // but somebody must wait for that.
-        let is_urgent = match job.scrubs {
-            false => job.debt > 0 || level == Level::Urgent,
-            true if level == Level::Urgent => self.is_awaited(bin),
-            true => job.debt > 0 && level != Level::Ample,
+        let is_urgent = match self.jobs[bin].scrubs {
+            false => self.jobs[bin].debt > 0 || self.ftl.level(bin) == Level::Urgent,
+            true => self.is_scrubbing_urgent(bin),
         };
         if is_urgent { Class::Urgent } else { Class::Soft }
+    }
+
+    /// A block that is scrubbed is in the way of a collection that is owed or urgent, but
+    /// somebody must wait for that.
+    #[cold]
+    fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
+        match self.ftl.level(bin) {
+            Level::Urgent => self.is_awaited(bin),
+            level => self.jobs[bin].debt > 0 && level != Level::Ample,
+        }
     }
 
     /// A host's batch is bound in a bin. Between the soft and the urgent
@@ -164,7 +169,10 @@ impl Device {
             self.next_batch(bin);
         }
         let job = &self.jobs[bin];
-        if job.victim.is_none() && job.reads == 0 && !job.staged.is_empty() {
+        if job.reads == 0
+            && !job.staged.is_empty()
+            && (job.victim.is_none() || self.is_left_over(bin))
+        {
             self.write_staged(bin);
         }
         self.lift_for_readers(bin);
@@ -259,6 +267,41 @@ impl Device {
         let under_way = self.jobs[bin].staged.len() as u32
             + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
         room >= under_way + layout.units_per_block()
+    }
+
+    /// Whether a move may take a place of its bin while an older victim is being moved.
+    /// Hosts may have taken space since the second was chosen, so the first goes before:
+    /// its erase gives some to the second.
+    #[inline(always)]
+    pub(super) fn leaves_room(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
+        self.ftl.free_blocks(bin) > 1 || self.leaves_room_of_little(bin, is_from)
+    }
+
+    #[inline(never)]
+    fn leaves_room_of_little(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
+        let Some(&older) = self.jobs[bin].draining.first() else { return true };
+        let needed = self.ftl.reads_under_way(older).min(self.ftl.layout.batches_per_block);
+        self.ftl.room(bin, Stream::Gc) > needed || is_from(older)
+    }
+
+    /// True where a move carries data of a block.
+    pub(super) fn moves_from(&self, id: OpId, block: BlockId) -> bool {
+        match self.ops[id].owner {
+            Owner::CollectMove(from) => from.block == block,
+            Owner::CollectWrite(payload) => {
+                let mut slots = 0..self.payloads.count(payload);
+                let from = |slot| Pun(self.payloads.slot(payload, slot)[1]);
+                slots.any(|slot| self.ftl.layout.block(from(slot)) == block)
+            }
+            _ => false,
+        }
+    }
+
+    /// What an older victim has left in the controller is not joined by data of the next
+    /// one any more: all its moves wait for space, which the older one's erase gives.
+    fn is_left_over(&self, bin: BinId) -> bool {
+        let waits = |id: &OpId| self.ops[*id].is_collection();
+        self.bins[bin].parked.iter().any(|(id, _)| waits(id))
     }
 
     /// Moves on to the victim's next batch with live units; ends the victim where

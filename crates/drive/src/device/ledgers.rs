@@ -65,7 +65,7 @@ impl Ledgers {
     }
 
     /// `cells`, which `group` counts as busy by now, are held by what `state` says.
-    #[inline]
+    #[inline(always)]
     pub fn occupy(
         &mut self,
         now: Instant,

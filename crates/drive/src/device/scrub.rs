@@ -46,11 +46,15 @@ impl Device {
 
     /// True where what waits has nothing to hope for: no look took a block, and nothing
     /// else is due; or each block was written anew twice and nothing went on.
-    pub(super) fn scrubs_in_vain(&self) -> bool {
+    #[inline]
+    pub fn scrubs_in_vain(&self) -> bool {
+        self.scrubs.as_ref().is_some_and(|turn| self.is_in_vain(turn))
+    }
+
+    #[cold]
+    fn is_in_vain(&self, turn: &Turn) -> bool {
         let blocks = u64::from(self.ftl.layout.bins) * u64::from(self.ftl.layout.blocks_per_bin());
-        self.scrubs
-            .as_ref()
-            .is_some_and(|turn| self.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks)
+        self.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks
     }
 
     /// True where all that is under way is scrubbing.

@@ -53,8 +53,17 @@ impl Device {
         self.meet_all(group, self.erases[group].len() - 1);
     }
 
+    /// An operation has to wait on units where erases may make way.
+    #[inline(never)]
+    pub(super) fn enqueue_beside_erases(&mut self, id: OpId) {
+        self.route(id);
+        let group = self.ops[id].group;
+        self.groups[group].push_back(&mut self.ops, id);
+        self.serve(group);
+    }
+
     /// A read has to wait; where an erase is in its way it may ask that to make way.
-    pub(super) fn route(&mut self, id: OpId) {
+    fn route(&mut self, id: OpId) {
         let op = &self.ops[id];
         if op.kind != OpKind::Read || !op.class.is_read() {
             return;
@@ -150,6 +159,7 @@ impl Device {
     }
 
     /// Serves the reads that erases have made way for; erases go on once those are done.
+    #[inline(never)]
     pub(super) fn go_on_erasing(&mut self, group: GroupId) {
         for place in 0..self.erases[group].len() {
             let Erasing { cells, parked_before, .. } = self.erases[group][place];

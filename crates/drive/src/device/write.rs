@@ -610,10 +610,12 @@ impl Device {
     }
 
     /// True where a program would find a place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_place(&self, id: OpId) -> bool {
         let op = &self.ops[id];
-        self.ftl.can_bind(op.bin, stream_of(op.holder))
+        let (bin, stream) = (op.bin, stream_of(op.holder));
+        self.ftl.can_bind(bin, stream)
+            && (stream == Stream::Host || self.leaves_room(bin, |older| self.moves_from(id, older)))
     }
 
     /// Binds a program (or copy-back) to its place; returns whether there is one.

@@ -72,15 +72,7 @@ settings::family! {
     "python" => python::Python,
 }
 
-impl ScrubChoice {
-    /// What went wrong with a policy of the user.
-    pub fn fault(&self) -> Option<String> {
-        match self {
-            Self::Python(policy) => policy.fault(),
-            _ => None,
-        }
-    }
-}
+settings::asks_outside!(ScrubChoice);
 
 #[cfg(test)]
 mod tests {

@@ -53,6 +53,8 @@ settings::family! {
     "python" => python::Python,
 }
 
+settings::asks_outside!(ReadRouting);
+
 impl Default for ReadRouting {
     fn default() -> Self {
         Self::Wait(wait::Wait {})
@@ -63,13 +65,6 @@ impl ReadRouting {
     /// True where no read ever asks.
     pub fn never_asks(&self) -> bool {
         matches!(self, Self::Wait(_))
-    }
-    /// What went wrong with a policy of the user.
-    pub fn fault(&self) -> Option<String> {
-        match self {
-            Self::Python(policy) => policy.fault(),
-            _ => None,
-        }
     }
 }
 

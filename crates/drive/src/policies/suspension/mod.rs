@@ -49,6 +49,8 @@ settings::family! {
     "python" => python::Python,
 }
 
+settings::asks_outside!(Suspension);
+
 impl Default for Suspension {
     fn default() -> Self {
         Self::Never(never::Never {})
@@ -59,13 +61,6 @@ impl Suspension {
     /// True where no erase ever makes way.
     pub fn is_never(&self) -> bool {
         matches!(self, Self::Never(_))
-    }
-    /// What went wrong with a policy of the user.
-    pub fn fault(&self) -> Option<String> {
-        match self {
-            Self::Python(policy) => policy.fault(),
-            _ => None,
-        }
     }
 }
 

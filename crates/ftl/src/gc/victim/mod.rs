@@ -69,6 +69,8 @@ settings::family! {
     "python" => python::Python,
 }
 
+settings::asks_outside!(VictimPolicy);
+
 #[cfg(test)]
 mod tests {
     use super::*;
