@@ -36,6 +36,10 @@ pub struct Job {
     pub(super) look: bool,
     /// A block was scrubbed since a host program last found a place.
     pub(super) scrubbed_last: bool,
+    /// A block was collected since one was last scrubbed; and before the one that is
+    /// scrubbed now.
+    collected: bool,
+    collected_before: bool,
     /// Read and not yet written: logical unit and the place it was read from.
     pub(super) staged: Vec<[u32; 2]>,
     erases: u32,
@@ -67,6 +71,7 @@ impl Job {
         self.next = 0;
         self.scrubs = true;
         self.scrubbed_last = true;
+        self.collected_before = std::mem::take(&mut self.collected);
     }
     /// True while data of a scrubbed block has not been asked to be written.
     fn is_scrubbing(&self) -> bool {
@@ -132,13 +137,16 @@ impl Device {
         if is_urgent { Class::Urgent } else { Class::Soft }
     }
 
-    /// A block that is scrubbed is in the way of a collection that is owed or urgent, but
-    /// somebody must wait for that.
+    /// A block that is scrubbed is in the way of a collection that is urgent, if somebody
+    /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
+    /// collections in between: else host writes would wait for one block after the other.
     #[cold]
     fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
+        let job = &self.jobs[bin];
         match self.ftl.level(bin) {
             Level::Urgent => self.is_awaited(bin),
-            level => self.jobs[bin].debt > 0 && level != Level::Ample,
+            Level::Soft => job.debt > 0 && job.collected_before,
+            Level::Ample => false,
         }
     }
 
@@ -237,6 +245,7 @@ impl Device {
         let job = &mut self.jobs[bin];
         job.victim = Some(victim);
         job.scrubs = false;
+        job.collected = true;
         job.pace = pace;
         job.next = 0;
         true

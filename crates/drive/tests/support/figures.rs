@@ -16,6 +16,9 @@ const ROWS_MAX: u64 = 400;
 /// A trace that lasts longer, as damage makes it, may have no stand-in: 146 years.
 const LONG_NS: u64 = 1 << 62;
 
+/// Nor may one whose addresses reach further: 4 EiB.
+const WIDE_BYTES: u64 = 1 << 62;
+
 /// Measures each trace of an experiment, converts it, and makes a stand-in for it. Its
 /// files are in `folder`; where they are sound, all of it succeeds.
 ///
@@ -112,7 +115,7 @@ fn stood_in(
     let requests = if stream.chance(0.5) { usual.requests } else { 1 + stream.below(ROWS_MAX) };
     let wishes = Wishes { requests, seed: stream.bits(), ..usual };
     let faults = model.faults(&usual);
-    if !faults.is_empty() && found.span_ns >= LONG_NS {
+    if !faults.is_empty() && (found.span_ns >= LONG_NS || usual.span_bytes > WIDE_BYTES) {
         return Ok(());
     }
     if !faults.is_empty() {
