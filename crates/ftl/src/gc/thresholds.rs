@@ -43,16 +43,17 @@ impl Measure for Threshold {
 measure!(Threshold);
 
 impl Threshold {
+    /// No more than there is: beyond that a threshold says the same, always.
     fn limit(self, layout: &Layout) -> Limit {
+        let blocks = layout.blocks_per_bin();
         match self {
-            Self::Blocks(blocks) => Limit::Blocks(blocks),
+            Self::Blocks(limit) => Limit::Blocks(limit.min(blocks)),
             Self::ShareOfBlocks(share) => {
-                Limit::Blocks((share * f64::from(layout.blocks_per_bin())) as u32)
+                Limit::Blocks((share.min(1.0) * f64::from(blocks)) as u32)
             }
             Self::ShareOfPages(share) => {
-                let units =
-                    f64::from(layout.blocks_per_bin()) * f64::from(layout.units_per_block());
-                Limit::Units((share * units) as u32)
+                let units = f64::from(blocks) * f64::from(layout.units_per_block());
+                Limit::Units((share.min(1.0) * units) as u32)
             }
         }
     }
