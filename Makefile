@@ -42,7 +42,7 @@ bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.
 	FLASHSCAPE_FUZZ_CASES=$(CASES) FLASHSCAPE_FUZZ_SEED=$(SEED) FLASHSCAPE_FUZZ_FIRST=$(FIRST) \
 	FLASHSCAPE_FUZZ_JOBS=$(JOBS) FLASHSCAPE_FUZZ_ONLY=$(ONLY) FLASHSCAPE_FUZZ_FOLDER=$(FINDINGS) \
-	cargo test --locked -p flashscape-drive --test fuzz -- --ignored --exact --nocapture campaign \
+	cargo test --locked --profile fuzz -p flashscape-drive --test fuzz -- --ignored --exact --nocapture campaign \
 	|| { cat $(FINDINGS)/running-* 2>/dev/null; exit 1; }
 
 format: $(VENV)/.dev ## Format all code.
