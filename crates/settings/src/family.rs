@@ -53,8 +53,7 @@ macro_rules! family {
     };
 }
 
-/// For a family with a policy that asks code of the user, its variant `Python`: what went wrong
-/// with that.
+/// Lets a family say what went wrong with its policy `Python`, which asks code of the user.
 #[macro_export]
 macro_rules! asks_outside {
     ($family:ident) => {

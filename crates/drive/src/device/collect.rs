@@ -98,7 +98,9 @@ impl Device {
     fn collect_if_needed(&mut self, bin: BinId) {
         let level = self.ftl.level(bin);
         if level == Level::Ample {
-            return;
+            // Its moves may have been set aside all the same, as pages may be free in a
+            // block that hosts write.
+            return self.write_left_over(bin);
         }
         if level == Level::Urgent && self.class_of(bin) != Class::Soft {
             let group = self.group_of(bin);
@@ -177,12 +179,10 @@ impl Device {
             self.next_batch(bin);
         }
         let job = &self.jobs[bin];
-        if job.reads == 0
-            && !job.staged.is_empty()
-            && (job.victim.is_none() || self.is_left_over(bin))
-        {
+        if job.victim.is_none() && job.reads == 0 && !job.staged.is_empty() {
             self.write_staged(bin);
         }
+        self.write_left_over(bin);
         self.lift_for_readers(bin);
         self.note_space(bin);
     }
@@ -306,11 +306,17 @@ impl Device {
         }
     }
 
-    /// What an older victim has left in the controller is not joined by data of the next
-    /// one any more: all its moves wait for space, which the older one's erase gives.
-    fn is_left_over(&self, bin: BinId) -> bool {
-        let waits = |id: &OpId| self.ops[*id].is_collection();
-        self.bins[bin].parked.iter().any(|(id, _)| waits(id))
+    /// Writes what was read and fills no batch, once a move waits for space: it may be the
+    /// rest of the older victim, for whose erase that move waits, so it waits for nothing.
+    fn write_left_over(&mut self, bin: BinId) {
+        let job = &self.jobs[bin];
+        if job.reads > 0 || job.staged.is_empty() {
+            return;
+        }
+        let is_move = |id: &OpId| self.ops[*id].is_collection();
+        if self.bins[bin].parked.iter().any(|(id, _)| is_move(id)) {
+            self.write_staged(bin);
+        }
     }
 
     /// Moves on to the victim's next batch with live units; ends the victim where
