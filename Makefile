@@ -64,7 +64,7 @@ rust-checks: | $(VENV)/.tools
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 rust-tests: | $(VENV)/.tools
-	cargo test --workspace --locked
+	MAKEFLAGS= cargo test --workspace --locked
 
 python-checks: $(VENV)/.dev $(VENV)/.installed
 	$(BIN)/ruff check python tests
