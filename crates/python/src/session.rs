@@ -194,12 +194,12 @@ impl Session {
     }
 }
 
-/// Goes on in steps that are small enough for the log never to grow large.
 /// Events after which the log and Ctrl-C are looked at. A policy in Python may take
 /// milliseconds at some of them.
 const STEP: u64 = 1 << 10;
 
-/// Goes on for about so many events, or until a policy is interrupted.
+/// Goes on for about so many events, or until a policy is interrupted, in steps that are small
+/// enough for the log never to grow large.
 fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
     let mut left = events;
     while left > 0 && !policies::was_interrupted() {

@@ -213,9 +213,8 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
         Start::Unknown => layout.logical_units,
         Start::Found(found) => found.mapped_units,
     };
-    let lengths =
-        written_units(experiment, layout).into_iter().map(|units| units.end - units.start);
-    let written: u64 = lengths.map(u64::from).sum();
+    let written: u64 =
+        written_units(experiment, layout).iter().map(|units| units.len() as u64).sum();
     let units = match start {
         Start::Found(_) => written.max(u64::from(filled)),
         Start::New | Start::Unknown => written + u64::from(filled),

@@ -100,7 +100,7 @@ impl Device {
         if level == Level::Ample {
             // Its moves may have been set aside all the same, as pages may be free in a
             // block that hosts write.
-            return self.write_left_over(bin);
+            return self.write_rest(bin);
         }
         if level == Level::Urgent && self.class_of(bin) != Class::Soft {
             let group = self.group_of(bin);
@@ -178,11 +178,7 @@ impl Device {
             }
             self.next_batch(bin);
         }
-        let job = &self.jobs[bin];
-        if job.victim.is_none() && job.reads == 0 && !job.staged.is_empty() {
-            self.write_staged(bin);
-        }
-        self.write_left_over(bin);
+        self.write_rest(bin);
         self.lift_for_readers(bin);
         self.note_space(bin);
     }
@@ -280,7 +276,7 @@ impl Device {
 
     /// Whether a move may take a place of its bin while an older victim is being moved.
     /// Hosts may have taken space since the second was chosen, so the first goes before:
-    /// its erase gives some to the second.
+    /// its erase gives some to the second. With two free blocks no first victim lacks any.
     #[inline(always)]
     pub(super) fn leaves_room(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
         self.ftl.free_blocks(bin) > 1 || self.leaves_room_of_little(bin, is_from)
@@ -306,15 +302,15 @@ impl Device {
         }
     }
 
-    /// Writes what was read and fills no batch, once a move waits for space: it may be the
-    /// rest of the older victim, for whose erase that move waits, so it waits for nothing.
-    fn write_left_over(&mut self, bin: BinId) {
+    /// Writes what was read and fills no batch, once no more is read or a move waits for
+    /// space: it may be the rest of the older victim, for whose erase that move waits.
+    fn write_rest(&mut self, bin: BinId) {
         let job = &self.jobs[bin];
         if job.reads > 0 || job.staged.is_empty() {
             return;
         }
-        let is_move = |id: &OpId| self.ops[*id].is_collection();
-        if self.bins[bin].parked.iter().any(|(id, _)| is_move(id)) {
+        let is_move = |id: OpId| self.ops[id].is_collection();
+        if job.victim.is_none() || self.bins[bin].parked.iter().any(|(id, _)| is_move(*id)) {
             self.write_staged(bin);
         }
     }
