@@ -873,7 +873,10 @@ def is_running(process: int) -> bool:
         return False
 
 
-NO_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+NO_PROC = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(),
+    reason="only /proc tells a worker that has ended from one at work",
+)
 
 
 @pytest.fixture
