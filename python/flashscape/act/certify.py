@@ -14,7 +14,9 @@ from flashscape.act.source import Prepared, Source, prepared
 from flashscape.act.trial import Trial
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted, SweepInterrupted
 from flashscape.experiment import Experiment
+from flashscape.output import Directory
 from flashscape.requests import read_requests
+from flashscape.run import Silent
 from flashscape.run import run as run_once
 
 if TYPE_CHECKING:
@@ -148,7 +150,12 @@ def run(
     settings = _settings(drive, overrides, seed, time, warm_up, slices, threads, arrivals)
     _check_number("multiplier", multiplier, MULTIPLIER_MOST)
     watcher = _watcher(progress)
-    with _prepared(settings, overwrites, snapshot, save_drive, force, watcher) as start:
+    with ExitStack() as kept:
+        if out is not None:
+            # Found out before the drive is aged, which may take minutes.
+            kept.enter_context(Directory.claim(out, force=force))
+        arguments = (settings, overwrites, snapshot, save_drive, force, watcher)
+        start = kept.enter_context(_prepared(*arguments))
         config = settings.experiment(multiplier)
         experiment = Experiment.from_dict(config, name=settings.source.label, snapshot_given=True)
         observer = watcher.running() if watcher is not None else False
@@ -312,14 +319,13 @@ def _prepared(
     force: bool,
     watcher: SearchObserver | None,
 ) -> Iterator[Prepared]:
-    observer = None if watcher is None or snapshot is not None else watcher.ageing()
     with prepared(
         settings.source,
         overwrites=overwrites,
         snapshot=snapshot,
         save_drive=save_drive,
         force=force,
-        observer=observer,
+        observer=Silent if watcher is None else watcher.ageing,
     ) as start:
         yield start
 

@@ -59,8 +59,11 @@ def _draw(search: Search) -> Figure:
     latencies, services = figure.subplots(2, 1, sharex=True)
     _latencies(latencies, search)
     _services(services, search)
+    latencies.legend(loc="upper left", frameon=True, edgecolor="none")
     for axes in (latencies, services):
         _ratings(axes, search)
+    # Only now, so that the ratings are in it; the panel above has the same lines.
+    services.legend(loc="upper left", frameon=True, edgecolor="none")
     multipliers = [trial.multiplier for trial in search.trials]
     if max(multipliers) > 10 * min(multipliers):
         services.set_xscale("log", base=2)
@@ -79,7 +82,6 @@ def _latencies(axes: Axes, search: Search) -> None:
         axes.axhline(limit.threshold_ns, color=colour, linestyle="--", linewidth=0.9)
     axes.grid(which="major")
     picture.log_durations(axes.yaxis)
-    axes.legend(loc="upper left")
 
 
 def _services(axes: Axes, search: Search) -> None:
@@ -94,10 +96,12 @@ def _services(axes: Axes, search: Search) -> None:
     axes.axhline(1.0, color="#2b2b2b", linestyle="--", linewidth=0.9)
     axes.grid(which="major")
     axes.yaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}")
-    axes.legend(loc="upper left")
 
 
 def _ratings(axes: Axes, search: Search) -> None:
-    for rating, style in ((search.performance, "-"), (search.stress, ":")):
+    ratings = (("performance", search.performance, "-"), ("stress", search.stress, ":"))
+    for name, rating, style in ratings:
         if rating.multiplier:
-            axes.axvline(rating.multiplier, color="#9a9a9a", linestyle=style, linewidth=1.2)
+            label = f"{name} rating {rating.multiplier}x"
+            where = rating.multiplier
+            axes.axvline(where, color="#9a9a9a", linestyle=style, linewidth=1.4, label=label)

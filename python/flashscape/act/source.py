@@ -21,11 +21,11 @@ from flashscape.catalogue import presets
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment, Unchecked
 from flashscape.output import File, refuse_inputs
-from flashscape.run import Silent, run
+from flashscape.run import run
 from flashscape.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flashscape.experiment import Overrides
     from flashscape.result import Result
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 OVERWRITES = 1.0
 """How often the drive is overwritten before the test. From a drive filled by rising address,
 collection of the presets is steady after half of that (docs/act.md)."""
+
+_IDLE = {"name": "act", "reads": "100 %", "stop": {"requests": 1}}
+"""An experiment has a workload; one that is only looked at has this."""
 
 _OVERWRITES_MOST = 1000.0
 _DEPTH = 32
@@ -100,9 +103,7 @@ class Source:
 
 
 def _of_table(table: dict[str, Any], overrides: Any, name: str) -> Experiment:
-    # An experiment has a workload; this one is not run.
-    idle = {"name": "act", "reads": "100 %", "stop": {"requests": 1}}
-    return Experiment.from_dict({"drive": table, "workload": [idle]}, overrides, name=name)
+    return Experiment.from_dict({"drive": table, "workload": [_IDLE]}, overrides, name=name)
 
 
 def _of_file(path: str | PathLike[str], overrides: Any) -> Experiment:
@@ -144,9 +145,11 @@ def prepared(
     snapshot: Snapshot | str | PathLike[str] | None,
     save_drive: str | PathLike[str] | None,
     force: bool,
-    observer: Observer | None,
+    observer: Callable[[], Observer],
 ) -> Iterator[Prepared]:
     """Fill and age the drive, or take the one that is given; its file goes with the context.
+
+    ``observer`` is asked for once all is sound and it begins.
 
     Raises ConfigError, OutputError, SnapshotError, SpaceError, and Interrupted.
     """
@@ -160,7 +163,9 @@ def prepared(
         raise ConfigError(f"{what}: the drive of a snapshot is taken as it is; leave one out")
     with ExitStack() as kept:
         if isinstance(snapshot, (str, PathLike)):
-            yield Prepared(Path(snapshot).absolute(), None, None)
+            place = Path(snapshot).absolute()
+            _check_snapshot(source, place)
+            yield Prepared(place, None, None)
             return
         file = None
         if save_drive is not None:
@@ -170,15 +175,26 @@ def prepared(
         place = folder / "drive.snap"
         if snapshot is not None:
             snapshot.save(place)
+            _check_snapshot(source, place)
             yield Prepared(place, None, None)
             return
-        amplification = _age(source, times, place, observer)
+        amplification = _age(source, times, place, observer())
         if file is not None:
             Snapshot.load(place).write_to(file)
         yield Prepared(place, times, amplification)
 
 
-def _age(source: Source, overwrites: float, place: Path, observer: Observer | None) -> float | None:
+def _check_snapshot(source: Source, place: Path) -> None:
+    """Find out at once whether the drive can be started from a file."""
+    tables = {
+        "drive": source.drive,
+        "precondition": {"snapshot": str(place)},
+        "workload": [_IDLE],
+    }
+    Experiment.from_dict(tables, name=source.label).check_snapshot()
+
+
+def _age(source: Source, overwrites: float, place: Path, observer: Observer) -> float | None:
     """Fill the drive, overwrite it and keep it; return its write amplification then."""
     blocks = source.exported_bytes // load.LARGE_BYTES
     count = max(1, round(blocks * overwrites))
@@ -202,14 +218,12 @@ def _age(source: Source, overwrites: float, place: Path, observer: Observer | No
         name=source.label,
     )
     if not overwrites:
-        ongoing = None if observer is None else observer.preconditioning
         try:
-            Snapshot.take(experiment, ongoing=ongoing).save(place)
+            Snapshot.take(experiment, ongoing=observer.preconditioning).save(place)
         finally:
-            if observer is not None:
-                observer.ended()
+            observer.ended()
         return None
-    result = run(experiment, save_drive=place, progress=observer or Silent())
+    result = run(experiment, save_drive=place, progress=observer)
     return _latest_amplification(result)
 
 
