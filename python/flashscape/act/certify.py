@@ -14,7 +14,7 @@ from flashscape.act.source import Prepared, Source, prepared
 from flashscape.act.trial import Trial
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted, SweepInterrupted
 from flashscape.experiment import Experiment
-from flashscape.output import Directory
+from flashscape.output import Directory, refuse_inputs
 from flashscape.requests import read_requests
 from flashscape.run import Silent
 from flashscape.run import run as run_once
@@ -152,6 +152,7 @@ def run(
     watcher = _watcher(progress)
     with ExitStack() as kept:
         if out is not None:
+            refuse_inputs((out,), settings.source.files)
             # Found out before the drive is aged, which may take minutes.
             kept.enter_context(Directory.claim(out, force=force))
         arguments = (settings, overwrites, snapshot, save_drive, force, watcher)
@@ -163,6 +164,9 @@ def run(
             result = run_once(
                 experiment, snapshot=start.file, out=out, force=force, progress=observer
             )
+        except Interrupted as interrupted:
+            kept_of_it = None if out is None else interrupted.result
+            raise Interrupted(kept_of_it, interrupted.where) from None
         except FlashscapeError as error:
             overloaded = settings.overloaded(str(error), multiplier)
             if overloaded is None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.act import load
 from flashscape.catalogue import presets
-from flashscape.errors import ConfigError
+from flashscape.errors import ConfigError, Interrupted
 from flashscape.experiment import Experiment, Unchecked
 from flashscape.output import File, refuse_inputs
 from flashscape.run import run
@@ -223,7 +223,11 @@ def _age(source: Source, overwrites: float, place: Path, observer: Observer) -> 
         finally:
             observer.ended()
         return None
-    result = run(experiment, save_drive=place, progress=observer)
+    try:
+        result = run(experiment, save_drive=place, progress=observer)
+    except Interrupted:
+        # What was measured of it is nobody's result.
+        raise Interrupted(None, "while filling and ageing the drive") from None
     return _latest_amplification(result)
 
 

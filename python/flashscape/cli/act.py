@@ -58,7 +58,18 @@ if TYPE_CHECKING:
     help="Overwrite the filled drive so many times before. [1]",
 )
 @options.overrides
-@options.snapshots
+@click.option(
+    "--snapshot",
+    type=options.Named(path_type=Path),
+    metavar="FILE",
+    help="Start from this drive instead of filling and ageing one.",
+)
+@click.option(
+    "--save-drive",
+    type=options.Named(path_type=Path),
+    metavar="FILE",
+    help="Keep the drive as it is before the test, for --snapshot.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @click.option(
     "--json",
