@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import polars as pl
@@ -443,6 +448,23 @@ def test_bad_input(arguments, status, message, experiment_file, flashscape, tmp_
     else:
         refused(ended, status, message)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_interrupted_search_ends_at_once(experiment_file, tmp_path):
+    command = [sys.executable, "-m", "flashscape", "act", experiment_file, "--threads", "9"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as running:
+        told = [running.stderr.readline() for _ in range(3)]
+        running.send_signal(signal.SIGINT)
+        out, rest = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert told[0] == "filling and ageing the drive\n"
+    assert told[1].startswith("1x: p99 ")
+    assert out == ""
+    assert re.search(r"while searching, with \d+ multipliers tried; there are no results", rest)
+    assert not list(tmp_path.glob("flashscape-*"))
 
 
 def test_a_snapshot_of_another_drive_is_refused(experiment_file, flashscape, tmp_path):

@@ -12,7 +12,7 @@ from flashscape.act import hunt, load
 from flashscape.act.search import Search
 from flashscape.act.source import Prepared, Source, prepared
 from flashscape.act.trial import Trial
-from flashscape.errors import ConfigError, FlashscapeError, Interrupted, SweepInterrupted
+from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
 from flashscape.output import Directory, refuse_inputs
 from flashscape.requests import read_requests
@@ -225,7 +225,8 @@ def search(
                     trials[trial.multiplier] = trial
                     if watcher is not None:
                         watcher.tried(trial)
-        except SweepInterrupted:
+        except KeyboardInterrupt:
+            # In a sweep's words or in no words at all.
             where = f"while searching, with {len(trials)} multipliers tried"
             raise Interrupted(None, where) from None
         finally:

@@ -37,7 +37,7 @@ class Watch:
 
     def running(self) -> progress.Bar:
         """One multiplier is going to be run."""
-        return progress.Bar(self._console)
+        return _Running(self._console)
 
     def trying(self, multipliers: Sequence[int]) -> SweepObserver:
         """These multipliers are going to be run at the same time."""
@@ -69,7 +69,14 @@ def verdict(trial: Trial) -> str:
     return f"fails: {trial.stress_failures[0]}"
 
 
-class _Ageing(progress.Bar):
+class _Running(progress.Bar):
+    """A bar for one multiplier."""
+
+    def saving(self, complete: bool) -> None:
+        """Say nothing: what was measured until an interruption is only kept with --out."""
+
+
+class _Ageing(_Running):
     """A bar for the writes that a drive is aged by."""
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
