@@ -364,8 +364,10 @@ def _pairs(first: Numbers, second: Numbers) -> Sequence[tuple[str, Fraction, Fra
 
 
 def _off(number: Fraction, wanted: Fraction) -> str:
-    """By what share a number is off."""
-    if not wanted:
+    """How far a number is off: by a share, or how many times as much it is."""
+    if not wanted or number == wanted:
         return ""
-    share = float(number / wanted - 1) * 100
-    return f" (off by {share:+.3g} %)"
+    times = float(number / wanted)
+    if 0.5 <= times <= 2:
+        return f" (off by {(times - 1) * 100:+.3g} %)"
+    return f" ({times:.3g} times it)"

@@ -65,6 +65,8 @@ class CheckedClaim:
     """What was measured: names end with units."""
     samples: dict[str, dict[str, int]]
     """Of each figure about requests: ``samples``, and of a percentile ``at_or_beyond`` it."""
+    judged_by: tuple[str, ...]
+    """The figures that the bounds of this profile look at."""
     bounds: tuple[CheckedBound, ...]
     runs: tuple[str, ...]
     """The runs that it was measured in."""
@@ -82,6 +84,7 @@ class CheckedClaim:
             "note": self.note,
             "figures": self.figures,
             "samples": self.samples,
+            "judged_by": list(self.judged_by),
             "bounds": [
                 {"bound": b.bound, "holds": b.holds, "direction": b.is_direction}
                 for b in self.bounds
@@ -114,9 +117,15 @@ def check(claim: Claim, measure: Measure | None, runs: Outcomes, profile: str) -
         reason=reason,
         figures={name: _plain(figure) for name, figure in figures.items()},
         samples={name: s for name, figure in figures.items() if (s := _samples(figure))},
+        judged_by=_judged_by(criteria),
         bounds=bounds,
         runs=runs.looked_at,
     )
+
+
+def _judged_by(criteria: Criteria) -> tuple[str, ...]:
+    both = (*criteria.bounds, *criteria.direction)
+    return tuple(dict.fromkeys(name for bound in both for name in bound.names))
 
 
 def judge(
@@ -196,7 +205,7 @@ def _told(
     runs: tuple[str, ...] = (),
 ) -> CheckedClaim:
     """A claim that nothing was measured for."""
-    nothing: dict[str, Any] = {"ours": None, "figures": {}, "samples": {}}
+    nothing: dict[str, Any] = {"ours": None, "figures": {}, "samples": {}, "judged_by": ()}
     bounds = _untold(criteria)
     said = _said(claim, criteria)
     return CheckedClaim(**said, **nothing, verdict=verdict, reason=reason, bounds=bounds, runs=runs)

@@ -32,9 +32,10 @@ class Lines:
     _tells_all = True
     """Also of what went well."""
 
-    def __init__(self, console: Console, noun: str = "point") -> None:
+    def __init__(self, console: Console, noun: str = "point", failed: str = "failed") -> None:
         self._console = console
         self._noun = noun
+        self._failed = failed
         self._done = 0
         self._total = 0
         self._effort_left = 0.0
@@ -45,12 +46,16 @@ class Lines:
         self._began = time.monotonic()
 
     @staticmethod
-    def on_stderr(noun: str = "point") -> Lines:
-        """What suits the standard error: a bar on a terminal. A point is called ``noun``."""
+    def on_stderr(noun: str = "point", failed: str = "failed") -> Lines:
+        """What suits the standard error: a bar on a terminal.
+
+        A point is called ``noun``, and one that has ended with an error has ``failed``.
+        """
         from rich.console import Console
 
         console = Console(stderr=True, highlight=False)
-        return Bar(console, noun) if console.is_terminal else Lines(console, noun)
+        how = Bar if console.is_terminal else Lines
+        return how(console, noun, failed)
 
     def checking(self, done: int, of: int) -> None:
         """Say nothing: checking takes milliseconds a point."""
@@ -100,7 +105,7 @@ class Lines:
     def _line(self, ended: Ended) -> str:
         counted = f"[{self._done}/{self._total}] {ended.point.name}"
         if ended.error is not None:
-            return f"{counted}: failed: {ended.error}"
+            return f"{counted}: {self._failed}: {ended.error}"
         left = self.seconds_left({})
         more = "" if left is None or self._done == self._total else f", about {clock(left)} left"
         return f"{counted}: {units.duration(ended.cpu_seconds * 1e9)}{more}"
@@ -130,8 +135,8 @@ class Bar(Lines):
 
     _tells_all = False
 
-    def __init__(self, console: Console, noun: str = "point") -> None:
-        super().__init__(console, noun)
+    def __init__(self, console: Console, noun: str = "point", failed: str = "failed") -> None:
+        super().__init__(console, noun, failed)
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._checking_since = time.monotonic()
