@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flashscape import units
 from flashscape.reproduce import Answer, Exhibit, Run, along, plots
+from flashscape.units import duration
 
 from . import _runs
 
@@ -36,7 +36,7 @@ def means(runs):
 def by_depth(runs):
     """Along the depths."""
     figure = along(mean for _, mean in means(runs))
-    return Answer(f"{units.duration(figure.value[-1])} at last", {"read_mean_ns": figure})
+    return Answer(f"{duration(figure.value[-1])} at last", {"read_mean_ns": figure})
 
 
 @exhibit.measures("X-7")
@@ -51,7 +51,7 @@ def what_ends_it(runs):
 def of_the_trace(runs):
     """Mean read latency of a trace that is not there."""
     reads = runs["traced"].result.read
-    return Answer(units.duration(reads.mean), {"trace_read_mean_ns": reads.mean})
+    return Answer(duration(reads.mean), {"trace_read_mean_ns": reads.mean})
 
 
 @exhibit.draws("by-depth")
@@ -59,7 +59,8 @@ def by_depth_drawn(runs):
     """A line over the depths."""
     panels = {"mean read latency": {"waiting": means(runs)}}
     papers = {"mean read latency": {"waiting": [(1, 1e5), (64, 3e6)]}}
-    return plots.lines(panels, _runs.LOOKS, x_label="queue depth", unit="ns", papers=papers)
+    units = {"mean read latency": "ns"}
+    return plots.lines(panels, _runs.LOOKS, x_label="queue depth", units=units, papers=papers)
 
 
 @exhibit.draws("bars")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashscape.reproduce.plots.looks import PAPER, label_values, legend_below, new_figure
+from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from flashscape.reproduce.plots.looks import Looks
@@ -61,7 +62,7 @@ def bars(
 
 
 def _reference_lines(
-    axes: object,
+    axes: Axes,
     groups: Mapping[str, object],
     schemes: list[str],
     width: float,
@@ -71,6 +72,9 @@ def _reference_lines(
     label = "paper"
     for (group, scheme), value in references.items():
         middle = names.index(group) + (schemes.index(scheme) - (len(schemes) - 1) / 2) * width
-        ends = [middle - width / 2, middle + width / 2]
-        axes.plot(ends, [value, value], color=PAPER, linestyle="--", linewidth=1.6, label=label)  # type: ignore[attr-defined]
+        ends, heights = [middle - width / 2, middle + width / 2], [value, value]
+        # On white, so that it is seen on any colour.
+        axes.plot(ends, heights, color="white", linewidth=3.2, solid_capstyle="butt")
+        dashes: Any = {"linestyle": (0, (2.5, 1.2)), "dash_capstyle": "butt"}
+        axes.plot(ends, heights, color="black", linewidth=1.5, label=label, **dashes)
         label = "_nolegend_"

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from flashscape import picture
-from flashscape.reproduce.plots.looks import PAPER, label_values, legend_below, new_figure
+from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,10 +43,8 @@ def course(
         _windows(axes, results[scheme], kind, looks[scheme])
         if slow_ns is not None:
             _slow(axes, results[scheme], kind, slow_ns)
-        for reference in references:
-            axes.axhline(
-                reference.value, color=PAPER, linestyle="--", linewidth=1.0, label=reference.label
-            )
+        for at, reference in enumerate(references):
+            axes.axhline(reference.value, **looks.of_reference(reference, at))
         axes.set_xlim(left=0)
         axes.grid(which="major")
     # One scale, so that schemes can be compared.

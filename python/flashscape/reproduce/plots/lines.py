@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce.figures import shown
-from flashscape.reproduce.plots.looks import PAPER, label_values, legend_below, new_figure
+from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def lines(
     *,
     x_label: str,
     x_unit: str = "",
-    unit: str = "",
+    units: Mapping[str, str] | None = None,
     log_x: bool = True,
     log: bool = False,
     title: str = "",
@@ -35,9 +35,9 @@ def lines(
 ) -> Figure:
     """A panel for each figure, in it a line through the points of each scheme.
 
-    Numbers are in base units; ``x_unit`` and ``unit`` say of what. By panel, ``papers`` has
-    the paper's points by scheme (open marks on a dashed line) and ``references`` single values
-    (dashed lines across).
+    Numbers are in base units, ``x_unit`` along the axis and ``units`` by panel (none: bare
+    numbers). By panel, too, ``papers`` has the paper's points by scheme (open marks on a dashed
+    line) and ``references`` single values (dashed lines across).
     """
     figure, all_axes = new_figure(len(panels), title)
     for axes, (name, schemes) in zip(all_axes, panels.items(), strict=True):
@@ -52,11 +52,8 @@ def lines(
             look |= {"markerfacecolor": "none", "linestyle": "--", "linewidth": 1.0}
             axes.plot(*_columns(sorted(points)), label=f"{scheme}, paper", **look)
         for at, reference in enumerate((references or {}).get(name, ())):
-            dash = ("--", (0, (2, 1.5)), (0, (6, 2, 1, 2)))[at % 3]
-            axes.axhline(
-                reference.value, color=PAPER, linestyle=dash, linewidth=1.0, label=reference.label
-            )
-        _axes(axes, schemes, x_unit, unit, log_x=log_x, log=log)
+            axes.axhline(reference.value, **looks.of_reference(reference, at))
+        _axes(axes, schemes, x_unit, (units or {}).get(name, ""), log_x=log_x, log=log)
     legend_below(figure, all_axes)
     return figure
 

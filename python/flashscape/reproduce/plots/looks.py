@@ -11,7 +11,7 @@ from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -24,10 +24,14 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)))
 
 PAPER = "#6b6b6b"
-"""The colour of what the paper says."""
+"""The colour of what the paper says of all schemes."""
 
 PANEL = (5.4, 4.0)
 """Inches of a panel."""
+
+
+_HANDLE, _LETTER = 0.6, 0.075
+"""Inches of a legend's entry, and of a letter in it."""
 
 
 class Look(NamedTuple):
@@ -45,6 +49,8 @@ class Reference(NamedTuple):
     """In the base unit of the axis."""
     label: str
     """Such as "paper: about 5 ms"."""
+    scheme: str | None = None
+    """Whose it is, and whose colour it has; None for all."""
 
 
 class Looks:
@@ -64,6 +70,12 @@ class Looks:
             raise KeyError(f"no scheme {scheme!r} ({hint}there are {', '.join(self.schemes)})")
         at = self.schemes.index(scheme)
         return Look(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
+
+    def of_reference(self, reference: Reference, at: int) -> dict[str, Any]:
+        """The line of a reference, the ``at``-th in its panel."""
+        colour = PAPER if reference.scheme is None else self[reference.scheme].colour
+        dash = ("--", (0, (2, 1.5)), (0, (6, 2, 1, 2)))[at % 3]
+        return {"color": colour, "linestyle": dash, "linewidth": 1.1, "label": reference.label}
 
     def ordered(self, drawn: Any) -> list[str]:
         """Those of the schemes that are drawn, in the study's order; raise KeyError for others."""
@@ -110,9 +122,10 @@ def legend_below(figure: Figure, axes: list[Axes]) -> None:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
     if named:
-        figure.legend(
-            list(named.values()), list(named), loc="outside lower left", ncols=min(len(named), 7)
-        )
+        longest = max(map(len, named))
+        columns = int((figure.get_figwidth() - 0.3) / (_HANDLE + _LETTER * longest))
+        columns = max(1, min(columns, len(named)))
+        figure.legend(list(named.values()), list(named), loc="outside lower left", ncols=columns)
 
 
 def label_values(axis: Axis, unit: str, *, log: bool) -> None:
@@ -120,8 +133,7 @@ def label_values(axis: Axis, unit: str, *, log: bool) -> None:
     if unit == "ns" and log:
         picture.log_durations(axis)
         return
-    formatter: Callable[[float, object], str] = lambda value, _: shown(value, unit)  # noqa: E731
-    axis.set_major_formatter(formatter)
+    axis.set_major_formatter(lambda value, _: shown(value, unit) if value else "0")
     if log:
         from matplotlib.ticker import NullLocator
 

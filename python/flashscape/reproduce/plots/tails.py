@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import picture
 from flashscape.regions import FOUNDED
-from flashscape.reproduce.plots.looks import PAPER, legend_below, new_figure
+from flashscape.reproduce.plots.looks import legend_below, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,10 +40,8 @@ def tails(
         drawn = {scheme: one for scheme, one in curves.items() if one.requests}
         for scheme in looks.ordered(drawn):
             _curve(axes, drawn[scheme], looks[scheme], scheme)
-        for reference in (references or {}).get(name, ()):
-            axes.axvline(
-                reference.value, color=PAPER, linestyle="--", linewidth=1.0, label=reference.label
-            )
+        for at, reference in enumerate((references or {}).get(name, ())):
+            axes.axvline(reference.value, **looks.of_reference(reference, at))
         _nines(axes, max((one.requests for one in drawn.values()), default=10))
     legend_below(figure, all_axes)
     return figure
