@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce.bounds import (
     COMPARISONS,
+    AnyOf,
     Bound,
     Equal,
     Limit,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.faults import Faults
 
 _SUBJECTS = ("of", "ratio", "difference")
-_KINDS = (*_SUBJECTS, "ordering", "monotone")
+_KINDS = (*_SUBJECTS, "ordering", "monotone", "any_of")
 _UNIT_EXAMPLES = {"ns": "ms", "bytes": "KiB", "share": "%"}
 
 
@@ -66,6 +67,9 @@ class Reader:
                 bound: Bound | None = self._ordering(table, place)
             case "monotone":
                 bound = self._monotone(table, place)
+            case "any_of":
+                self.faults.known(table, ("any_of",), place)
+                bound = AnyOf(self.bounds(table["any_of"], f"{place}.any_of"))
             case _:
                 bound = self._comparison(kinds[0], table, place)
         return bound if len(self.faults.problems) == before else None

@@ -113,10 +113,10 @@ class Limit:
 
 
 _COMPARISONS: dict[str, tuple[Callable[[Fraction, Fraction], bool], str]] = {
-    "at_most": (le, "at most"),
     "at_least": (ge, "at least"),
-    "below": (lt, "below"),
     "above": (gt, "above"),
+    "at_most": (le, "at most"),
+    "below": (lt, "below"),
 }
 COMPARISONS = tuple(_COMPARISONS)
 
@@ -322,6 +322,30 @@ class Monotone(Bound):
             False,
             f"{wrong} of {len(steps)} steps of {words(self.name)} go the other way ({course})",
         )
+
+
+@dataclass(frozen=True)
+class AnyOf(Bound):
+    """One of several bounds at least, where a source leaves the choice."""
+
+    bounds: tuple[Bound, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of theirs."""
+        return tuple(dict.fromkeys(name for bound in self.bounds for name in bound.names))
+
+    @property
+    def text(self) -> str:
+        """Such as "a at most 1 ms, or b at most 2 ms"."""
+        return ", or ".join(bound.text for bound in self.bounds)
+
+    def check(self, figures: Figures) -> Held:
+        """Try one after the other."""
+        tried = [bound.check(figures) for bound in self.bounds]
+        if any(each.holds for each in tried):
+            return Held(True, "")
+        return Held(False, ", and ".join(each.why_not for each in tried))
 
 
 def _value(side: tuple[str, Fraction]) -> Fraction:
