@@ -379,6 +379,9 @@ def test_the_short_profile_may_have_other_bounds_or_none():
     assert (short.verdict, short.note, short.judged_by) == ("reproduced", "on less", ("b_ns",))
     full = checked(table, Answer("1 ns", figures), "full")
     assert (full.verdict, full.note, full.judged_by) == ("not-run", None, ("a_ns",))
+    # Weaker bounds of the full profile say nothing in one that has bounds of its own.
+    weak = table | {"direction": [WEAK]}
+    assert checked(weak, Answer("2 ns", figures | {"b_ns": 2}), "short").verdict == "missed"
     left_out = CLAIM | {"short": {"not_run": "it takes a day"}}
     skipped = checked(left_out, AssertionError("is not measured"), "short")
     assert (skipped.verdict, skipped.reason) == ("not-run", "it takes a day")

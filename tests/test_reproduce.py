@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -505,3 +506,17 @@ def test_a_scheme_keeps_its_look(plots):
         looks.ordered({"d": 1})
     with pytest.raises(ValueError, match="more than can be told apart"):
         plots.Looks(*map(str, range(9)))
+
+
+# What the documents show.
+
+
+def test_the_study_of_the_how_to_runs(tmp_path):
+    text = (ROOT / "docs" / "how-to" / "add-a-study.md").read_text(encoding="utf-8")
+    paper, claims = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    [code] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for name, content in {"paper.toml": paper, "claims.toml": claims, "figure_1.py": code}.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = fs.reproduce(tmp_path)
+    assert [claim.verdict for claim in found] == ["reproduced", "reproduced"]
+    assert found.plots == ["figure-1/by-depth"]

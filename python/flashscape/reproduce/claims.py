@@ -160,7 +160,8 @@ def _short(table: Any, place: str, reader: Reader, full: Criteria) -> Criteria:
         faults.add(place, "other bounds need a note that says what is different")
     bounds, direction = full.bounds, full.direction
     if "bounds" in table:
-        bounds = reader.bounds(table["bounds"], f"{place}.bounds")
+        # The weaker ones of the full profile may ask for what this one cannot reach.
+        bounds, direction = reader.bounds(table["bounds"], f"{place}.bounds"), ()
     if "direction" in table:
         direction = reader.bounds(table["direction"], f"{place}.direction")
     return Criteria(bounds, direction, not_run, note)
