@@ -400,6 +400,23 @@ def test_two_runs_of_one_name_are_one_experiment(quick, tmp_path):
         fs.reproduce(make(tmp_path, quick, quick | {"seed": 2}))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right", "message"),
+    [
+        ("result.read.requests", "result.reads", "figure-1: Y-1: AttributeError: "),
+        ("result.read.requests", "result.series.height", "those that its Run names (result.py,"),
+        ('[Run("one"', '[Run("One"', "its runs: ValueError: 'One' is no name of a run"),
+        ("def it(runs):", "def it(runs)", "figure_1.py: SyntaxError: expected ':'"),
+    ],
+)
+def test_faults_of_a_studys_code_are_its_own(wrong, right, message, quick, tmp_path, flashscape):
+    code = make(tmp_path, quick) / "figure_1.py"
+    code.write_text(code.read_text().replace(wrong, right))
+    ended = flashscape("reproduce", tmp_path, "--quiet")
+    assert ended.status == 2
+    assert message in ended.err
+
+
 class GaveUpError(fs.FlashscapeError):
     """An error that carries what was measured until then."""
 
@@ -495,6 +512,30 @@ def test_legends_stay_within_the_figure(plots):
     box = figure.legends[0].get_window_extent()
     assert figure.bbox.x0 <= box.x0
     assert box.x1 <= figure.bbox.x1
+
+
+def test_slow_requests_and_the_papers_points_are_marked(found, plots):
+    with plots.styled():
+        course, lines = found.draw("figure-1/course"), found.draw("table-1/by-depth")
+    slow = found.runs["waiting"].whole.slowest.filter(
+        (pl.col("kind") == "read") & (pl.col("latency_ns") >= 3e6)
+    )
+    [marks] = [line for line in course.axes[0].lines if line.get_marker() == "x"]
+    assert list(marks.get_ydata()) == slow["latency_ns"].to_list()
+    assert len(slow) > 5
+    ours, papers = lines.axes[0].lines
+    assert list(papers.get_ydata()) == [1e5, 3e6]
+    assert papers.get_markerfacecolor() == "none"
+    assert papers.get_color() == ours.get_color()
+
+
+def test_panels_stand_a_few_in_a_row_and_may_be_empty(plots):
+    looks = plots.Looks("a")
+    panels = {f"panel {number}": {"a": [(1, 2)]} for number in range(4)}
+    with plots.styled():
+        figure = plots.lines(panels, looks, x_label="x")
+        plots.encoded(plots.tails({"reads": {}}, looks), "png")
+    assert len({axes.get_subplotspec().rowspan.start for axes in figure.axes}) == 2
 
 
 def test_a_scheme_keeps_its_look(plots):

@@ -110,7 +110,7 @@ class Result:
         if not table.exists():
             raise OutputError(
                 f"{table}: is not there; the points of a sweep keep their tables only with "
-                "--tables (tables=True)"
+                "--tables (tables=True), and a study's those that its Run names"
             )
         try:
             frame = polars.read_parquet(table)

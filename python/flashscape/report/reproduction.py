@@ -11,6 +11,7 @@ from flashscape.report.claims import closing, meanings, remarks, samples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashscape.reproduce.outcomes import Outcome
     from flashscape.reproduce.reproduction import Reproduction
     from flashscape.reproduce.verdicts import CheckedClaim
 
@@ -97,9 +98,14 @@ def _cells(claim: CheckedClaim) -> tuple[str, ...]:
 
 def _runs(reproduction: Reproduction) -> list[tuple[str, str, str]]:
     return [
-        (name, outcome.status, f"experiments/{name}.toml")
+        (name, _became(outcome), f"experiments/{name}.toml")
         for name, outcome in reproduction.runs.items()
     ]
+
+
+def _became(outcome: Outcome) -> str:
+    early = outcome.ended_early
+    return outcome.status if early is None else f"{outcome.status}: {early.message}"
 
 
 def _of(exhibit: str, paths: Sequence[str]) -> list[str]:

@@ -25,16 +25,20 @@ How all of it fits together is in docs/how-to/add-a-study.md.
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import output
+from flashscape.errors import StudyError
 from flashscape.reproduce.figures import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
-    from pathlib import Path
 
     import polars as pl
     from matplotlib.figure import Figure as Picture
@@ -106,6 +110,19 @@ class Answer:
 
 class NotRun(Exception):  # noqa: N818 - no error, but a verdict
     """Nothing can be said of a claim, because of what the text says."""
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Raise StudyError for what goes wrong in a study's code, with the line in its file."""
+    try:
+        yield
+    except (NotRun, StudyError):
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
+        raise StudyError(f"{what}: {told}") from error
 
 
 Measure = Callable[["Outcomes"], Answer]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import ConfigError, Interrupted, SnapshotError, StudyError, SweepInterrupted
 from flashscape.experiment import Unchecked, named_files
+from flashscape.reproduce.exhibit import blamed
 from flashscape.reproduce.outcomes import EndedEarly, Outcome
 from flashscape.result import Result
 from flashscape.sweep.check import Point, demands
@@ -41,7 +42,9 @@ def gather(study: Study, exhibits: Iterable[str], setting: Setting) -> dict[str,
     wanted: dict[str, Wanted] = {}
     for name in exhibits:
         seen: set[str] = set()
-        for run in study.exhibits[name].declared(setting):
+        with blamed(f"{study.name}/{name}: its runs"):
+            declared = study.exhibits[name].declared(setting)
+        for run in declared:
             if run.name in seen:
                 raise StudyError(f"{study.name}/{name}: declares the run {run.name} twice")
             seen.add(run.name)

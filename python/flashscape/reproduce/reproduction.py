@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import picture
 from flashscape._flashscape import __version__
-from flashscape.reproduce.exhibit import NotRun
+from flashscape.reproduce.exhibit import NotRun, blamed
 from flashscape.reproduce.outcomes import Outcomes
 from flashscape.reproduce.verdicts import VERDICTS, CheckedClaim, Verdict
 
@@ -125,7 +125,9 @@ class Reproduction:
     def draw(self, plot: str) -> Any:
         """A plot by its ``exhibit/name``, as a figure of matplotlib; raise KeyError, NotRun."""
         exhibit, _, name = plot.partition("/")
-        return self._study.exhibits[exhibit].plots[name](self._outcomes(exhibit))
+        draw = self._study.exhibits[exhibit].plots[name]
+        with blamed(f"the plot {plot}"):
+            return draw(self._outcomes(exhibit))
 
     def _outcomes(self, exhibit: str) -> Outcomes:
         return Outcomes(self._setting, self._runs_of[exhibit])
@@ -135,7 +137,8 @@ class Reproduction:
         for exhibit in self._runs_of:
             for name, table in self._study.exhibits[exhibit].tables.items():
                 try:
-                    frames[f"{exhibit}/{name}"] = table(self._outcomes(exhibit))
+                    with blamed(f"the table {exhibit}/{name}"):
+                        frames[f"{exhibit}/{name}"] = table(self._outcomes(exhibit))
                 except NotRun as refused:
                     self.notes.append(f"no table {exhibit}/{name}: {refused}")
         return frames

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape import studies
 from flashscape.errors import StudyError
 from flashscape.reproduce.claims import read_claims
-from flashscape.reproduce.exhibit import Exhibit
+from flashscape.reproduce.exhibit import Exhibit, blamed
 from flashscape.reproduce.faults import Faults, found, near, read_toml, refuse
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def _modules(paper: Paper, folder: Path, package: str) -> dict[str, Exhibit]:
         if name not in files:
             faults.add("exhibit", f"{name} has no code; write {folder / file}")
             continue
-        module = import_module(f"{package}.{name.replace('-', '_')}")
+        with blamed(f"{folder / file}"):
+            module = import_module(f"{package}.{name.replace('-', '_')}")
         exhibit = getattr(module, "exhibit", None)
         if isinstance(exhibit, Exhibit):
             exhibits[name] = exhibit

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.errors import StudyError
 from flashscape.reproduce.bounds import Unmeasurable
-from flashscape.reproduce.exhibit import NotRun
+from flashscape.reproduce.exhibit import NotRun, blamed
 from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import words
 
@@ -101,7 +101,8 @@ def check(claim: Claim, measure: Measure | None, runs: Outcomes, profile: str) -
     if measure is None:
         return _told(claim, criteria, "context", None)
     try:
-        answer = measure(runs)
+        with blamed(f"{claim.exhibit}: {claim.id}"):
+            answer = measure(runs)
     except NotRun as refused:
         verdict: Verdict = "context" if claim.is_context else "not-run"
         reason = None if claim.is_context else str(refused)

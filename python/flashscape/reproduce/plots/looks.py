@@ -29,6 +29,8 @@ PAPER = "#6b6b6b"
 PANEL = (5.4, 4.0)
 """Inches of a panel."""
 
+_IN_A_ROW = 3
+
 
 _HANDLE, _LETTER = 0.6, 0.075
 """Inches of a legend's entry, and of a letter in it."""
@@ -105,14 +107,18 @@ def encoded(figure: Figure, kind: str) -> bytes:
 
 
 def new_figure(panels: int, title: str, width: float = 1.0) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels in a row; ``width`` is that of one, in usual ones."""
+    """A figure with so many panels, a few in a row; ``width`` is that of one, in usual ones."""
     from matplotlib.figure import Figure
 
-    size = (PANEL[0] * width * panels + 0.4, PANEL[1] + 0.9)
+    rows = -(-panels // _IN_A_ROW)
+    columns = -(-panels // rows)
+    size = (PANEL[0] * width * columns + 0.4, PANEL[1] * rows + 0.9)
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=10, color="#555555")
-    axes = figure.subplots(1, panels, squeeze=False)
-    return figure, list(axes.flatten())
+    axes = list(figure.subplots(rows, columns, squeeze=False).flatten())
+    for unused in axes[panels:]:
+        unused.set_axis_off()
+    return figure, axes[:panels]
 
 
 def legend_below(figure: Figure, axes: list[Axes]) -> None:
