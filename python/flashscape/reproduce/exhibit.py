@@ -13,7 +13,7 @@ to which its functions are added::
     @exhibit.measures("E-3")
     def tail_of_baseline(runs):
         tail = percentile(runs["baseline"].result.read, 99.9)
-        return Answer(f"{units.duration(tail.value)}", {"baseline_read_p99_9_ns": tail})
+        return Answer(tail.text("ns"), {"baseline_read_p99_9_ns": tail})
 
     @exhibit.draws("read-tails")
     def read_tails(runs):
@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flashscape import output
 from flashscape.errors import StudyError
@@ -125,7 +125,12 @@ def blamed(what: str) -> Iterator[None]:
         raise StudyError(f"{what}: {told}") from error
 
 
+Declare = Callable[[Setting], Iterable[Run]]
 Measure = Callable[["Outcomes"], Answer]
+Draw = Callable[["Outcomes"], "Picture"]
+Tabulate = Callable[["Outcomes"], "pl.DataFrame"]
+
+_Function = TypeVar("_Function")
 
 
 class Exhibit:
@@ -134,13 +139,13 @@ class Exhibit:
     def __init__(self) -> None:
         self.measurements: dict[str, Measure] = {}
         """By the claim's id."""
-        self.plots: dict[str, Callable[[Outcomes], Picture]] = {}
+        self.plots: dict[str, Draw] = {}
         """By the name of their files."""
-        self.tables: dict[str, Callable[[Outcomes], pl.DataFrame]] = {}
+        self.tables: dict[str, Tabulate] = {}
         """By the name of their files."""
-        self._declare: Callable[[Setting], Iterable[Run]] | None = None
+        self._declare: Declare | None = None
 
-    def runs(self, declare: Callable[[Setting], Iterable[Run]]) -> Any:
+    def runs(self, declare: Declare) -> Declare:
         """Declare the runs: a function of the setting that returns them."""
         if self._declare is not None:
             raise ValueError("an exhibit declares its runs once")
@@ -149,39 +154,35 @@ class Exhibit:
 
     def measures(self, claim: str) -> Callable[[Measure], Measure]:
         """Add the measurement for a claim; one function may serve several."""
+        if claim in self.measurements:
+            raise ValueError(f"{claim} is measured twice")
+        return _adder(self.measurements, claim)
 
-        def add(measure: Measure) -> Measure:
-            if claim in self.measurements:
-                raise ValueError(f"{claim} is measured twice")
-            self.measurements[claim] = measure
-            return measure
-
-        return add
-
-    def draws(self, name: str) -> Any:
+    def draws(self, name: str) -> Callable[[Draw], Draw]:
         """Add a plot: a function of the outcomes that returns a figure of matplotlib."""
         _must_be_name(name, "plot")
-        return self._adder(self.plots, name)
+        return _adder(self.plots, name)
 
-    def tabulates(self, name: str) -> Any:
+    def tabulates(self, name: str) -> Callable[[Tabulate], Tabulate]:
         """Add a table: a function of the outcomes that returns a frame of Polars."""
         _must_be_name(name, "table")
-        return self._adder(self.tables, name)
-
-    @staticmethod
-    def _adder(functions: dict[str, Any], name: str) -> Any:
-        if name in functions:
-            raise ValueError(f"{name} is there twice")
-
-        def add(function: Any) -> Any:
-            functions[name] = function
-            return function
-
-        return add
+        return _adder(self.tables, name)
 
     def declared(self, setting: Setting) -> list[Run]:
         """The runs that it needs; none where nobody has declared any."""
         return [] if self._declare is None else list(self._declare(setting))
+
+
+def _adder(functions: dict[str, _Function], name: str) -> Callable[[_Function], _Function]:
+    """A decorator that keeps a function by a name and leaves it as it is."""
+    if name in functions:
+        raise ValueError(f"{name} is there twice")
+
+    def add(function: _Function) -> _Function:
+        functions[name] = function
+        return function
+
+    return add
 
 
 def _must_be_name(name: str, what: str) -> None:

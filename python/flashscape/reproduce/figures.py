@@ -63,6 +63,10 @@ class Figure:
             return f"has {few} at or beyond it, and {FOUNDED} are needed"
         return None
 
+    def text(self, unit: str) -> str:
+        """Its value for people: ``figure.text("ns")`` is ``1.02 ms``."""
+        return shown(self.value, unit)
+
     @property
     def numbers(self) -> tuple[Fraction, ...]:
         """Its numbers, exactly as they are written in decimal; raise TypeError for a text."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from flashscape.reproduce.exhibit import Exhibit, blamed
 from flashscape.reproduce.faults import Faults, found, near, read_toml, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
     from flashscape.reproduce.claims import Claim
@@ -111,7 +113,19 @@ def of_folder(folder: Path) -> Study:
     root = ModuleType(package)
     root.__path__ = [str(folder)]
     sys.modules[package] = root
-    return _load(folder.name.replace("_", "-"), folder, package)
+    with _without_bytecode():
+        return _load(folder.name.replace("_", "-"), folder, package)
+
+
+@contextmanager
+def _without_bytecode() -> Iterator[None]:
+    """Import from text: compiled modules are told from changed ones by seconds alone."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def _load(name: str, folder: Path, package: str) -> Study:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from flashscape import units
 from flashscape.reproduce import Answer, Exhibit, Figure, percentile, plots
 
 from . import _runs
@@ -25,7 +24,7 @@ def longest_reads(runs):
     """Both schemes' longest reads."""
     waiting, suspending = longest(runs, "waiting"), longest(runs, "suspending")
     figures = {"waiting_read_max_ns": waiting, "suspending_read_max_ns": suspending}
-    ours = f"{units.duration(waiting.value)} against {units.duration(suspending.value)}"
+    ours = f"{waiting.text('ns')} against {suspending.text('ns')}"
     return Answer(ours, figures, "Reads wait for programs, too.")
 
 
@@ -33,7 +32,7 @@ def longest_reads(runs):
 def waiting_alone(runs):
     """The longest read of one scheme."""
     waiting = longest(runs, "waiting")
-    return Answer(units.duration(waiting.value), {"waiting_read_max_ns": waiting})
+    return Answer(waiting.text("ns"), {"waiting_read_max_ns": waiting})
 
 
 @exhibit.measures("X-4")
@@ -43,7 +42,7 @@ def far_percentile(runs):
     reads = runs["waiting"].result.read
     far, near = percentile(reads, 99.9), percentile(reads, 90)
     figures = {"waiting_read_p99_9_ns": far, "waiting_read_p90_ns": near}
-    return Answer(f"p90 {units.duration(near.value)}", figures)
+    return Answer(f"p90 {near.text('ns')}", figures)
 
 
 @exhibit.draws("read-tails")
