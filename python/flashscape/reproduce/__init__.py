@@ -1,9 +1,9 @@
 """Papers reproduced: their experiments run, and each claim judged within bounds that are data.
 
-From a study's folder (``study``) with its claims (``claims``, ``bounds``, ``bound_data``) and
-exhibits (``exhibit``) to runs over the cores (``perform``, by the sweep's pool and store), what
-became of them (``outcomes``), verdicts (``verdicts``), and all of it together
-(``reproduction``). What a study's code needs is imported from here, and from ``plots``.
+From a study's folder (``study``) with its claims (``claims``, ``bounds``, ``compared``,
+``bound_data``) and exhibits (``exhibit``) to runs over the cores (``perform``, by the sweep's
+pool and store), what became of them (``outcomes``), verdicts (``verdicts``), and all of it
+together (``reproduction``). What a study's code needs is imported from here, and from ``plots``.
 """
 
 from flashscape.reproduce.api import reproduce

@@ -11,14 +11,12 @@ from flashscape.reproduce.bounds import (
     AnyOf,
     Bound,
     Equal,
-    Limit,
     Limited,
     Monotone,
     Near,
     Ordered,
-    Subject,
-    Tolerance,
 )
+from flashscape.reproduce.compared import Limit, Subject, Tolerance
 from flashscape.reproduce.faults import found, near
 from flashscape.reproduce.figures import exact, unit_of
 from flashscape.sweep.quantities import quantity

@@ -1,7 +1,6 @@
 """What a claim asks of its figures: limits, targets, orders, and courses along a parameter.
 
-A bound is data (``claims.toml``); nothing here knows a paper. Numbers are compared as
-fractions of what is written in decimal, so a figure at the very edge of a bound holds it.
+A bound is data (``claims.toml``); nothing here knows a paper.
 """
 
 from __future__ import annotations
@@ -13,21 +12,14 @@ from itertools import pairwise
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape.errors import StudyError
+from flashscape.reproduce.compared import Unmeasurable, how_far_off, number_of, numbers_of, paired
 from flashscape.reproduce.figures import shown, unit_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
-    from flashscape.reproduce.figures import Figure, Value
-
-    Figures = Mapping[str, Figure]
-
-Numbers = tuple[Fraction, ...]
-
-
-class Unmeasurable(Exception):  # noqa: N818 - no error of anybody's
-    """Figures say nothing about a bound, such as a ratio to nothing."""
+    from flashscape.reproduce.compared import Figures, Limit, Subject, Tolerance
+    from flashscape.reproduce.figures import Value
 
 
 class Held(NamedTuple):
@@ -54,62 +46,6 @@ class Bound(ABC):
     @abstractmethod
     def check(self, figures: Figures) -> Held:
         """Whether figures hold it; raise Unmeasurable."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is compared: a figure, or the ratio or the difference of two."""
-
-    form: str
-    """``of``, ``ratio`` or ``difference``."""
-    names: tuple[str, ...]
-
-    @property
-    def unit(self) -> str:
-        """The unit of its numbers; empty for a ratio."""
-        return "" if self.form == "ratio" else unit_of(self.names[0])
-
-    @property
-    def text(self) -> str:
-        """What it is called."""
-        sign = {"ratio": " over ", "difference": " less "}.get(self.form, "")
-        return sign.join(map(words, self.names))
-
-    def numbers(self, figures: Figures) -> Numbers:
-        """Its value, or those along a swept parameter; raise Unmeasurable."""
-        if self.form == "of":
-            return _numbers(figures, self.names[0])
-        first, second = _alike(*(_numbers(figures, name) for name in self.names))
-        if self.form == "difference":
-            return tuple(a - b for a, b in zip(first, second, strict=True))
-        if not all(second):
-            raise Unmeasurable(f"{words(self.names[1])} is 0, and so there is no ratio to it")
-        return tuple(a / b for a, b in zip(first, second, strict=True))
-
-
-@dataclass(frozen=True)
-class Limit:
-    """An amount, or a figure times a factor and plus an amount."""
-
-    unit: str
-    plus: Fraction = Fraction(0)
-    figure: str | None = None
-    times: Fraction = Fraction(1)
-
-    @property
-    def text(self) -> str:
-        """As reports show it."""
-        amount = shown(self.plus, self.unit)
-        if self.figure is None:
-            return amount
-        factor = "" if self.times == 1 else f"{shown(self.times, '')} × "
-        return f"{factor}{words(self.figure)}" + (f" + {amount}" if self.plus else "")
-
-    def numbers(self, figures: Figures) -> Numbers:
-        """The amount, or those along a swept parameter."""
-        if self.figure is None:
-            return (self.plus,)
-        return tuple(n * self.times + self.plus for n in _numbers(figures, self.figure))
 
 
 _COMPARISONS: dict[str, tuple[Callable[[Fraction, Fraction], bool], str]] = {
@@ -144,7 +80,7 @@ class Limited(Bound):
         """Compare each number with its limit."""
         for how, limit in self.limits:
             holds, name = _COMPARISONS[how]
-            pairs = _pairs(self.subject.numbers(figures), limit.numbers(figures))
+            pairs = paired(self.subject.numbers(figures), limit.numbers(figures))
             for place, number, most in pairs:
                 if not holds(number, most):
                     return Held(False, self._why_not(place, number, name, most))
@@ -153,25 +89,7 @@ class Limited(Bound):
     def _why_not(self, place: str, number: Fraction, name: str, most: Fraction) -> str:
         unit = self.subject.unit
         text = f"{self.subject.text}{place} is {shown(number, unit)}, not {name} "
-        return f"{text}{shown(most, unit)}{_off(number, most)}"
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far from a target a number may be: a share of it, or an amount."""
-
-    amount: Fraction
-    is_share: bool
-    unit: str
-
-    @property
-    def text(self) -> str:
-        """Such as ± 10 %."""
-        return f"± {shown(self.amount, 'share' if self.is_share else self.unit)}"
-
-    def around(self, target: Fraction) -> Fraction:
-        """The distance that is allowed."""
-        return abs(target) * self.amount if self.is_share else self.amount
+        return f"{text}{shown(most, unit)}{how_far_off(number, most)}"
 
 
 @dataclass(frozen=True)
@@ -196,13 +114,13 @@ class Near(Bound):
     def check(self, figures: Figures) -> Held:
         """Compare each number with its target."""
         unit = self.subject.unit
-        for place, number, target in _pairs(
+        for place, number, target in paired(
             self.subject.numbers(figures), self.target.numbers(figures)
         ):
             if not any(abs(number - target) <= each.around(target) for each in self.within):
                 allowed = " or ".join(each.text for each in self.within)
                 text = f"{self.subject.text}{place} is {shown(number, unit)}, not within {allowed} "
-                return Held(False, f"{text}of {shown(target, unit)}{_off(number, target)}")
+                return Held(False, f"{text}of {shown(target, unit)}{how_far_off(number, target)}")
         return Held(True, "")
 
 
@@ -233,7 +151,7 @@ class Equal(Bound):
     def _is(self, value: Value) -> bool:
         if isinstance(self.value, (bool, str)) or isinstance(value, (bool, str)):
             return type(value) is type(self.value) and value == self.value
-        return all(number == self.value for number in _numbers({self.name: value}, self.name))
+        return all(number == self.value for number in numbers_of({self.name: value}, self.name))
 
 
 @dataclass(frozen=True)
@@ -275,7 +193,7 @@ class Ordered(Bound):
         return Held(True, "")
 
     def _sides(self, figures: Figures, group: tuple[str, ...]) -> list[tuple[str, Fraction]]:
-        each = [(words(name), _single(figures, name)) for name in group]
+        each = [(words(name), number_of(figures, name)) for name in group]
         if not self.by_mean:
             return each
         mean = sum((number for _, number in each), Fraction(0)) / len(each)
@@ -308,7 +226,7 @@ class Monotone(Bound):
 
     def check(self, figures: Figures) -> Held:
         """Count the steps that go the other way; no step at all says nothing."""
-        numbers = _numbers(figures, self.name)
+        numbers = numbers_of(figures, self.name)
         if len(numbers) < 2:
             raise Unmeasurable(f"{words(self.name)} has one value, and so no course")
         steps = [
@@ -350,48 +268,3 @@ class AnyOf(Bound):
 
 def _value(side: tuple[str, Fraction]) -> Fraction:
     return side[1]
-
-
-def _numbers(figures: Mapping[str, Figure | Value], name: str) -> Numbers:
-    from flashscape.reproduce.figures import Figure
-
-    try:
-        return Figure.of(figures[name]).numbers
-    except TypeError as error:
-        raise StudyError(f"the figure {name}: {error}") from error
-
-
-def _single(figures: Figures, name: str) -> Fraction:
-    numbers = _numbers(figures, name)
-    if len(numbers) != 1:
-        raise StudyError(f"the figure {name}: an order is one of single numbers, not of lists")
-    return numbers[0]
-
-
-def _alike(first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
-    """Numbers that go together; a single one goes with each of a list."""
-    if len(first) == len(second):
-        return first, second
-    if len(first) == 1:
-        return first * len(second), second
-    if len(second) == 1:
-        return first, second * len(first)
-    raise StudyError(f"lists of {len(first)} and of {len(second)} figures do not go together")
-
-
-def _pairs(first: Numbers, second: Numbers) -> Sequence[tuple[str, Fraction, Fraction]]:
-    """Numbers that go together, and where along a swept parameter they are."""
-    pairs = list(zip(*_alike(first, second), strict=True))
-    if len(pairs) == 1:
-        return [("", *pairs[0])]
-    return [(f" at place {at}", *pair) for at, pair in enumerate(pairs, 1)]
-
-
-def _off(number: Fraction, wanted: Fraction) -> str:
-    """How far a number is off: by a share, or how many times as much it is."""
-    if not wanted or number == wanted:
-        return ""
-    times = float(number / wanted)
-    if 0.5 <= times <= 2:
-        return f" (off by {(times - 1) * 100:+.3g} %)"
-    return f" ({times:.3g} times it)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.errors import StudyError
-from flashscape.reproduce.bounds import Unmeasurable
+from flashscape.reproduce.compared import Unmeasurable
 from flashscape.reproduce.exhibit import NotRun, blamed
 from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import words
