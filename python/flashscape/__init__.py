@@ -22,6 +22,7 @@ from flashscape.errors import (
     SimulatorError,
     SnapshotError,
     SpaceError,
+    StudyError,
     SweepInterrupted,
     TraceError,
 )
@@ -29,6 +30,7 @@ from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
 from flashscape.mqsim import Imported, import_mqsim
+from flashscape.reproduce import Reproduction, reproduce
 from flashscape.requests import read_requests
 from flashscape.result import Result
 from flashscape.run import Observer, run
@@ -52,11 +54,13 @@ __all__ = [
     "PolicyError",
     "Preset",
     "Problem",
+    "Reproduction",
     "Result",
     "SimulatorError",
     "Snapshot",
     "SnapshotError",
     "SpaceError",
+    "StudyError",
     "Sweep",
     "SweepInterrupted",
     "TraceError",
@@ -69,6 +73,7 @@ __all__ = [
     "policies",
     "presets",
     "read_requests",
+    "reproduce",
     "run",
     "schema",
     "sweep",
