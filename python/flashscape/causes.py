@@ -75,6 +75,12 @@ CAUSES = (
     ),
     Cause("erases", "waiting behind erases", "#a50f15", ("wait_unit_erase", "wait_channel_erase")),
     Cause(
+        "suspension",
+        "waiting until an interrupted erase or program had freed its flash, or went on",
+        "#df65b0",
+        ("wait_suspended",),
+    ),
+    Cause(
         "no free space",
         "waiting until garbage collection has made space",
         "#67000d",

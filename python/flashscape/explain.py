@@ -230,20 +230,33 @@ def _so_what(groups: list[Group], result: Result) -> list[str]:
         if share >= NAMED_SHARE
     }
     sentences = []
-    nand = result.summary["config"]["drive"]["nand"]
+    drive = result.summary["config"]["drive"]
+    nand = drive["nand"]
     if "erases" in named:
-        sentences.append(
-            f"An erase lasts {units.duration(_erase_ns(nand['erase']))}, and nothing suspends it: "
-            "what comes for that flash waits until its end."
-        )
+        lasts = units.duration(_erase_ns(nand["erase"]))
+        sentences.append(f"An erase lasts {lasts}, {_interrupted(drive, 'suspension')}.")
     if named & {"GC programs", "host programs"}:
         programs = [units.nanoseconds(text) for text in nand["program"]]
         low, high = units.duration(min(programs)), units.duration(max(programs))
         lasts = low if low == high else f"{low} to {high}"
-        sentences.append(f"A program lasts {lasts}, and nothing suspends it.")
+        sentences.append(f"A program lasts {lasts}, {_interrupted(drive, 'program_suspension')}.")
     if "own service" in named:
         sentences.append(OWN_SERVICE)
     return sentences
+
+
+_SCHEMES = {
+    "baseline": "and nothing interrupts it: what comes for that flash waits until its end",
+    "d-es": "and reads interrupt it at the end of a step (d-es)",
+    "t-es": "and reads interrupt it at once, or at the end of a step once it has timed out (t-es)",
+}
+
+
+def _interrupted(drive: dict[str, Any], key: str) -> str:
+    """What reads do about an operation under the drive's suspension."""
+    policy = drive["scheduler"].get(key, "baseline")
+    name = policy if isinstance(policy, str) else policy["policy"]
+    return _SCHEMES.get(name, f"and reads may interrupt it ({name}); others wait until its end")
 
 
 def _erase_ns(erase: dict[str, Any] | str) -> float:
