@@ -31,7 +31,34 @@ pub struct Erasing {
     parked_before: Option<u64>,
 }
 
+/// An erase that may make way, as whoever it is in the way of sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct ErasingView {
+    /// The operation.
+    pub op: OpId,
+    /// When it began.
+    pub began: Instant,
+    /// When it is over if nothing interrupts it; nothing while it makes way.
+    pub ends: Option<Instant>,
+    /// How often it has made way.
+    pub suspensions: u32,
+}
+
 impl Device {
+    /// The erases of a group that have begun and may make way, or have made way.
+    pub(super) fn erases_in(&self, group: GroupId) -> impl Iterator<Item = ErasingView> + '_ {
+        let step = self.timing.erase.step();
+        self.erases[group].iter().map(move |erasing| ErasingView {
+            op: erasing.op,
+            began: erasing.began,
+            ends: match erasing.parked_before {
+                None => Some(erasing.step_ends + step * u64::from(erasing.steps_left - 1)),
+                Some(_) => None,
+            },
+            suspensions: erasing.suspensions,
+        })
+    }
+
     /// An erase begins: it holds its cells by now.
     pub(super) fn note_erase(&mut self, id: OpId) {
         let op = &self.ops[id];
