@@ -22,6 +22,8 @@ from flashscape.errors import (
     SimulatorError,
     SnapshotError,
     SpaceError,
+    StarvationError,
+    StarvedRequest,
     SweepInterrupted,
     TraceError,
 )
@@ -57,6 +59,8 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "SpaceError",
+    "StarvationError",
+    "StarvedRequest",
     "Sweep",
     "SweepInterrupted",
     "TraceError",

@@ -6,7 +6,7 @@ mod starvation;
 mod steady;
 mod tables;
 
-pub use starvation::record as starved;
+pub use starvation::{record as starved, table as starvation};
 pub use tables::{Table, Values, tables};
 
 use crate::check::Checked;
@@ -62,7 +62,7 @@ pub fn summary(
             "channels": spread(&measured.channel_utilisation()),
         },
         "steady_state": steady,
-        "starvation": starvation::table(run),
+        "starvation": starvation::of_run(run),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,

@@ -355,8 +355,10 @@ impl Run {
         self.device.wait(at);
         let watch = self.watch.as_mut().expect("it said so");
         let name = |index: u32| self.initiators[index as usize].source.name().to_owned();
-        watch.starve(&mut self.device, name);
-        self.refuse_starved().map(|()| true)
+        match watch.starve(&mut self.device, name) {
+            Some(starved) => Err(RunError::Starved(Box::new(starved))),
+            None => Ok(true),
+        }
     }
 
     /// Nothing goes on once a request has starved that was to end the run.

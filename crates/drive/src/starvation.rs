@@ -57,6 +57,8 @@ pub struct Starved {
     pub limit: Span,
     /// Its initiator's name.
     pub initiator: String,
+    /// What the submitter called it.
+    pub tag: u32,
     /// The command.
     pub command: Command,
     /// When the host wanted to submit it.
@@ -154,27 +156,19 @@ impl Watch {
     }
 
     /// Requests starve: the drive has come to [`Watch::deadline`], and nothing more is due by
-    /// then. `name` is that of an initiator.
+    /// then. `name` is that of an initiator. Returns the first of them where that is to end the
+    /// run.
     ///
     /// # Panics
     /// Where nothing is under way that could.
-    pub fn starve(&mut self, device: &mut Device, name: impl Fn(u32) -> String) {
+    pub fn starve(&mut self, device: &mut Device, name: impl Fn(u32) -> String) -> Option<Starved> {
         let at = self.deadline;
+        let id = self.next.expect("a request is under way");
+        let ends = self.then == Then::Stop;
+        // It is told of the first only, as a look around takes its time.
+        let starved = (ends || self.first.is_none()).then(|| self.look_around(device, id, name));
         if self.first.is_none() {
-            let id = self.next.expect("a request is under way");
-            let Linked { submitted, initiator, .. } = self.requests[id.index()];
-            let (command, _, arrived) = device.request(id);
-            self.first = Some(Box::new(Starved {
-                at,
-                limit: self.limit,
-                initiator: name(initiator),
-                command,
-                arrived,
-                submitted,
-                blame: device.blame_so_far(id).iter().collect(),
-                standings: device.standings(id),
-                outstanding: device.outstanding(),
-            }));
+            self.first.clone_from(&starved);
         }
         while let Some(id) = self.next.filter(|_| self.deadline == at) {
             let Linked { initiator, kind, after, .. } = self.requests[id.index()];
@@ -183,6 +177,30 @@ impl Watch {
             self.starved[initiator as usize][kind.index()] += 1;
             self.look_at(after);
         }
+        starved.filter(|_| ends).map(|starved| *starved)
+    }
+
+    /// What is in the way of the request that starves now.
+    fn look_around(
+        &self,
+        device: &mut Device,
+        id: RequestId,
+        name: impl Fn(u32) -> String,
+    ) -> Box<Starved> {
+        let Linked { submitted, initiator, .. } = self.requests[id.index()];
+        let (command, tag, arrived) = device.request(id);
+        Box::new(Starved {
+            at: self.deadline,
+            limit: self.limit,
+            initiator: name(initiator),
+            tag,
+            command,
+            arrived,
+            submitted,
+            blame: device.blame_so_far(id).iter().collect(),
+            standings: device.standings(id),
+            outstanding: device.outstanding(),
+        })
     }
 
     // ---- what was found --------------------------------------------------------
@@ -235,6 +253,10 @@ impl Watch {
         }
         found.sort_by_key(|one| (one.initiator, one.kind.index()));
         found
+    }
+    /// The request that has been under way for longest.
+    pub fn oldest(&self) -> Option<RequestId> {
+        self.oldest
     }
     /// The greatest age that a request had when it was answered, or has at `now`.
     pub fn longest(&self, now: Instant) -> Span {

@@ -94,12 +94,10 @@ fn a_request_starves_at_its_limit_and_not_where_that_is_when_it_is_answered() {
 fn the_limit_passes_between_events() {
     // From 4725 to 6225 nothing is due but the read's arrival.
     for limit in [1, 333 * US + 7, 500 * US, 1_225 * US - 1] {
-        let overrides = [set("run.requests", 6), watched("stop", limit)];
-        // The writes are older than that, so they come from a drive with another limit.
-        let experiment = read_behind_erase(&overrides);
-        let (ended, starved) = run(&experiment);
+        let (ended, starved) = run(&read_behind_erase(&[watched("stop", limit)]));
         let starved = starved.expect("it starves");
         assert_eq!(ended.now(), starved.at);
+        // The first write takes 300 us.
         let first = if limit < 300 * US { 0 } else { 5_000 * US };
         assert_eq!(starved.at.as_ns(), first + limit);
         assert_eq!(starved.submitted.as_ns(), first);
@@ -158,8 +156,7 @@ fn a_write_behind_an_interrupted_erase_says_how_often_that_made_way() {
     let erase = only(&write.behind);
     assert_eq!((erase.suspensions, erase.since.unwrap().as_ns()), (Some(1), 4_725 * US));
     assert_eq!(erase.until.unwrap().as_ns(), 6_350 * US);
-    // While the read has its turn, from 5225 to 5350, the erase has made way. (The first five
-    // writes take 300 us, so a shorter limit would be theirs.)
+    // It is programmed after that, and answered at the very limit.
     let (_, none) = run(&interrupted_erase(6_350 + 300 - 5_100));
     assert_eq!(none, None);
 }
@@ -246,7 +243,7 @@ fn what_is_reported_goes_on_and_counts_each_request_once() {
 
 #[test]
 fn a_drive_that_is_stuck_ends_by_the_limit() {
-    // Every erase fails, so that space runs out.
+    // Blocks are erased once, so that space runs out.
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"0 %\"\n[run]\nrequests = 100000\n";
     let worn = [set("nand.endurance", 1), set("run.audit", false)];

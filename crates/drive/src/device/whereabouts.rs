@@ -345,16 +345,18 @@ impl Look<'_> {
         let Op { bin, channel, row, transfer, kind, .. } = self.device.ops[id];
         let timing = &self.device.timing;
         let left = rounded(until - self.device.now);
+        let die = format!("die {}", self.die(bin));
         let (place, lasts) = match event {
             Event::CarriedIn(_) | Event::CarriedOut(_) => {
                 (format!("channel {}", channel.0), Some(transfer))
             }
-            Event::Sensed(_) => (format!("die {}", self.die(bin)), Some(timing.read(row))),
-            Event::Programmed(_) => (format!("die {}", self.die(bin)), Some(timing.program(row))),
-            _ => (
-                format!("die {}", self.die(bin)),
-                (kind == OpKind::Erase).then(|| timing.erase.total()),
-            ),
+            Event::Sensed(_) => (die, Some(timing.read(row))),
+            Event::Programmed(_) => (die, Some(timing.program(row))),
+            // Of an erase that may make way, what is due is the end of its step.
+            _ if kind == OpKind::Erase && !self.device.suspends => {
+                (die, Some(timing.erase.total()))
+            }
+            _ => (die, None),
         };
         let words = format!("{name} is at work on {place}, for {left} more");
         let mut standing = self.of_bin(Stage::Work, words, bin);

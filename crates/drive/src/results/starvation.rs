@@ -3,15 +3,18 @@
 use crate::device::{OpKind, Standing, rounded};
 use crate::experiment::Then;
 use crate::run::Run;
-use crate::starvation::{Starved, Tallied};
+use crate::starvation::{Starved, Tallied, Watch};
 use engine::Instant;
 use serde_json::{Map, Value, json};
 
 /// `starvation` of the summary; null where none is looked for.
-pub fn table(run: &Run) -> Value {
-    let Some(watch) = run.starvation() else { return Value::Null };
-    let now = run.now();
+pub fn of_run(run: &Run) -> Value {
     let name = |index: u32| run.measured().initiators()[index as usize].name.as_str();
+    run.starvation().map_or(Value::Null, |watch| table(watch, run.now(), name))
+}
+
+/// What was found until `now`; `name` is that of an initiator.
+pub fn table<'n>(watch: &Watch, now: Instant, name: impl Fn(u32) -> &'n str) -> Value {
     let tallied = |one: &Tallied| {
         let mut table = Map::new();
         table.insert("initiator".into(), name(one.initiator).into());
