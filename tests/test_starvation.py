@@ -157,7 +157,7 @@ def test_a_drive_that_is_moved_step_by_step_stands_still_where_a_request_starves
     with pytest.raises(fs.StarvationError) as caught:
         drive.submit("read", at_ns=52_000, offset=8192, length=4096)
     assert caught.value.id == second
-    assert [done.id for done in drive.advance(100_000)] == [first, second]
+    assert [done.id for done in drive.advance(1_000_000)] == [first, second]
     assert drive.starvation()["requests"] == 2
     assert drive.outstanding == 0
 

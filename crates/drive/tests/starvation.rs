@@ -162,6 +162,95 @@ fn a_write_behind_an_interrupted_erase_says_how_often_that_made_way() {
 }
 
 #[test]
+fn a_write_without_room_says_which_program_makes_some() {
+    // The buffer holds a page, which takes 300 us to be programmed. The second write waits for
+    // the first one's page, the third for both.
+    let text: String = (0..3).map(|page| one(&format!("w{page}"), false, page, 0)).collect();
+    let small = [set("buffer.durability", "capacitor"), set("buffer.size", "4 KiB")];
+    let with = |limit| [&small[..], &[watched("stop", limit)]].concat();
+    let (_, starved) = run(&experiment(&text, &with(250 * US)));
+    let starved = starved.expect("it waits for 300 us");
+    assert_eq!((starved.initiator.as_str(), starved.outstanding), ("w1", 2));
+    let write = only(&starved.standings);
+    assert_eq!((write.stage, write.since.unwrap().as_ns()), (Stage::Room, 0));
+    assert!(write.words.contains("behind 0 others (1 of 1 units are used)"), "{}", write.words);
+    let program = only(&write.behind);
+    assert_eq!((program.stage, program.operation.unwrap().0), (Stage::Work, OpKind::Program));
+    assert_eq!(program.since.unwrap().as_ns(), 100 * US);
+    assert_eq!(program.until.unwrap().as_ns(), 300 * US);
+    let (_, starved) = run(&experiment(&text, &with(599 * US)));
+    assert_eq!(starved.expect("it waits for 600 us").initiator, "w2");
+    assert_eq!(run(&experiment(&text, &with(600 * US))).1, None);
+}
+
+#[test]
+fn a_flush_says_which_program_it_waits_for() {
+    let flush = "[[workload]]\nname = \"flusher\"\nmix = { flush = \"100 %\" }\n\
+                 start = \"10 us\"\nstop = { requests = 1 }\n";
+    let text = one("writer", false, 0, 0) + flush;
+    let volatile = [set("buffer.durability", "volatile"), watched("stop", 50 * US)];
+    let (_, starved) = run(&experiment(&text, &volatile));
+    let starved = starved.expect("it waits until 300 us");
+    assert_eq!((starved.command.kind, starved.at.as_ns()), (Kind::Flush, 60 * US));
+    let flush = only(&starved.standings);
+    let program = only(&flush.behind);
+    assert_eq!((flush.stage, program.stage), (Stage::Flush, Stage::Work));
+    assert_eq!(program.until.unwrap().as_ns(), 100 * US, "it is on the channel");
+}
+
+/// What parts of the oldest request wait for in the course of a run, and what is behind that.
+fn seen(experiment: &Experiment) -> Vec<(Stage, Option<(Stage, Option<OpKind>)>)> {
+    let surveys = vec![None; experiment.workload.len()];
+    let mut run = Run::new(experiment, &surveys, &mut |_| true).unwrap().unwrap();
+    let mut seen = Vec::new();
+    while run.advance(1).unwrap() {
+        let Some(oldest) = watch(&run).oldest() else { continue };
+        for standing in run.device().standings(oldest) {
+            let told = |one: &Standing| (one.stage, one.operation.map(|(kind, _)| kind));
+            let behind: Vec<_> = match standing.behind.is_empty() {
+                true => vec![None],
+                false => standing.behind.iter().map(told).map(Some).collect(),
+            };
+            for found in behind.into_iter().map(|behind| (standing.stage, behind)) {
+                if !seen.contains(&found) {
+                    seen.push(found);
+                }
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_write_without_space_says_what_its_collection_does() {
+    // A write of two blocks and a half: two are free when collection begins.
+    let text = "[precondition]\nfill = \"random\"\n[[workload]]\nname = \"host\"\n\
+                reads = \"0 %\"\nsize = \"80 KiB\"\n[run]\nrequests = 60\n";
+    let full = |durability: &str, more: &[Override]| {
+        let drive = [
+            set("geometry.blocks_per_plane", 24),
+            set("geometry.pages_per_block", 8),
+            set("ftl.over_provisioning.exported", "672 KiB"),
+            set("buffer.durability", durability),
+            set("buffer.size", "64 KiB"),
+            watched("report", 3_600_000_000 * US),
+        ];
+        [&drive[..], more].concat()
+    };
+    let work = |kind| Some((Stage::Work, Some(kind)));
+    // Its data waits for space, or its program does.
+    let through = seen(&experiment(text, &full("none", &[])));
+    for kind in [OpKind::Read, OpKind::Program, OpKind::Erase] {
+        assert!(through.contains(&(Stage::Space, work(kind))), "{through:?}");
+    }
+    // It waits for room, which waits for space.
+    let buffered =
+        seen(&experiment(text, &full("capacitor", &[set("buffer.programs_per_bin", 64)])));
+    assert!(buffered.contains(&(Stage::Room, Some((Stage::Space, None)))), "{buffered:?}");
+    assert!(buffered.contains(&(Stage::Room, work(OpKind::Program))), "{buffered:?}");
+}
+
+#[test]
 fn parts_that_wait_alike_are_told_once() {
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"100 %\"\nsize = \"32 KiB\"\nqueue_depth = 1\n[run]\nrequests = 1\n";

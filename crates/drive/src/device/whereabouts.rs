@@ -242,20 +242,25 @@ impl Look<'_> {
             }
         }
         programs.sort_unstable();
-        let name = "a program of host data";
-        let mut found: Vec<_> =
-            programs.iter().take(MOST).map(|(_, op)| self.op(*op, name, DEPTH - 1)).collect();
         let fetched = self.fetched().filter(|entry| counts(*entry));
-        found.extend(fetched.take(MOST).map(|entry| self.fetch(entry, "data in it")));
+        let mut others: Vec<_> =
+            fetched.take(MOST).map(|entry| self.fetch(entry, "data in it")).collect();
         for pool in self.pools() {
             let first = self.device.buffer.head(pool).filter(|entry| counts(*entry));
             let Some(first) = first else { continue };
-            let is_starved = self.device.starved_bin(pool).is_some();
             // Where nothing waits for space, what is listed goes on behind what is under way.
-            if is_starved || found.is_empty() {
-                found.push(self.listed(pool, "data in it", self.device.buffer.entry(first).since));
+            let goes_on = !programs.is_empty() || !others.is_empty();
+            if self.device.starved_bin(pool).is_some() || !goes_on {
+                let since = self.device.buffer.entry(first).since;
+                others.push(self.listed(pool, "data in it", since));
             }
         }
+        // One place at least is for what is not under way.
+        let most = MOST - usize::from(!others.is_empty());
+        let name = "a program of host data";
+        let mut found: Vec<_> =
+            programs.iter().take(most).map(|(_, op)| self.op(*op, name, DEPTH - 1)).collect();
+        found.append(&mut others);
         found.truncate(MOST);
         found
     }
