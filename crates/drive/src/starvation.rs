@@ -170,6 +170,12 @@ impl Watch {
         if self.first.is_none() {
             self.first.clone_from(&starved);
         }
+        self.count_starved(at);
+        starved.filter(|_| ends).map(|starved| *starved)
+    }
+
+    /// Counts all that starve at a moment.
+    fn count_starved(&mut self, at: Instant) {
         while let Some(id) = self.next.filter(|_| self.deadline == at) {
             let Linked { initiator, kind, after, .. } = self.requests[id.index()];
             let initiators = self.starved.len().max(initiator as usize + 1);
@@ -177,7 +183,6 @@ impl Watch {
             self.starved[initiator as usize][kind.index()] += 1;
             self.look_at(after);
         }
-        starved.filter(|_| ends).map(|starved| *starved)
     }
 
     /// What is in the way of the request that starves now.
@@ -296,5 +301,68 @@ impl fmt::Display for Starved {
         }
         let (limit, begun) = (rounded(self.limit), rounded(self.submitted - Instant::START));
         write!(out, ", submitted at {begun}, was not answered within {limit}: {}", self.why())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::ids::Id;
+    use proptest::prelude::*;
+    use settings::Time;
+
+    const LIMIT: u64 = 100;
+
+    fn watch() -> Watch {
+        let limit = Time::from(Span::from_ns(LIMIT));
+        Watch::new(&StarvationConfig { limit, then: Then::Report })
+    }
+
+    proptest! {
+        /// Against a plain list, whatever is answered when: the same oldest, the same moment of
+        /// the next that starves, each once. Ids are reused, the last one given back first.
+        #[test]
+        fn the_oldest_is_known_at_any_moment(
+            steps in proptest::collection::vec((0u64..60, 0usize..12), 0..200),
+        ) {
+            let mut watch = watch();
+            let mut under_way: Vec<(RequestId, u64, bool)> = Vec::new();
+            let mut vacant: Vec<RequestId> = (0..200).rev().map(Id::from_index).collect();
+            let (mut now, mut starved, mut longest) = (0, 0, 0);
+            for (passes, choice) in steps {
+                now += passes;
+                let due = |(_, at, told): &(RequestId, u64, bool)| (!told).then_some(at + LIMIT);
+                let next = under_way.iter().filter_map(due).min();
+                prop_assert_eq!(
+                    watch.deadline(),
+                    next.map_or(Instant::NEVER, Instant::from_ns)
+                );
+                while watch.deadline().as_ns() <= now {
+                    let id = watch.next.unwrap();
+                    let at = watch.deadline().as_ns();
+                    watch.count_starved(watch.deadline());
+                    for one in under_way.iter_mut().filter(|(_, since, _)| since + LIMIT == at) {
+                        prop_assert!(!std::mem::replace(&mut one.2, true), "{id:?} again");
+                        starved += 1;
+                    }
+                }
+                if choice < under_way.len() {
+                    let (id, at, _) = under_way.remove(choice);
+                    watch.answered(id, Instant::from_ns(now));
+                    longest = longest.max(now - at);
+                    vacant.push(id);
+                } else {
+                    let id = vacant.pop().unwrap();
+                    watch.submitted(id, Instant::from_ns(now), 0, Kind::Read);
+                    under_way.push((id, now, false));
+                }
+                prop_assert_eq!(watch.oldest(), under_way.first().map(|(id, ..)| *id));
+                let oldest = under_way.first().map_or(0, |(_, at, _)| now - at);
+                prop_assert_eq!(watch.longest(Instant::from_ns(now)).as_ns(), longest.max(oldest));
+                let tallied: u64 = watch.outstanding(Instant::from_ns(now)).iter().map(|t| t.requests).sum();
+                prop_assert_eq!(tallied, under_way.len() as u64);
+            }
+            prop_assert_eq!(watch.starved().map(|one| one.requests).sum::<u64>(), starved);
+        }
     }
 }
