@@ -48,16 +48,23 @@ def by_deadline(meeting):
     return meeting.free_at_ns - meeting.now_ns > 3_000_000
 
 
-def at_steps(point):
-    return point.suspensions < 2
+def deferred(asked):
+    return True
+
+
+def immediate(asked):
+    return "cancel"
+
+
+def timed_out(asked):
+    return "cancel" if asked.since_begun_ns < 2_000_000 else True
 
 
 @pytest.fixture
 def suspending(config):
     """The same drive with erases of five steps that make way."""
     config["drive"]["scheduler"] = {
-        "read_routing": "suspend",
-        "suspension": {"policy": "at-steps", "most": 2},
+        "suspension": {"policy": "d-es"},
     }
     return fs.Experiment.from_dict(config)
 
@@ -113,11 +120,34 @@ def test_deadlines_make_a_difference(suspending):
     assert 0 < suspensions(deadline) < suspensions(suspending)
 
 
-def test_a_suspension_in_python_is_its_built_in_equal(suspending):
-    both = suspending.with_policy(SUSPENSION, at_steps).with_policy(ROUTING, suspend)
-    assert digest(both) == digest(suspending)
-    once = suspending.with_policy(SUSPENSION, lambda point: point.suspensions < 1)
-    assert 0 < suspensions(once) < suspensions(suspending)
+@pytest.mark.parametrize(
+    ("built_in", "function"),
+    [
+        ("d-es", deferred),
+        ("i-es", immediate),
+        ("es", lambda asked: "suspend"),
+        ("ideal-es", lambda asked: "freeze"),
+        ({"policy": "t-es", "after": "2 ms"}, timed_out),
+    ],
+)
+def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, function):
+    equal = suspending.replace({SUSPENSION: built_in})
+    assert suspensions(equal) > 0
+    both = equal.with_policy(SUSPENSION, function).with_policy(ROUTING, suspend)
+    assert digest(both) == digest(equal)
+    once = equal.with_policy(SUSPENSION, lambda asked: asked.suspensions < 1 and function(asked))
+    bounded = equal.replace({f"{SUSPENSION}_bounds.most": 1})
+    assert 0 < suspensions(bounded) < suspensions(equal)
+    assert suspensions(once) == suspensions(bounded)
+    assert digest(once) == digest(bounded)
+
+
+def test_programs_make_way_by_a_function_too(suspending):
+    steps = {"steps": 4, "ramp": "5 us", "recover": "5 us", "verify": "10 us"}
+    path = "drive.scheduler.program_suspension"
+    programs = suspending.replace({"drive.nand.program_steps": steps, path: "i-es"})
+    assert fs.run(programs).summary["flash"]["program_suspensions"] > 0
+    assert digest(programs.with_policy(path, immediate)) == digest(programs)
 
 
 @pytest.mark.parametrize(
@@ -185,13 +215,16 @@ def test_a_policy_sees_what_is_written_of_it(suspending):
         assert meeting.suspensions <= 4
         return True
 
-    def point(at):
+    def point(asked):
         seen["points"] += 1
-        assert (at.step_ns, at.steps_done + at.steps_left) == (step, 5)
-        assert min(at.steps_done, at.steps_left, at.asking) >= 1
-        assert at.since_begun_ns >= at.steps_done * step
-        assert at.waited_ns <= at.since_begun_ns
-        assert at.suspensions < at.steps_done
+        assert (asked.step_ns, asked.steps_done + asked.steps_left) == (step, 5)
+        assert min(asked.steps_left, asked.asking) >= 1
+        assert asked.since_begun_ns >= asked.steps_done * step + asked.into_step_ns
+        assert asked.since_begun_ns >= asked.since_resumed_ns >= asked.into_step_ns
+        assert asked.safe_at_ns == asked.now_ns + step - asked.into_step_ns
+        assert not asked.at_safe_point or asked.into_step_ns == 0
+        assert asked.waited_ns <= asked.since_begun_ns
+        assert asked.suspensions <= asked.steps_done
         return True
 
     erase = suspending.config["drive"]["nand"]["erase"]
@@ -334,7 +367,7 @@ def test_a_victim_policy_that_does_not_choose_ends_the_run(config, function, mes
 
 
 @pytest.mark.parametrize("path", [ROUTING, SUSPENSION])
-def test_other_policies_answer_yes_or_no(suspending, path):
+def test_other_policies_answer_as_they_are_asked(suspending, path):
     with pytest.raises(fs.PolicyError, match="TypeError"):
         fs.run(suspending.with_policy(path, lambda view: "yes"))
 
@@ -397,7 +430,7 @@ def test_a_drive_that_is_moved_step_by_step_tells_of_faults(config):
         ("drive.buffer.size", "drive.buffer.size: expected a size"),
         ("drive.ftl.gc.pacing", "expected one of none, proportional"),
         ("drive.nothing", "drive.nothing: unknown key"),
-        (ROUTING, "no erase makes way"),
+        (ROUTING, "nothing makes way"),
     ],
 )
 def test_a_function_where_no_policy_is_is_refused(config, path, message):
@@ -562,4 +595,5 @@ def _choices(root, node, path):
 
 def test_policies_that_ask_python_are_those_that_take_a_function():
     asked = {path for path, family in catalogue.policies().items() if family.takes_python}
-    assert asked == {VICTIM, ROUTING, SUSPENSION, "drive.ftl.scrub.choice"}
+    both = {SUSPENSION, "drive.scheduler.program_suspension"}
+    assert asked == {VICTIM, ROUTING, *both, "drive.ftl.scrub.choice"}

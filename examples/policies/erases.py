@@ -1,7 +1,8 @@
 """Reads that meet erases, and erases that make way for them.
 
-The functions return True or False: whether a read asks an erase to make way, and whether
-the erase does.
+A routing returns True or False: whether a read asks an erase to make way. A suspension
+returns what the erase does then: True (at the end of its step), False (it goes on), "cancel",
+"suspend" or "freeze".
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flashscape.outside import Meeting, SafePoint
+    from flashscape.outside import Asked, Meeting
 
 
 def where_it_pays(meeting: Meeting) -> bool:
@@ -19,6 +20,11 @@ def where_it_pays(meeting: Meeting) -> bool:
     return 2 * to_safe < to_end
 
 
-def unless_urgent(point: SafePoint) -> bool:
+def unless_urgent(asked: Asked) -> bool:
     """Make way, but only once where host writes wait for the space that is gained."""
-    return not point.urgent or point.suspensions == 0
+    return not asked.urgent or asked.suspensions == 0
+
+
+def early_in_a_step(asked: Asked) -> bool | str:
+    """Give up a pulse in the first fifth of its step; later let the step end."""
+    return "cancel" if 5 * asked.into_step_ns < asked.step_ns else True

@@ -7,7 +7,7 @@
 
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
 from flashscape import signals as _signals  # noqa: F401  # isort: skip
-from flashscape import trace
+from flashscape import act, trace
 from flashscape._flashscape import Completion, __version__
 from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
 from flashscape.compare import Comparison, compare
@@ -65,6 +65,7 @@ __all__ = [
     "SweepInterrupted",
     "TraceError",
     "__version__",
+    "act",
     "check",
     "compare",
     "explain",

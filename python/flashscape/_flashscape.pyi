@@ -8,12 +8,12 @@ from typing import Any, Literal, Self, final
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Asked",
     "Candidates",
     "Completion",
     "Drive",
     "Meeting",
     "Plan",
-    "SafePoint",
     "Session",
     "Snapshot",
     "Table",
@@ -201,43 +201,55 @@ class Written:
 
 @final
 class Meeting:
-    """A read meets a unit that is being erased; times are in nanoseconds."""
+    """A read meets an erase or a program; times are in nanoseconds."""
 
     @property
     def now_ns(self) -> int:
         """Now."""
     @property
     def free_at_ns(self) -> int:
-        """When the unit will be free if nothing interrupts the erase."""
+        """When the unit will be free if nothing interrupts the operation."""
     @property
     def safe_at_ns(self) -> int:
-        """When the erase comes to its next safe point, where it may make way."""
+        """When the operation comes to its next safe point."""
     @property
     def suspensions(self) -> int:
-        """How often this erase has made way before."""
+        """How often the operation has made way before."""
     @property
     def since_begun_ns(self) -> int:
-        """Time since this erase began."""
+        """Time since it began."""
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program; else it is an erase."""
     @property
     def asking(self) -> int:
         """Reads that already wait for the unit and have asked."""
 
 @final
-class SafePoint:
-    """An erase between two of its steps; times are in nanoseconds."""
+class Asked:
+    """An erase or a program that reads have asked to make way; times are in nanoseconds."""
 
     @property
     def now_ns(self) -> int:
         """Now."""
     @property
     def steps_done(self) -> int:
-        """Steps that are done; one at least."""
+        """Steps that are done."""
     @property
     def steps_left(self) -> int:
         """Steps that are left; one at least."""
     @property
     def step_ns(self) -> int:
-        """How long a step takes."""
+        """How long an undisturbed step takes."""
+    @property
+    def into_step_ns(self) -> int:
+        """For how long the present step has gone on, since it began or was gone on with."""
+    @property
+    def safe_at_ns(self) -> int:
+        """When the operation comes to its next safe point if nothing interrupts it."""
+    @property
+    def at_safe_point(self) -> bool:
+        """Whether it is at one now, where it can make way at no cost."""
     @property
     def asking(self) -> int:
         """Reads that wait for the unit and have asked; one at least."""
@@ -246,13 +258,16 @@ class SafePoint:
         """How long ago the first of them asked."""
     @property
     def suspensions(self) -> int:
-        """How often this erase has made way before."""
+        """How often this operation has made way before."""
     @property
     def since_begun_ns(self) -> int:
-        """Time since this erase began."""
+        """Time since it began."""
+    @property
+    def since_resumed_ns(self) -> int:
+        """Time since it began or last went on."""
     @property
     def urgent(self) -> bool:
-        """Whether collection goes before host writes: it is urgent, or in debt."""
+        """Whether it is of collection that goes before host writes: urgent, or in debt."""
 
 @final
 class Session:

@@ -11,12 +11,12 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import Candidates, Meeting, SafePoint, Written
+from flashscape._flashscape import Asked, Candidates, Meeting, Written
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Candidates", "Meeting", "SafePoint", "Written"]
+__all__ = ["Asked", "Candidates", "Meeting", "Written"]
 
 
 def load(file: Path) -> ModuleType:

@@ -5,14 +5,13 @@ mod derived;
 mod durations;
 mod memory;
 mod space;
+mod suspension;
 
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 pub use space::{Found, Start, shortage};
 
 use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
 use crate::experiment::{Experiment, Fill, PreconditionConfig, RunConfig};
-use crate::policies::routing::ReadRouting;
-use crate::policies::suspension::Suspension;
 use crate::precondition::filled_units;
 use ftl::{Layout, PoolLevel};
 use host::config::ThinkConfig;
@@ -233,48 +232,6 @@ fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Suspension takes a read that asks, an erase that makes way, and a moment for that.
-fn check_suspension(drive: &DriveConfig, problems: &mut Problems) {
-    let (routing, suspension) = (&drive.scheduler.read_routing, &drive.scheduler.suspension);
-    if suspension.is_never() {
-        if !routing.never_asks() {
-            problems.push("drive.scheduler.read_routing", "no erase makes way (scheduler.suspension is \"never\"); choose another suspension, or leave this out");
-        }
-        return;
-    }
-    let path = "drive.scheduler.suspension";
-    let erase = &drive.nand.erase;
-    if let ReadRouting::Deadline(deadline) = routing
-        && u128::from(deadline.within.span().as_ns()) >= erase.whole_ns()
-    {
-        let problem = format!(
-            "{} is no shorter than a whole erase (drive.nand.erase), so that no read ever asks; give less, or leave read_routing and suspension out",
-            deadline.within
-        );
-        problems.push("drive.scheduler.read_routing.within", problem);
-    }
-    if let Suspension::AtSteps(steps) = suspension
-        && erase.steps >= 2
-        && steps.most.is_some_and(|most| most >= erase.steps)
-    {
-        let points = erase.steps - 1;
-        let problem = format!(
-            "an erase of {} steps has {points} safe points; give {points} at most, or leave most out",
-            erase.steps
-        );
-        problems.push("drive.scheduler.suspension.most", problem);
-    }
-    if routing.never_asks() {
-        problems.push(path, "no read asks an erase to make way (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out");
-    }
-    if drive.nand.erase.steps < 2 {
-        problems.push(path, "an erase of one step (nand.erase.steps) has no safe point inside; give it more steps, or leave this out");
-    }
-    if !drive.ftl.gc.preemptible {
-        problems.push(path, "collection keeps its unit until the erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose preemptible = true, or leave this out");
-    }
-}
-
 /// Settings that mean nothing beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
@@ -291,7 +248,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
             "a link without a rate takes no time in either direction; give drive.link.rate, or leave duplex out",
         );
     }
-    check_suspension(drive, problems);
+    suspension::check(drive, problems);
     check_scrub(drive, problems);
     if drive.scheduler.bypass == Bypass::None {
         // Writes keep their rank, at a full buffer.

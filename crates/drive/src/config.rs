@@ -42,12 +42,72 @@ pub struct DriveConfig {
 pub struct SchedulerConfig {
     /// Which operations may go before one whose turn it is.
     pub bypass: Bypass,
-    /// What a read does that meets a unit which is being erased. Default: `wait`.
+    /// What a read does that meets an erase, or a program, that may make way. Default:
+    /// `suspend`.
     #[serde(default)]
     pub read_routing: ReadRouting,
-    /// Whether an erase makes way for reads at the end of a step. Default: `never`.
+    /// How an erase makes way for reads. Default: `baseline`.
     #[serde(default)]
     pub suspension: Suspension,
+    /// Who may interrupt an erase, and how often. Not with `baseline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension_bounds: Option<SuspensionBounds>,
+    /// Erases that are ready wait for a burst of reads to end, and then run one after the
+    /// other. Default: they begin when it is their turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_batching: Option<EraseBatching>,
+    /// How a program makes way for reads. Default: `baseline`. Others need
+    /// `nand.program_steps`.
+    #[serde(default)]
+    pub program_suspension: Suspension,
+    /// Who may interrupt a program, and how often. Not with `baseline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_suspension_bounds: Option<SuspensionBounds>,
+}
+
+/// Erases that are ready wait until a burst of reads is over. One whose collection is urgent
+/// does not wait.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EraseBatching {
+    /// The burst is over when no host read has used the unit for this long.
+    pub quiet: Time,
+    /// When so many erases of a bin wait they run whatever reads there are. Default: 8.
+    #[serde(default = "backlog_most")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub most: u32,
+}
+
+fn backlog_most() -> u32 {
+    8
+}
+
+/// Who may interrupt an operation, and how often.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspensionBounds {
+    /// Which reads it makes way for. Default: `host-reads`.
+    #[serde(default)]
+    pub by: SuspendedBy,
+    /// Times that one operation makes way at most. Default: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub most: Option<u32>,
+    /// Refractory gap: after it has begun, or gone on, it does not make way for so long.
+    /// Default: `0 s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Time>,
+}
+
+/// Which reads an operation makes way for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuspendedBy {
+    /// Reads that hosts wait for.
+    #[default]
+    HostReads,
+    /// All reads: also those of collection, of scrubbing, and before partial writes.
+    Reads,
 }
 
 /// How far "reads first" goes. Collection that is neither short of space nor in

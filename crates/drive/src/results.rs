@@ -19,6 +19,7 @@ use ftl::{BlockState, Ftl, Source};
 use host::Kind;
 use host::trace::Survey;
 use metrics::{Holder, State};
+use nand::NandConfig;
 use serde_json::{Map, Value, json};
 
 /// What only the caller knows.
@@ -56,7 +57,7 @@ pub fn summary(
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
-        "wear": wear(run.device().ftl(), measured),
+        "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": spread(&measured.unit_utilisation()),
             "channels": spread(&measured.channel_utilisation()),
@@ -124,6 +125,9 @@ fn flash(measured: &Measured) -> Value {
     }
     table.insert("commands".into(), counters.total().into());
     table.insert("erase_suspensions".into(), counters.suspensions.into());
+    table.insert("program_suspensions".into(), counters.program_suspensions.into());
+    table.insert("extra_ramps".into(), counters.extra_ramps.into());
+    table.insert("extra_pulses".into(), counters.extra_pulses.into());
     table.into()
 }
 
@@ -149,7 +153,7 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
 }
 
 /// Erases of each block since the drive was new.
-fn wear(ftl: &Ftl, measured: &Measured) -> Value {
+fn wear(ftl: &Ftl, nand: &NandConfig, measured: &Measured) -> Value {
     let counts: Vec<f64> = ftl
         .erase_counts()
         .iter()
@@ -164,6 +168,26 @@ fn wear(ftl: &Ftl, measured: &Measured) -> Value {
         "erases_since_new": ftl.tally.erases,
         "bad_blocks": bad,
         "retired": measured.tally().retired,
+        "suspension": suspension_wear(ftl, nand),
+    })
+}
+
+/// What interruptions have worn of each block since the drive was new; null where nothing is
+/// interrupted.
+fn suspension_wear(ftl: &Ftl, nand: &NandConfig) -> Value {
+    let strain = ftl.strain();
+    if strain.is_empty() {
+        return Value::Null;
+    }
+    let of = |index: usize| -> Vec<f64> {
+        strain.iter().map(|strain| f64::from(strain[index])).collect()
+    };
+    let factors: Vec<f64> =
+        strain.iter().map(|[ramps, _]| nand.error_rate_factor(*ramps)).collect();
+    json!({
+        "extra_ramps": spread(&of(0)),
+        "extra_pulses": spread(&of(1)),
+        "error_rate_factor": spread(&factors),
     })
 }
 

@@ -69,6 +69,7 @@ fn scene(state: State) -> Option<fn()> {
         State::ChannelGcRead | State::ChannelGcProgram => a_channel_that_carries_collected_data,
         // An erase moves no data.
         State::ChannelErase => return None,
+        State::Suspended => a_program_that_makes_way,
         State::Reserved => an_idle_plane_reserved_for_collection,
         State::Order => an_idle_plane_withheld_for_an_older_program,
         State::QueueDepth => a_queue_that_is_full,
@@ -94,6 +95,23 @@ fn every_state_has_a_scene_that_shows_it() {
         scene();
         assert!(SEEN.get() >> state as u32 & 1 == 1, "{} is not shown", state.name());
     }
+}
+
+// ---- making way --------------------------------------------------------------------
+
+/// A program from 100 to 300 us in four steps: at 220 the third has executed 15 us. It
+/// recovers for 10; after the read it verifies for 5 and does its last two steps.
+#[test]
+fn a_program_that_makes_way() {
+    let steps = "{ steps = 4, ramp = \"5 us\", recover = \"10 us\", verify = \"5 us\" }";
+    let scheme = [set("nand.program_steps", steps), set("scheduler.program_suspension", "i-es")];
+    let mut bench = Bench::filled(&scheme);
+    let write = bench.submit(0, Kind::Write, 20 * PAGE, PAGE);
+    let read = bench.submit(220 * US, Kind::Read, PAGE, PAGE);
+    bench.settle();
+    expect(bench.done(read), &[(State::Suspended, 10 * US), SENSE, TRANSFER]);
+    let made_way = 355 - 220 + 5 + 100 - 80;
+    expect(bench.done(write), &[(State::Suspended, made_way * US), PROGRAM, TRANSFER]);
 }
 
 // ---- scrubbing --------------------------------------------------------------------

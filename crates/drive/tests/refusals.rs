@@ -823,8 +823,8 @@ fn suspension_that_can_never_be_is_refused() {
         file(&[steps, (bypass, &scheduler)])
     };
     let (suspend, deadline) = ("\"suspend\"", "{ policy = \"deadline\", within = ");
-    let at_steps = "\"at-steps\"";
-    let most = |most: u32| format!("{{ policy = \"at-steps\", most = {most} }}");
+    let at_steps = "\"d-es\"";
+    let most = |most: u32| format!("\"d-es\"\nsuspension_bounds = {{ most = {most} }}");
     for sound in [with(&format!("{deadline}\"7499 us\" }}"), at_steps), with(suspend, &most(4))] {
         load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
     }
@@ -832,6 +832,6 @@ fn suspension_that_can_never_be_is_refused() {
     let path = "drive.scheduler.read_routing.within";
     expect(&text, &problems(&text), path, "7500 us", &["no read ever asks"]);
     let text = with(suspend, &most(5));
-    let path = "drive.scheduler.suspension.most";
+    let path = "drive.scheduler.suspension_bounds.most";
     expect(&text, &problems(&text), path, "most = 5", &["4 safe points"]);
 }

@@ -140,7 +140,7 @@ fn interrupted_erase(limit_us: u64) -> Experiment {
         &[
             set("nand.erase", steps),
             set("scheduler.read_routing", "\"suspend\""),
-            set("scheduler.suspension", "\"at-steps\""),
+            set("scheduler.suspension", "\"d-es\""),
             watched("stop", limit_us * US),
         ],
     )

@@ -118,6 +118,9 @@ pub struct Blocks {
     /// Rows of the block sensed since its last erase, by anybody; empty where nobody has
     /// ever asked.
     pub sensed: Column<BlockId, u32>,
+    /// What interruptions of erases and programs have worn: extra ramps, and pulses that were
+    /// asserted in vain; empty where nothing is interrupted.
+    pub strain: Column<BlockId, [u32; 2]>,
 }
 
 impl Blocks {
@@ -131,6 +134,7 @@ impl Blocks {
             readers: Column::filled(0, count),
             state: Column::filled(BlockState::Free, count),
             sensed: Column::filled(0, 0),
+            strain: Column::filled([0; 2], 0),
         }
     }
     /// Live units of a block.
@@ -140,7 +144,9 @@ impl Blocks {
     }
     /// Bytes of all columns.
     pub fn bytes(&self) -> usize {
-        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1) + self.sensed.len() * 4
+        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1)
+            + self.sensed.len() * 4
+            + self.strain.len() * 8
     }
 }
 

@@ -463,6 +463,24 @@ impl Ftl {
         block
     }
 
+    /// From now on the wear of interruptions is counted.
+    pub fn count_strain(&mut self) {
+        if self.blocks.strain.is_empty() {
+            self.blocks.strain = Column::filled([0; 2], self.blocks.state.len());
+        }
+    }
+    /// An interruption has worn a block by `ramps` pairs of ramp and recovery and by `pulses`
+    /// that are asserted again.
+    pub fn note_strain(&mut self, block: BlockId, ramps: u32, pulses: u32) {
+        let [all_ramps, all_pulses] = &mut self.blocks.strain[block];
+        *all_ramps = all_ramps.saturating_add(ramps);
+        *all_pulses = all_pulses.saturating_add(pulses);
+    }
+    /// What interruptions have worn since the drive was new, by block: extra pairs of ramp
+    /// and recovery, and pulses that were asserted again. Empty where that is not counted.
+    pub fn strain(&self) -> &[[u32; 2]] {
+        self.blocks.strain.as_slice()
+    }
     /// Rows of a block are sensed.
     #[inline]
     pub fn note_sensed(&mut self, block: BlockId, rows: u32) {

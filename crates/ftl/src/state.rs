@@ -27,6 +27,9 @@ pub struct Rest {
     pub mapped: u32,
     /// Whether rows sensed are counted.
     sensed: bool,
+    /// Whether the wear of interruptions is counted.
+    #[serde(default)]
+    strained: bool,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
     bins: Vec<RestOfBin>,
@@ -138,6 +141,9 @@ impl Ftl {
         let states: Vec<u8> = self.block_states().iter().map(|state| *state as u8).collect();
         each("blocks.state", &states)?;
         each("blocks.sensed", bytemuck::cast_slice(blocks.sensed.as_slice()))?;
+        if !blocks.strain.is_empty() {
+            each("blocks.strain", bytemuck::cast_slice(blocks.strain.as_slice()))?;
+        }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
@@ -165,6 +171,7 @@ impl Ftl {
             tally: self.tally,
             mapped: self.mapped,
             sensed: !self.blocks.sensed.is_empty(),
+            strained: !self.blocks.strain.is_empty(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
@@ -192,6 +199,9 @@ impl Ftl {
         self.map = Map::of_file(units.0, units.1, file, place)?.ok_or(Unknown)?;
         let blocks = &mut self.blocks;
         blocks.sensed = Column::filled(0, if rest.sensed { blocks.state.len() } else { 0 });
+        if rest.strained {
+            blocks.strain = Column::filled([0; 2], blocks.state.len());
+        }
         each("blocks.standing", bytemuck::cast_slice_mut(blocks.standing.as_mut_slice()))?;
         each("blocks.erase_count", bytemuck::cast_slice_mut(blocks.erase_count.as_mut_slice()))?;
         each("blocks.closed_at", bytemuck::cast_slice_mut(blocks.closed_at.as_mut_slice()))?;
@@ -202,6 +212,9 @@ impl Ftl {
             *state = BlockState::from_number(number).ok_or(Unknown)?;
         }
         each("blocks.sensed", bytemuck::cast_slice_mut(self.blocks.sensed.as_mut_slice()))?;
+        if rest.strained {
+            each("blocks.strain", bytemuck::cast_slice_mut(self.blocks.strain.as_mut_slice()))?;
+        }
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         let mut pairs = vec![0u64; 2 * free];
         each("bins.free", bytemuck::cast_slice_mut(&mut pairs))?;

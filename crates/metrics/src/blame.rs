@@ -117,6 +117,8 @@ states! {
     ChannelScrub => "wait_channel_scrub",
     /// The unit is idle but kept for a collection that does not yield.
     Reserved => "withheld_gc_reserved",
+    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
+    Suspended => "wait_suspended",
     /// The unit is idle but another operation's turn is kept for it.
     Order => "withheld_order",
     /// Waits in the host because the queue depth is used up.

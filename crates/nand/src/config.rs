@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Rate, Size, Time};
+use settings::{Rate, Share, Size, Time};
 
 /// How the flash is arranged, from channels down to pages.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -74,8 +74,16 @@ pub struct NandConfig {
     /// Time to program a page from its register (tPROG), given as for `read`.
     #[schemars(length(min = 1, max = 4))]
     pub program: Vec<Time>,
+    /// The pulses that a program consists of; they matter where something interrupts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_steps: Option<ProgramStepsConfig>,
     /// How a block is erased.
     pub erase: EraseConfig,
+    /// By how much 1000 interruptions of a block's erases and programs raise its raw bit
+    /// error rate; each pair of ramp and recovery that an interruption adds counts one.
+    /// Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_rate_per_1000_suspensions: Option<Share>,
     /// Time to decode (ECC) what a read has transferred; decoders work beside
     /// the channel and are never short.
     pub decode: Time,
@@ -91,6 +99,13 @@ impl NandConfig {
     /// ATC'08 paper, and Toggle DDR6.0 at 4.8 Gb/s a pin. Transfers round to
     /// nanoseconds, and faster ones would begin to lose by it.
     const CHANNEL_RANGE: [u64; 2] = [40_000_000, 4_800_000_000];
+
+    /// The factor by which interruptions that added `ramps` pairs of ramp and recovery raise a
+    /// block's raw bit error rate.
+    pub fn error_rate_factor(&self, ramps: u32) -> f64 {
+        let each = self.error_rate_per_1000_suspensions.map_or(0.0, |share| share.fraction());
+        1.0 + each * f64::from(ramps) / 1000.0
+    }
 
     /// What is out of range, by key.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
@@ -118,6 +133,23 @@ pub struct EraseConfig {
     pub ramp: Time,
     /// Execution of a step: the pulse itself.
     pub execute: Time,
+    /// Voltage recovery of a step.
+    pub recover: Time,
+    /// Verify that ends a step.
+    pub verify: Time,
+}
+
+/// A program is a row of equal steps, too (incremental step pulse programming): `program`
+/// is divided by their number, the last step takes what is left, and what a step does not
+/// need to ramp, recover and verify it executes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramStepsConfig {
+    /// Program pulses a page takes.
+    #[schemars(range(min = 1, max = 64))]
+    pub steps: u32,
+    /// Voltage ramp of a step.
+    pub ramp: Time,
     /// Voltage recovery of a step.
     pub recover: Time,
     /// Verify that ends a step.

@@ -6,10 +6,15 @@
 
 mod config;
 mod geometry;
+mod pulses;
 mod timing;
 mod units;
 
-pub use config::{CellKind, ConcurrencyConfig, EraseConfig, GeometryConfig, NandConfig, UnitLevel};
+pub use config::{
+    CellKind, ConcurrencyConfig, EraseConfig, GeometryConfig, NandConfig, ProgramStepsConfig,
+    UnitLevel,
+};
 pub use geometry::{ChannelId, DieId, Geometry, PlaneId};
-pub use timing::{EraseTiming, Timing};
+pub use pulses::{Progress, Pulses, Stop, Stopped, Strain};
+pub use timing::Timing;
 pub use units::{CellId, GroupId, Place, Units};

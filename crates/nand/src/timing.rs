@@ -1,7 +1,8 @@
 //! How long each phase of a command takes, resolved once from the configuration.
 
-use crate::config::{EraseConfig, NandConfig};
+use crate::config::NandConfig;
 use crate::geometry::Geometry;
+use crate::pulses::Pulses;
 use engine::{Divisor, Span};
 
 /// Durations of the phases of flash commands.
@@ -10,7 +11,9 @@ pub struct Timing {
     read: Vec<Span>,
     program: Vec<Span>,
     /// The steps of an erase.
-    pub erase: EraseTiming,
+    pub erase: Pulses,
+    /// The steps of a program by page type, where they are known.
+    program_steps: Vec<Pulses>,
     /// ECC decoding after a read's transfer.
     pub decode: Span,
     types: Divisor,
@@ -19,61 +22,30 @@ pub struct Timing {
     spare_bytes: u64,
 }
 
-/// The steps of an erase; see [`EraseConfig`].
-#[derive(Clone, Copy, Debug)]
-pub struct EraseTiming {
-    /// Pulses a block takes.
-    pub steps: u32,
-    /// Ramp of a step.
-    pub ramp: Span,
-    /// Execution of a step.
-    pub execute: Span,
-    /// Recovery of a step.
-    pub recover: Span,
-    /// Verify of a step.
-    pub verify: Span,
-}
-
-impl From<&EraseConfig> for EraseTiming {
-    fn from(config: &EraseConfig) -> Self {
-        Self {
-            steps: config.steps,
-            ramp: config.ramp.span(),
-            execute: config.execute.span(),
-            recover: config.recover.span(),
-            verify: config.verify.span(),
-        }
-    }
-}
-
-impl EraseTiming {
-    /// One step, from ramp to verify.
-    pub fn step(&self) -> Span {
-        self.ramp + self.execute + self.recover + self.verify
-    }
-    /// The whole erase, undisturbed.
-    pub fn total(&self) -> Span {
-        self.step() * u64::from(self.steps)
-    }
-}
-
 impl Timing {
     /// The durations that `nand` gives for pages of `geometry`. A single figure
     /// stands for every page type.
     ///
     /// # Panics
-    /// Where the number of figures is neither 1 nor the number of page types;
-    /// the drive's check refuses that before.
+    /// Where the number of figures is neither 1 nor the number of page types, or a step of
+    /// a program is too short; the drive's check refuses that before.
     pub fn new(nand: &NandConfig, geometry: &Geometry) -> Self {
         let types = nand.cell.bits() as usize;
         let per_type = |figures: &[settings::Time]| -> Vec<Span> {
             assert!(figures.len() == 1 || figures.len() == types, "one figure a page type");
             (0..types).map(|kind| figures[kind % figures.len()].span()).collect()
         };
+        let program = per_type(&nand.program);
+        let steps = nand.program_steps.as_ref();
+        let of_program = |whole: &Span| {
+            let pulses = steps.map(|steps| Pulses::of_program(steps, *whole))?;
+            Some(pulses.expect("a checked step has time for its ramp, recovery and verify"))
+        };
         Self {
             read: per_type(&nand.read),
-            program: per_type(&nand.program),
-            erase: EraseTiming::from(&nand.erase),
+            program_steps: program.iter().filter_map(of_program).collect(),
+            program,
+            erase: Pulses::from(&nand.erase),
             types: Divisor::new(types as u32),
             decode: nand.decode.span(),
             bytes_per_second: nand.channel.bytes_per_second(),
@@ -95,6 +67,13 @@ impl Timing {
     #[inline]
     pub fn program(&self, page: u32) -> Span {
         self.program[self.types.split(page).1 as usize]
+    }
+    /// The steps of programming page `page` of a block.
+    ///
+    /// # Panics
+    /// Where `nand.program_steps` is not given.
+    pub fn program_steps(&self, page: u32) -> &Pulses {
+        &self.program_steps[self.types.split(page).1 as usize]
     }
     /// Moving `data` bytes of page contents over the channel, with their share of
     /// the page's spare bytes. Rounded to the nearest nanosecond once per

@@ -29,7 +29,7 @@ mod _flashscape {
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
-    use crate::policies::{Candidates, Meeting, SafePoint, Written};
+    use crate::policies::{Asked, Candidates, Meeting, Written};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 
 use drive::Experiment;
 use drive::policies::routing::{self, ReadRouting, RouteOutside};
-use drive::policies::suspension::{self, Suspension, YieldOutside};
+use drive::policies::suspension::{self, InterruptOutside, Interruption, Suspension};
 use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use ftl::scrub::{self, ScrubChoice, ScrubOutside};
@@ -19,6 +19,7 @@ use std::path::Path;
 const VICTIM: &str = "drive.ftl.gc.victim";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
+const PROGRAM_SUSPENSION: &str = "drive.scheduler.program_suspension";
 const SCRUB: &str = "drive.ftl.scrub.choice";
 
 /// Finds every policy in Python of an experiment, files from `folder` on; returns what is
@@ -37,8 +38,13 @@ pub fn find(
     if let ReadRouting::Python(policy) = &mut scheduler.read_routing {
         finder.find(ROUTING, policy.outside(), |function| Box::new(function));
     }
-    if let Suspension::Python(policy) = &mut scheduler.suspension {
-        finder.find(SUSPENSION, policy.outside(), |function| Box::new(function));
+    for (path, suspension) in [
+        (SUSPENSION, &mut scheduler.suspension),
+        (PROGRAM_SUSPENSION, &mut scheduler.program_suspension),
+    ] {
+        if let Suspension::Python(policy) = suspension {
+            finder.find(path, policy.outside(), |function| Box::new(function));
+        }
     }
     let scrub = experiment.drive.ftl.scrub.as_mut();
     if let Some(ScrubChoice::Python(policy)) = scrub.map(|scrub| &mut scrub.choice) {
@@ -74,7 +80,7 @@ impl Finder<'_> {
     }
 
     fn unused(mut self) -> Vec<(String, String)> {
-        let places = [VICTIM, ROUTING, SUSPENSION, SCRUB].join(", ");
+        let places = [VICTIM, ROUTING, SUSPENSION, PROGRAM_SUSPENSION, SCRUB].join(", ");
         for (path, _) in self.given {
             let fault = format!("takes no policy in Python, or has another one (places: {places})");
             self.faults.push((path, fault));
@@ -217,25 +223,53 @@ impl RouteOutside for Function {
     }
 }
 
-impl YieldOutside for Function {
-    fn yields(&self, at: &suspension::SafePoint) -> Result<bool, String> {
-        self.decide(|_| Ok(SafePoint::from(*at)))
+/// What an operation does that was asked to make way, as Python says it.
+#[derive(PartialEq)]
+struct Answer(Interruption);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Answer {
+    type Error = PyErr;
+    fn extract(answer: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(answer) = answer.cast::<PyBool>() {
+            return Ok(Self(match answer.is_true() {
+                true => Interruption::AtStepEnd,
+                false => Interruption::GoOn,
+            }));
+        }
+        let word = answer.extract::<String>().ok();
+        match word.as_deref() {
+            Some("cancel") => Ok(Self(Interruption::Cancel)),
+            Some("suspend") => Ok(Self(Interruption::Suspend)),
+            Some("freeze") => Ok(Self(Interruption::Freeze)),
+            _ => Err(PyTypeError::new_err(
+                "a suspension answers True (at the end of the step), False, \"cancel\", \
+                 \"suspend\" or \"freeze\"",
+            )),
+        }
     }
 }
 
-/// A read meets a unit that is being erased; times are in nanoseconds.
+impl InterruptOutside for Function {
+    fn interrupts(&self, asked: &suspension::Asked) -> Result<Interruption, String> {
+        self.decide(|_| Ok(Asked::from(*asked))).map(|Answer(interruption)| interruption)
+    }
+}
+
+/// A read meets an erase or a program; times are in nanoseconds.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Meeting {
     /// Now.
     now_ns: u64,
-    /// When the unit will be free if nothing interrupts the erase.
+    /// When the unit will be free if nothing interrupts the operation.
     free_at_ns: u64,
-    /// When the erase comes to its next safe point.
+    /// When the operation comes to its next safe point.
     safe_at_ns: u64,
-    /// How often this erase has made way before.
+    /// How often the operation has made way before.
     suspensions: u32,
-    /// Time since this erase began.
+    /// Time since it began.
     since_begun_ns: u64,
+    /// Whether it is a program; else it is an erase.
+    is_program: bool,
     /// Reads that already wait for the unit and have asked.
     asking: u32,
 }
@@ -248,46 +282,59 @@ impl From<routing::Meeting> for Meeting {
             safe_at_ns: meeting.safe_at.as_ns(),
             suspensions: meeting.suspensions,
             since_begun_ns: meeting.since_begun.as_ns(),
+            is_program: meeting.is_program,
             asking: meeting.asking,
         }
     }
 }
 
-/// An erase between two of its steps; times are in nanoseconds.
+/// An erase or a program that reads have asked to make way; times are in nanoseconds.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
-pub struct SafePoint {
+pub struct Asked {
     /// Now.
     now_ns: u64,
     /// Steps that are done.
     steps_done: u32,
     /// Steps that are left.
     steps_left: u32,
-    /// How long a step takes.
+    /// How long an undisturbed step takes.
     step_ns: u64,
+    /// For how long the present step has gone on.
+    into_step_ns: u64,
+    /// When the operation comes to its next safe point.
+    safe_at_ns: u64,
+    /// Whether it is at one now.
+    at_safe_point: bool,
     /// Reads that wait for the unit and have asked.
     asking: u32,
     /// How long ago the first of them asked.
     waited_ns: u64,
-    /// How often this erase has made way before.
+    /// How often this operation has made way before.
     suspensions: u32,
-    /// Time since this erase began.
+    /// Time since it began.
     since_begun_ns: u64,
-    /// Whether collection goes before host writes: it is urgent, or in debt.
+    /// Time since it began or last went on.
+    since_resumed_ns: u64,
+    /// Whether it is of collection that goes before host writes.
     urgent: bool,
 }
 
-impl From<suspension::SafePoint> for SafePoint {
-    fn from(at: suspension::SafePoint) -> Self {
+impl From<suspension::Asked> for Asked {
+    fn from(asked: suspension::Asked) -> Self {
         Self {
-            now_ns: at.now.as_ns(),
-            steps_done: at.steps_done,
-            steps_left: at.steps_left,
-            step_ns: at.step.as_ns(),
-            asking: at.asking,
-            waited_ns: at.waited.as_ns(),
-            suspensions: at.suspensions,
-            since_begun_ns: at.since_begun.as_ns(),
-            urgent: at.urgent,
+            now_ns: asked.now.as_ns(),
+            steps_done: asked.steps_done,
+            steps_left: asked.steps_left,
+            step_ns: asked.step.as_ns(),
+            into_step_ns: asked.into_step.as_ns(),
+            safe_at_ns: asked.safe_at.as_ns(),
+            at_safe_point: asked.at_safe_point,
+            asking: asked.asking,
+            waited_ns: asked.waited.as_ns(),
+            suspensions: asked.suspensions,
+            since_begun_ns: asked.since_begun.as_ns(),
+            since_resumed_ns: asked.since_resumed.as_ns(),
+            urgent: asked.urgent,
         }
     }
 }

@@ -35,6 +35,7 @@ _COMMANDS = {
     "check": "Check an experiment and print what follows from it.",
     "sweep": "Run variations of an experiment over the cores.",
     "compare": "Set runs side by side; a winner only where significant.",
+    "act": "Certify a drive as the Aerospike Certification Tool does.",
     "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
     "explain": "Say where the tail of a run comes from.",
     "snapshot": "Keep a drive, to start runs from it.",

@@ -5,6 +5,7 @@ use super::memory::largest_request;
 use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
 use crate::policies::routing::ReadRouting;
+use crate::policies::suspension::Suspension;
 use ftl::Layout;
 use host::config::ThinkConfig;
 use nand::Geometry;
@@ -98,6 +99,26 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
         _ => None,
     };
     add("drive.scheduler.read_routing.within", within);
+    let scheduler = &drive.scheduler;
+    for (key, policy, bounds) in [
+        ("suspension", &scheduler.suspension, &scheduler.suspension_bounds),
+        ("program_suspension", &scheduler.program_suspension, &scheduler.program_suspension_bounds),
+    ] {
+        let after = match policy {
+            Suspension::TEs(t_es) => Some(t_es.after),
+            _ => None,
+        };
+        add(&format!("drive.scheduler.{key}.after"), after);
+        let gap = bounds.and_then(|bounds| bounds.gap);
+        add(&format!("drive.scheduler.{key}_bounds.gap"), gap);
+    }
+    let quiet = scheduler.erase_batching.map(|batching| batching.quiet);
+    add("drive.scheduler.erase_batching.quiet", quiet);
+    if let Some(steps) = &drive.nand.program_steps {
+        add("drive.nand.program_steps.ramp", Some(steps.ramp));
+        add("drive.nand.program_steps.recover", Some(steps.recover));
+        add("drive.nand.program_steps.verify", Some(steps.verify));
+    }
     add("drive.buffer.latency", Some(drive.buffer.latency));
     add("drive.buffer.partial_after", drive.buffer.partial_after);
     add("drive.firmware.read", Some(drive.firmware.read));

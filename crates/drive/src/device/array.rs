@@ -5,7 +5,7 @@ use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
-use engine::{Span, bits};
+use engine::{Span, Ticket, bits};
 use ftl::{BinId, BlockId};
 use metrics::{Holder, State};
 use nand::{ChannelId, GroupId, PlaneId};
@@ -149,7 +149,7 @@ impl Device {
         }
         self.begin_wait(id);
         if self.suspends {
-            return self.enqueue_beside_erases(id);
+            return self.enqueue_beside_work(id);
         }
         self.groups[group].push_back(&mut self.ops, id);
         // What waits already cannot start because of it, so only it can.
@@ -216,7 +216,7 @@ impl Device {
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
         if self.suspends {
-            self.go_on_erasing(group);
+            self.go_on_working(group);
         }
         while self.groups[group].may_serve(self.all_cells) {
             let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
@@ -237,7 +237,7 @@ impl Device {
                 OpKind::Program => self.start_program(pick.op),
             }
             if self.suspends {
-                self.go_on_erasing(group);
+                self.go_on_working(group);
             }
         }
         self.note_idle(group);
@@ -338,10 +338,7 @@ impl Device {
                 let program: Span = rows.map(|step| self.timing.program(target + step)).sum();
                 sense + program
             }
-            OpKind::Erase if self.suspends => {
-                self.note_erase(id);
-                self.timing.erase.step()
-            }
+            OpKind::Erase if self.may_make_way(kind) => return self.begin_work(id),
             OpKind::Erase => self.timing.erase.total(),
             OpKind::Program => unreachable!("a program starts with its transfer"),
         };
@@ -356,6 +353,22 @@ impl Device {
         self.end_wait(id);
         self.occupy(id);
         self.carry(id);
+    }
+
+    /// A unit has programmed a row, where programs may make way; or the event is stale.
+    #[inline(never)]
+    pub(super) fn programmed_beside_reads(&mut self, id: OpId, ticket: Ticket) {
+        if self.has_ended(id, ticket) {
+            self.programmed(id);
+        }
+    }
+
+    /// A unit has erased, or copied back, where erases may make way; or the event is stale.
+    #[inline(never)]
+    pub(super) fn array_ended(&mut self, id: OpId, ticket: Ticket) {
+        if self.has_ended(id, ticket) {
+            self.end(id);
+        }
     }
 
     /// A unit has programmed a row.
@@ -393,6 +406,9 @@ impl Device {
         self.prefetch_flush(id, ftl::Ftl::prefetch_old);
         let span = self.timing.program(self.ops[id].row);
         self.ops.charge_service(id, State::Program, span);
+        if self.may_make_way(OpKind::Program) {
+            return self.begin_work(id);
+        }
         self.agenda.schedule(self.now + span, Event::Programmed(id));
     }
 

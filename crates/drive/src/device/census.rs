@@ -18,8 +18,10 @@ pub enum Doing {
     AwaitsChannel,
     /// A program without a place, until its bin has space.
     AwaitsSpace,
-    /// An erase that has made way.
+    /// Has made way for reads.
     MakesWay,
+    /// Is being interrupted: it has its unit and will make way.
+    Stops,
     /// Goes on until what is due then.
     Goes(Event, Instant),
 }
@@ -50,8 +52,9 @@ impl Device {
             ops.extend(home.parked.iter().map(|(id, _)| (*id, Doing::AwaitsSpace)));
         }
         for group in self.groups.ids() {
-            let made_way = self.erases_in(group).filter(|erase| erase.ends.is_none());
-            ops.extend(made_way.map(|erase| (erase.op, Doing::MakesWay)));
+            let interrupted = self.working_in(group).filter(|working| working.ends.is_none());
+            let doing = |is_aside| if is_aside { Doing::MakesWay } else { Doing::Stops };
+            ops.extend(interrupted.map(|working| (working.op, doing(working.is_aside))));
         }
         for (due, event) in self.agenda.pending() {
             match event {
@@ -61,7 +64,7 @@ impl Device {
                 | Event::CarriedOut(id)
                 | Event::CarriedIn(id) => {
                     let doing = ops.entry(id).or_insert(Doing::Goes(event, due));
-                    // What is stale is due before what is not.
+                    // Of an operation that was interrupted and goes on, the later one counts.
                     if let Doing::Goes(_, until) = doing
                         && *until < due
                     {
@@ -72,7 +75,11 @@ impl Device {
                     census.requests.push((id, event, due));
                 }
                 Event::Fetched(entry) => census.decoded.push((entry, due)),
-                Event::Partial(_) | Event::Idle(_) | Event::Scrub => {}
+                Event::Partial(_)
+                | Event::Idle(_)
+                | Event::Scrub
+                | Event::Look(_)
+                | Event::Backlog(_) => {}
             }
         }
         census

@@ -106,6 +106,9 @@ impl Device {
             // block that hosts write.
             return self.write_rest(bin);
         }
+        if level == Level::Urgent {
+            self.clear_backlog(bin);
+        }
         if level == Level::Urgent && self.class_of(bin) != Class::Soft {
             let group = self.group_of(bin);
             self.groups[group].raise_soft(&mut self.ops);
@@ -223,8 +226,9 @@ impl Device {
             return false;
         }
         let under_way = job.draining.len() as u32 + job.erases;
-        if self.ftl.has_enough_with(bin, under_way) {
-            self.jobs[bin].running = under_way > 0 && !self.ftl.has_enough(bin);
+        let to_come = under_way + self.backlogs[bin].len();
+        if self.ftl.has_enough_with(bin, to_come) {
+            self.jobs[bin].running = to_come > 0 && !self.ftl.has_enough(bin);
             return false;
         }
         if !self.can_take_victim(bin, under_way) {
@@ -235,7 +239,7 @@ impl Device {
             return false;
         }
         let Some(victim) = self.ftl.pick_victim(bin) else {
-            self.jobs[bin].running = under_way > 0;
+            self.jobs[bin].running = to_come > 0;
             return false;
         };
         if !self.gc_config.preemptible {
@@ -499,6 +503,12 @@ impl Device {
             return;
         };
         self.jobs[bin].draining.swap_remove(index);
+        self.erase_or_defer(bin, block);
+        self.note_space(bin);
+    }
+
+    /// Asks for the erase of a victim.
+    pub(super) fn ask_erase(&mut self, bin: BinId, block: BlockId) {
         self.jobs[bin].erases += 1;
         let class = self.class_of(bin);
         self.ask(Ask {
@@ -514,7 +524,6 @@ impl Device {
             rows: 1,
             transfer: Span::ZERO,
         });
-        self.note_space(bin);
     }
 
     /// A block is erased: what waited for space goes on.

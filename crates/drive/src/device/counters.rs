@@ -1,6 +1,7 @@
 //! What the flash did.
 
 use metrics::{HOLDERS, Holder};
+use nand::Strain;
 
 /// What a flash operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,12 @@ pub struct Counters {
     planes: [[u64; HOLDERS]; KINDS],
     /// How often an erase made way.
     pub suspensions: u64,
+    /// How often a program made way.
+    pub program_suspensions: u64,
+    /// Pairs of ramp and recovery that interruptions added.
+    pub extra_ramps: u64,
+    /// Pulses that were given up and are asserted again as a whole.
+    pub extra_pulses: u64,
 }
 
 impl Counters {
@@ -48,6 +55,18 @@ impl Counters {
     pub fn count(&mut self, kind: OpKind, holder: Holder, planes: u32) {
         self.commands[kind as usize][holder as usize] += 1;
         self.planes[kind as usize][holder as usize] += u64::from(planes);
+    }
+    /// An erase, or a program, made way.
+    pub fn suspended(&mut self, is_program: bool) {
+        match is_program {
+            true => self.program_suspensions += 1,
+            false => self.suspensions += 1,
+        }
+    }
+    /// An interruption has worn a block.
+    pub fn strain(&mut self, strain: Strain) {
+        self.extra_ramps += u64::from(strain.ramps);
+        self.extra_pulses += u64::from(strain.pulses);
     }
     /// Commands of a kind by a source.
     pub fn commands(&self, kind: OpKind, holder: Holder) -> u64 {
@@ -77,6 +96,9 @@ impl Counters {
             commands: minus(&self.commands, &earlier.commands),
             planes: minus(&self.planes, &earlier.planes),
             suspensions: self.suspensions - earlier.suspensions,
+            program_suspensions: self.program_suspensions - earlier.program_suspensions,
+            extra_ramps: self.extra_ramps - earlier.extra_ramps,
+            extra_pulses: self.extra_pulses - earlier.extra_pulses,
         }
     }
 }

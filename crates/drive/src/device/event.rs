@@ -4,7 +4,7 @@ use super::buffer::EntryId;
 use super::op::OpId;
 use super::request::RequestId;
 use engine::ids::Id;
-use ftl::PoolId;
+use ftl::{BinId, PoolId};
 use nand::GroupId;
 
 /// What happens next.
@@ -34,6 +34,11 @@ pub enum Event {
     Idle(GroupId),
     /// Scrubbing looks at the next bin.
     Scrub,
+    /// An operation that reads have asked to make way is asked again, or its unit is free of
+    /// it.
+    Look(OpId),
+    /// Erases of a bin that wait for a burst of reads to end may begin.
+    Backlog(BinId),
 }
 
 const KIND_SHIFT: u32 = 27;
@@ -54,6 +59,8 @@ impl engine::Event for Event {
             Self::CarriedIn(id) => (9, id.index()),
             Self::Programmed(id) => (10, id.index()),
             Self::Scrub => (11, 0),
+            Self::Look(id) => (12, id.index()),
+            Self::Backlog(id) => (13, id.index()),
         };
         debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
         kind << KIND_SHIFT | index as u32
@@ -74,6 +81,8 @@ impl engine::Event for Event {
             9 => Self::CarriedIn(Id::from_index(index)),
             10 => Self::Programmed(Id::from_index(index)),
             11 => Self::Scrub,
+            12 => Self::Look(Id::from_index(index)),
+            13 => Self::Backlog(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -87,9 +96,13 @@ impl engine::Event for Event {
             Self::Dispatch(_) => Some(4),
             Self::Complete(_) => Some(5),
             Self::Answer(_) => Some(6),
-            Self::Array(_) | Self::Fetched(_) | Self::Partial(_) | Self::Idle(_) | Self::Scrub => {
-                None
-            }
+            Self::Array(_)
+            | Self::Fetched(_)
+            | Self::Partial(_)
+            | Self::Idle(_)
+            | Self::Scrub
+            | Self::Look(_)
+            | Self::Backlog(_) => None,
         }
     }
 }

@@ -19,6 +19,7 @@ mod chain;
 mod channel;
 mod collect;
 mod counters;
+mod defer;
 mod discard;
 mod event;
 mod ledgers;
@@ -41,9 +42,8 @@ pub use request::{Completion, RequestId};
 pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
-use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, FirmwareConfig};
+use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, EraseBatching, FirmwareConfig};
 use crate::policies::routing::ReadRouting;
-use crate::policies::suspension::Suspension;
 use buffer::Buffer;
 use channel::Channel;
 use collect::Job;
@@ -69,9 +69,12 @@ pub struct Device {
     planes_per_die: u32,
     bypass: Bypass,
     routing: ReadRouting,
-    suspension: Suspension,
-    /// Whether any erase may make way.
+    erase_rules: suspend::Rules,
+    program_rules: suspend::Rules,
+    /// Whether any erase or program may make way.
     suspends: bool,
+    /// How erases that are ready wait for a burst of reads to end, if they do.
+    erase_batching: Option<EraseBatching>,
     firmware: FirmwareConfig,
     buffer_config: BufferConfig,
     gc_config: GcConfig,
@@ -110,8 +113,10 @@ pub struct Device {
     spaces: Column<BinId, Space>,
     pools: Column<ftl::PoolId, write::Pool>,
     bins: Column<BinId, write::Home>,
-    /// Erases that may make way, where there are such, and how far each has come.
-    erases: Column<GroupId, Vec<suspend::Erasing>>,
+    /// Erases and programs that are under way and may make way, and how far each has come.
+    working: Column<GroupId, Vec<suspend::Working>>,
+    /// Erases that wait for a burst of reads to end.
+    backlogs: Column<BinId, defer::Backlog>,
     /// Operations that another one turned into.
     chained: u64,
     /// Order in which operations are asked for.
@@ -223,13 +228,18 @@ impl Device {
         let places =
             Column::from_fn(layout.bins as usize, |bin| array::BinPlace::new(bin, layout, &units));
         let uniform = places.as_slice().iter().all(array::BinPlace::is_uniform);
+        let erase_rules = suspend::Rules::of_erases(&config.scheduler);
+        let program_rules = suspend::Rules::of_programs(&config.scheduler);
         let buffer_units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
         let mut device = Self {
             bypass: config.scheduler.bypass,
             routing: config.scheduler.read_routing.clone(),
-            suspension: config.scheduler.suspension.clone(),
-            suspends: !config.scheduler.suspension.is_never(),
-            erases: Column::filled(Vec::new(), units.groups as usize),
+            suspends: erase_rules.is_on || program_rules.is_on,
+            erase_batching: config.scheduler.erase_batching,
+            erase_rules,
+            program_rules,
+            working: Column::filled(Vec::new(), units.groups as usize),
+            backlogs: Column::from_fn(layout.bins as usize, |_| defer::Backlog::default()),
             firmware: config.firmware,
             buffer_config: config.buffer.clone(),
             gc_config: config.ftl.gc.clone(),
@@ -279,6 +289,9 @@ impl Device {
             units,
             ftl,
         };
+        if device.suspends {
+            device.ftl.count_strain();
+        }
         device.place_homes();
         device
     }
@@ -408,8 +421,9 @@ impl Device {
         self.now = due;
         match event {
             Event::Dispatch(request) => self.dispatch(request),
+            Event::Programmed(op) if self.suspends => self.programmed_beside_reads(op, ticket),
             Event::Programmed(op) => self.programmed(op),
-            Event::Array(op) if self.suspends => self.array_ended(op),
+            Event::Array(op) if self.suspends => self.array_ended(op, ticket),
             Event::Array(op) => self.end(op),
             Event::Sensed(op) => self.want_transfer(op),
             Event::CarriedOut(op) => self.carried_out(op),
@@ -418,6 +432,8 @@ impl Device {
             Event::Partial(pool) => self.partial_due(pool, ticket),
             Event::Idle(group) => self.idle_due(group, ticket),
             Event::Scrub => self.scrub_due(),
+            Event::Look(op) => self.look_due(op, ticket),
+            Event::Backlog(bin) => self.backlog_due(bin, ticket),
             Event::Answer(request) => self.send(request, due),
             Event::Fetched(entry) => self.entry_ready(entry),
         }
@@ -574,7 +590,10 @@ impl Device {
     }
     /// What went wrong with a policy of the user, if anything did.
     pub fn policy_fault(&self) -> Option<String> {
-        let scheduler = || self.routing.fault().or_else(|| self.suspension.fault());
+        let scheduler = || {
+            let rules = [&self.erase_rules, &self.program_rules];
+            self.routing.fault().or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
+        };
         self.ftl.policy_fault().or_else(scheduler)
     }
     /// Operations of collection that another one turned into.

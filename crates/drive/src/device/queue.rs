@@ -4,6 +4,7 @@
 //! list for each cell, and one for operations that need several. Each list is in
 //! order of asking, so only heads are looked at.
 
+use super::counters::OpKind;
 use super::op::{CLASSES, Class, OpId, Ops};
 use crate::config::Bypass;
 use engine::{Ticket, bits};
@@ -74,6 +75,9 @@ impl List {
     }
 }
 
+/// The bits of the classes of host reads.
+const HOST_READS: u32 =
+    1 << Class::ReadHigh as u32 | 1 << Class::ReadNormal as u32 | 1 << Class::ReadLow as u32;
 /// The bits of the soft class and of the one that a unit is kept for.
 const SOFT: u32 = 1 << Class::Soft as u32;
 const HELD: u32 = 1 << Class::Held as u32;
@@ -366,22 +370,33 @@ impl Group {
         self.lists.iter().flat_map(|list| list.iter(ops))
     }
 
-    /// Host reads that wait for any of `cells`, by class and then lane by lane in order.
-    pub fn reads_on<'a>(&'a self, ops: &'a Ops, cells: u64) -> impl Iterator<Item = OpId> + 'a {
+    /// Reads that wait for any of `cells`, of hosts only or all, by class and then lane by
+    /// lane in order.
+    pub fn reads_on<'a>(
+        &'a self,
+        ops: &'a Ops,
+        cells: u64,
+        hosts_only: bool,
+    ) -> impl Iterator<Item = OpId> + 'a {
         let lanes = self.lists.len() / CLASSES;
-        let reads = Class::ReadHigh as usize..=Class::ReadLow as usize;
-        let lists = reads.flat_map(move |class| &self.lists[class * lanes..][..lanes]);
+        let classes = match hosts_only {
+            true => HOST_READS,
+            false => u32::MAX,
+        };
+        let lists = bits(self.classes & classes)
+            .flat_map(move |class| &self.lists[class * lanes..][..lanes]);
         let waiting = lists.flat_map(|list| list.iter(ops));
-        waiting.filter(move |id| ops[*id].cells & cells != 0)
+        waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
     }
-    /// The read that goes first where an erase has made way on `cells`: of the highest class
-    /// the oldest that may start. `open_to` says which held cells are open to a read of a
-    /// number, as erases have made way on them. It need not be the head of its list: reads of
-    /// several cells stand in one, those that want none of `cells` included.
+    /// The read that goes first where an operation has made way on `cells`: of the highest
+    /// class the oldest that may start. `open_to` says which held cells are open to a read of
+    /// a number, as operations have made way on them. It need not be the head of its list:
+    /// reads of several cells stand in one, those that want none of `cells` included.
     pub fn first_read_on(
         &self,
         ops: &Ops,
         cells: u64,
+        hosts_only: bool,
         open_to: impl Fn(u64) -> u64,
     ) -> Option<OpId> {
         let may_start = |id: &OpId| {
@@ -391,7 +406,7 @@ impl Group {
             op.cells & cells & open != 0 && op.cells & taken == 0
         };
         let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
-        self.reads_on(ops, cells).filter(may_start).min_by_key(rank)
+        self.reads_on(ops, cells, hosts_only).filter(may_start).min_by_key(rank)
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation

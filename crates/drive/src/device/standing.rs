@@ -23,7 +23,7 @@ pub enum Stage {
     Unit,
     /// Waits for its channel.
     Channel,
-    /// An erase that has made way for reads.
+    /// An erase or a program that makes way for reads, or is about to.
     Suspended,
     /// Is at work: on its unit, its channel or in the decoder.
     Work,
@@ -73,7 +73,7 @@ pub struct Standing {
     pub since: Option<Instant>,
     /// When what it is at will be over, as far as is known.
     pub until: Option<Instant>,
-    /// How often it has made way, of an erase that may.
+    /// How often it has made way, of an erase or a program that may.
     pub suspensions: Option<u32>,
     /// What is in its way, the first things of it.
     pub behind: Vec<Standing>,

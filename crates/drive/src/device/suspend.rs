@@ -1,184 +1,389 @@
-//! Erases that make way for reads: an erase goes on step by step, and at the end of a step,
-//! if reads have asked, it may leave its unit to those that wait there by then. Nothing else
-//! takes the unit in between.
+//! Erases and programs that make way for reads. What reads have asked of an operation that
+//! is at work, a policy answers; the chip says what an interruption costs ([`nand::Progress`]);
+//! here it happens. An operation that makes way leaves its unit to the reads that wait for
+//! it by then, and goes on after them; nothing else takes the unit in between.
 
 use super::Device;
 use super::counters::OpKind;
 use super::event::Event;
-use super::op::{Class, OpId};
-use crate::config::Bypass;
+use super::op::{Class, Op, OpId};
+use crate::config::{Bypass, SchedulerConfig, SuspendedBy, SuspensionBounds};
 use crate::policies::routing::{Meeting, Route};
-use crate::policies::suspension::SafePoint;
-use engine::Instant;
+use crate::policies::suspension::{Asked, Interruption, Suspension};
+use engine::{Instant, Span, Ticket};
 use metrics::State;
-use nand::GroupId;
+use nand::{GroupId, Progress, Pulses, Stop};
 
-/// An erase that has begun and may make way.
-#[derive(Clone, Copy, Debug)]
-pub struct Erasing {
-    op: OpId,
-    cells: u64,
-    began: Instant,
-    /// When its present step ends; of an erase that makes way, when that began.
-    step_ends: Instant,
-    steps_done: u32,
-    steps_left: u32,
-    suspensions: u32,
-    /// Reads that have asked since it last began to erase, and when the first did.
-    asking: u32,
-    asked_at: Instant,
-    /// While it makes way: reads that were asked for before this number go first.
-    parked_before: Option<u64>,
+/// How operations of a kind make way.
+#[derive(Clone)]
+pub struct Rules {
+    pub policy: Suspension,
+    /// Whether they ever do.
+    pub is_on: bool,
+    /// Whether for reads of hosts only.
+    hosts_only: bool,
+    most: u32,
+    gap: Span,
 }
 
-/// An erase that may make way, as whoever it is in the way of sees it.
+impl Rules {
+    fn new(policy: &Suspension, bounds: Option<SuspensionBounds>) -> Self {
+        let bounds = bounds.unwrap_or_default();
+        Self {
+            policy: policy.clone(),
+            is_on: !policy.is_baseline(),
+            hosts_only: bounds.by == SuspendedBy::HostReads,
+            most: bounds.most.unwrap_or(u32::MAX),
+            gap: bounds.gap.map_or(Span::ZERO, settings::Time::span),
+        }
+    }
+    pub fn of_erases(config: &SchedulerConfig) -> Self {
+        Self::new(&config.suspension, config.suspension_bounds)
+    }
+    pub fn of_programs(config: &SchedulerConfig) -> Self {
+        Self::new(&config.program_suspension, config.program_suspension_bounds)
+    }
+}
+
+/// An erase or a program that is under way and may make way.
 #[derive(Clone, Copy, Debug)]
-pub struct ErasingView {
+pub struct Working {
+    op: OpId,
+    cells: u64,
+    is_program: bool,
+    progress: Progress,
+    began: Instant,
+    /// When it began or last went on; and when its present step did, or was gone on with.
+    resumed: Instant,
+    entered: Instant,
+    suspensions: u32,
+    /// Reads that have asked since it last went on, and when the first did.
+    asking: u32,
+    asked_at: Instant,
+    stage: Stage,
+    /// Its event at the end; others of that kind are stale.
+    ends: Ticket,
+    /// Its event before, and when that is due: see [`Device::look_due`].
+    look: Ticket,
+    look_at: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    AtWork,
+    /// It was interrupted and its unit is not free yet.
+    Stopping,
+    /// It makes way for reads that were asked for before this number.
+    Aside {
+        before: u64,
+    },
+}
+
+/// An operation that may make way, as whoever it is in the way of sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkingView {
     /// The operation.
     pub op: OpId,
     /// When it began.
     pub began: Instant,
-    /// When it is over if nothing interrupts it; nothing while it makes way.
+    /// When it is over if nothing interrupts it; nothing where it is interrupted.
     pub ends: Option<Instant>,
+    /// Whether it has left its unit to reads.
+    pub is_aside: bool,
     /// How often it has made way.
     pub suspensions: u32,
 }
 
+/// What an operation does that may be asked to make way.
+enum Reply {
+    /// Nothing, for good.
+    Deaf,
+    /// It is asked again at this time.
+    Later(Instant),
+    MakesWay,
+    Stops(Stop),
+}
+
 impl Device {
-    /// The erases of a group that have begun and may make way, or have made way.
-    pub(super) fn erases_in(&self, group: GroupId) -> impl Iterator<Item = ErasingView> + '_ {
-        let step = self.timing.erase.step();
-        self.erases[group].iter().map(move |erasing| ErasingView {
-            op: erasing.op,
-            began: erasing.began,
-            ends: match erasing.parked_before {
-                None => Some(erasing.step_ends + step * u64::from(erasing.steps_left - 1)),
-                Some(_) => None,
-            },
-            suspensions: erasing.suspensions,
+    /// Whether an operation that begins may make way later.
+    #[inline]
+    pub(super) fn may_make_way(&self, kind: OpKind) -> bool {
+        self.suspends
+            && match kind {
+                OpKind::Erase => self.erase_rules.is_on,
+                OpKind::Program => self.program_rules.is_on,
+                OpKind::Read | OpKind::CopyBack => false,
+            }
+    }
+
+    /// The operations of a group that have begun and may make way, or have made way.
+    pub(super) fn working_in(&self, group: GroupId) -> impl Iterator<Item = WorkingView> + '_ {
+        self.working[group].iter().map(|working| {
+            let pulses = self.pulses(working);
+            let ends = || {
+                let (progress, entered) = working.at(pulses, self.now);
+                entered + progress.to_end(pulses)
+            };
+            WorkingView {
+                op: working.op,
+                began: working.began,
+                ends: (working.stage == Stage::AtWork).then(ends),
+                is_aside: matches!(working.stage, Stage::Aside { .. }),
+                suspensions: working.suspensions,
+            }
         })
     }
 
-    /// An erase begins: it holds its cells by now.
-    pub(super) fn note_erase(&mut self, id: OpId) {
-        let op = &self.ops[id];
-        let (group, cells) = (op.group, op.cells);
-        let step_ends = self.now + self.timing.erase.step();
-        self.erases[group].push(Erasing {
-            op: id,
-            cells,
-            began: self.now,
-            step_ends,
-            steps_done: 0,
-            steps_left: self.timing.erase.steps,
-            suspensions: 0,
-            asking: 0,
-            asked_at: self.now,
-            parked_before: None,
-        });
-        // Those that wait already meet it, too.
-        self.meet_all(group, self.erases[group].len() - 1);
+    fn rules_of(&self, working: &Working) -> &Rules {
+        if working.is_program { &self.program_rules } else { &self.erase_rules }
+    }
+    fn pulses(&self, working: &Working) -> &Pulses {
+        match working.is_program {
+            true => self.timing.program_steps(self.ops[working.op].row),
+            false => &self.timing.erase,
+        }
     }
 
-    /// An operation has to wait on units where erases may make way. Out of line:
+    /// An erase, or the array's part of a program, begins on cells that it holds.
+    #[inline(never)]
+    pub(super) fn begin_work(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, is_program) = (op.group, op.cells, op.kind == OpKind::Program);
+        let pulses = match is_program {
+            true => self.timing.program_steps(op.row),
+            false => &self.timing.erase,
+        };
+        let (now, progress) = (self.now, Progress::new(pulses));
+        self.working[group].push(Working {
+            op: id,
+            cells,
+            is_program,
+            progress,
+            began: now,
+            resumed: now,
+            entered: now,
+            suspensions: 0,
+            asking: 0,
+            asked_at: now,
+            stage: Stage::AtWork,
+            ends: Ticket::NONE,
+            look: Ticket::NONE,
+            look_at: Instant::NEVER,
+        });
+        let place = self.working[group].len() - 1;
+        self.schedule_end(group, place);
+        // Those that wait already meet it, too.
+        self.meet_all(group, place);
+        self.consider(group, place);
+    }
+
+    fn schedule_end(&mut self, group: GroupId, place: usize) {
+        let working = &self.working[group][place];
+        let ends = self.now + working.progress.to_end(self.pulses(working));
+        let event = match working.is_program {
+            true => Event::Programmed(working.op),
+            false => Event::Array(working.op),
+        };
+        self.working[group][place].ends = self.agenda.schedule(ends, event);
+    }
+
+    /// An operation that may have made way has come to its end, unless the event is stale;
+    /// returns whether it has.
+    pub(super) fn has_ended(&mut self, id: OpId, ticket: Ticket) -> bool {
+        let all = &mut self.working[self.ops[id].group];
+        let Some(place) = all.iter().position(|working| working.op == id) else { return true };
+        if all[place].ends != ticket {
+            return false;
+        }
+        let working = all.swap_remove(place);
+        // Beyond its own time it made way, or did again what was interrupted.
+        let delayed = self.now - working.began - self.pulses(&working).total();
+        self.ops.charge_service(id, State::Suspended, delayed);
+        true
+    }
+
+    /// An operation has to wait on units where others may make way. Out of line:
     /// inlined it costs drives without suspension ten instructions an operation.
     #[inline(never)]
-    pub(super) fn enqueue_beside_erases(&mut self, id: OpId) {
-        self.route(id);
-        let group = self.ops[id].group;
+    pub(super) fn enqueue_beside_work(&mut self, id: OpId) {
+        let Op { group, cells, kind, class, .. } = self.ops[id];
         self.groups[group].push_back(&mut self.ops, id);
+        if kind == OpKind::Read {
+            let mut place = 0;
+            // An operation that makes way at once may serve reads, of which some may end one.
+            while let Some(working) = self.working[group].get(place) {
+                if working.stage == Stage::AtWork
+                    && working.cells & cells != 0
+                    && (class.is_read() || !self.rules_of(working).hosts_only)
+                {
+                    self.meet(group, place);
+                    self.consider(group, place);
+                }
+                place += 1;
+            }
+        }
         self.serve(group);
     }
 
-    /// A read has to wait; where an erase is in its way it may ask that to make way.
-    fn route(&mut self, id: OpId) {
-        let op = &self.ops[id];
-        if op.kind != OpKind::Read || !op.class.is_read() {
-            return;
-        }
-        let (group, cells) = (op.group, op.cells);
-        for place in 0..self.erases[group].len() {
-            let erasing = &self.erases[group][place];
-            if erasing.cells & cells != 0 && erasing.parked_before.is_none() {
-                self.meet(group, place);
-            }
-        }
-    }
-
-    /// All reads that wait for the cells of an erase meet it.
+    /// All reads that wait for the cells of an operation meet it.
     fn meet_all(&mut self, group: GroupId, place: usize) {
-        let cells = self.erases[group][place].cells;
-        for _ in 0..self.groups[group].reads_on(&self.ops, cells).count() {
+        let working = &self.working[group][place];
+        let hosts_only = self.rules_of(working).hosts_only;
+        let reads = self.groups[group].reads_on(&self.ops, working.cells, hosts_only).count();
+        for _ in 0..reads {
             self.meet(group, place);
         }
     }
 
-    /// A read meets an erase that is at work.
+    /// A read meets an operation that is at work.
     fn meet(&mut self, group: GroupId, place: usize) {
-        let (now, step) = (self.now, self.timing.erase.step());
-        let erasing = &mut self.erases[group][place];
+        let now = self.now;
+        let working = self.working[group][place];
+        let pulses = self.pulses(&working);
+        let (progress, entered) = working.at(pulses, now);
         let meeting = Meeting {
             now,
-            free_at: erasing.step_ends + step * u64::from(erasing.steps_left - 1),
-            safe_at: erasing.step_ends,
-            suspensions: erasing.suspensions,
-            since_begun: now - erasing.began,
-            asking: erasing.asking,
+            free_at: entered + progress.to_end(pulses),
+            safe_at: entered + progress.to_safe_point(pulses),
+            suspensions: working.suspensions,
+            since_begun: now - working.began,
+            is_program: working.is_program,
+            asking: working.asking,
         };
         if self.routing.route(&meeting) == Route::Suspend {
-            if erasing.asking == 0 {
-                erasing.asked_at = now;
+            let working = &mut self.working[group][place];
+            if working.asking == 0 {
+                working.asked_at = now;
             }
-            erasing.asking += 1;
+            working.asking += 1;
         }
     }
 
-    /// A copy-back is over, or a step of an erase.
-    pub(super) fn array_ended(&mut self, id: OpId) {
-        let group = self.ops[id].group;
-        let place = self.erases[group].iter().position(|erasing| erasing.op == id);
-        let Some(place) = place else { return self.end(id) };
-        let is_urgent = self.class_of(self.ops[id].bin) != Class::Soft;
-        let erasing = &mut self.erases[group][place];
-        erasing.steps_done += 1;
-        erasing.steps_left -= 1;
-        if erasing.steps_left == 0 {
-            self.erases[group].swap_remove(place);
-            return self.end(id);
+    /// Asks an operation that is at work what it does about the reads that have asked it.
+    fn consider(&mut self, group: GroupId, place: usize) {
+        let now = self.now;
+        let mut working = self.working[group][place];
+        if working.stage != Stage::AtWork || working.asking == 0 {
+            return;
         }
-        let at = SafePoint {
-            now: self.now,
-            steps_done: erasing.steps_done,
-            steps_left: erasing.steps_left,
-            step: self.timing.erase.step(),
-            asking: erasing.asking,
-            waited: self.now - erasing.asked_at,
-            suspensions: erasing.suspensions,
-            since_begun: self.now - erasing.began,
-            urgent: is_urgent,
+        (working.progress, working.entered) = working.at(self.pulses(&working), now);
+        if working.progress.steps_left() == 0 {
+            // It ends now.
+            return;
+        }
+        self.working[group][place] = working;
+        match self.reply(&working) {
+            Reply::Deaf => {}
+            Reply::Later(at) => self.look_at(group, place, at),
+            Reply::MakesWay => self.make_way(group, place),
+            Reply::Stops(how) => self.stop(group, place, how),
+        }
+    }
+
+    /// What an operation, as it is now, does about the reads that have asked it.
+    fn reply(&self, working: &Working) -> Reply {
+        let (rules, pulses, now) = (self.rules_of(working), self.pulses(working), self.now);
+        if working.suspensions >= rules.most {
+            return Reply::Deaf;
+        }
+        let ends = working.entered + working.progress.to_end(pulses);
+        let may_from = working.resumed + rules.gap;
+        if now < may_from {
+            return if may_from < ends { Reply::Later(may_from) } else { Reply::Deaf };
+        }
+        let into_step = now - working.entered;
+        let safe_at = working.entered + working.progress.to_safe_point(pulses);
+        // Where it began or went on just now it has not come to a safe point: it would make
+        // way for ever.
+        let at_safe_point = into_step.is_zero() && working.entered > working.resumed;
+        let steps_left = working.progress.steps_left();
+        let op = &self.ops[working.op];
+        let answer = rules.policy.interrupts(&Asked {
+            now,
+            steps_done: pulses.steps - steps_left,
+            steps_left,
+            step: pulses.step(),
+            into_step,
+            safe_at,
+            at_safe_point,
+            asking: working.asking,
+            waited: now - working.asked_at,
+            suspensions: working.suspensions,
+            since_begun: now - working.began,
+            since_resumed: now - working.resumed,
+            urgent: op.is_collection() && self.class_of(op.bin) != Class::Soft,
+        });
+        let stop = match answer {
+            Interruption::GoOn | Interruption::AtStepEnd
+                if answer == Interruption::GoOn || !at_safe_point =>
+            {
+                return if safe_at < ends { Reply::Later(safe_at) } else { Reply::Deaf };
+            }
+            Interruption::GoOn | Interruption::AtStepEnd => return Reply::MakesWay,
+            Interruption::Cancel => Stop::Cancel,
+            Interruption::Suspend => Stop::Suspend,
+            Interruption::Freeze => Stop::Freeze,
         };
-        if at.asking > 0 && self.suspension.yields(&at) {
-            self.make_way(group, place);
-        } else {
-            self.next_step(group, place);
+        Reply::Stops(stop)
+    }
+
+    fn look_at(&mut self, group: GroupId, place: usize, at: Instant) {
+        let working = &mut self.working[group][place];
+        if working.look == Ticket::NONE || working.look_at != at {
+            working.look = self.agenda.schedule(at, Event::Look(working.op));
+            working.look_at = at;
         }
     }
 
-    fn next_step(&mut self, group: GroupId, place: usize) {
-        let erasing = &mut self.erases[group][place];
-        erasing.step_ends = self.now + self.timing.erase.step();
-        self.agenda.schedule(erasing.step_ends, Event::Array(erasing.op));
+    /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
+    pub(super) fn look_due(&mut self, id: OpId, ticket: Ticket) {
+        let group = self.ops[id].group;
+        let is_it = |working: &Working| working.op == id && working.look == ticket;
+        let Some(place) = self.working[group].iter().position(is_it) else { return };
+        self.working[group][place].look = Ticket::NONE;
+        match self.working[group][place].stage {
+            Stage::Stopping => self.make_way(group, place),
+            Stage::AtWork => self.consider(group, place),
+            Stage::Aside { .. } => {}
+        }
     }
 
-    /// An erase leaves its cells to the reads that wait for them.
+    /// Interrupts an operation inside its step.
+    fn stop(&mut self, group: GroupId, place: usize, how: Stop) {
+        let mut working = self.working[group][place];
+        let elapsed = self.now - working.entered;
+        let stopped = working.progress.stop(self.pulses(&working), how, elapsed);
+        (working.ends, working.look) = (Ticket::NONE, Ticket::NONE);
+        let op = &self.ops[working.op];
+        let (block, channel) = (op.block, op.channel);
+        self.ftl.note_strain(block, stopped.strain.ramps, stopped.strain.pulses);
+        self.counters.strain(stopped.strain);
+        if stopped.after.is_zero() {
+            self.working[group][place] = working;
+            return self.make_way(group, place);
+        }
+        working.stage = Stage::Stopping;
+        self.working[group][place] = working;
+        let (now, cells) = (self.now, working.cells);
+        self.look_at(group, place, now + stopped.after);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(now, group, cells, State::Suspended, &self.groups[group], channel);
+    }
+
+    /// An operation leaves its cells to the reads that wait for them.
     fn make_way(&mut self, group: GroupId, place: usize) {
-        let bound = if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq };
-        let erasing = &mut self.erases[group][place];
-        erasing.suspensions += 1;
-        erasing.asking = 0;
-        erasing.parked_before = Some(bound);
-        let (id, cells) = (erasing.op, erasing.cells);
-        self.counters.suspensions += 1;
+        let now = self.now;
+        let before = self.bound();
+        let working = &mut self.working[group][place];
+        // One that has only just begun was not interrupted.
+        if now > working.resumed {
+            working.suspensions += 1;
+            self.counters.suspended(working.is_program);
+        }
+        working.asking = 0;
+        working.stage = Stage::Aside { before };
+        (working.ends, working.look) = (Ticket::NONE, Ticket::NONE);
+        let (id, cells) = (working.op, working.cells);
         // Nothing takes its cells but the reads that it makes way for.
         self.groups[group].wanted |= cells;
         self.groups[group].held |= cells;
@@ -186,47 +391,95 @@ impl Device {
         self.serve(group);
     }
 
-    /// Serves the reads that erases have made way for; erases go on once those are done.
+    /// Reads asked for before this number go before an operation that makes way now.
+    fn bound(&self) -> u64 {
+        if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq }
+    }
+
+    /// Serves the reads that operations have made way for; those go on once they are done.
     #[inline(never)]
-    pub(super) fn go_on_erasing(&mut self, group: GroupId) {
-        for place in 0..self.erases[group].len() {
-            let Erasing { cells, parked_before, .. } = self.erases[group][place];
-            let Some(bound) = parked_before else { continue };
-            while let Some(read) = self.first_read_on(group, cells) {
+    pub(super) fn go_on_working(&mut self, group: GroupId) {
+        let mut place = 0;
+        while let Some(working) = self.working[group].get(place) {
+            let Working { cells, stage: Stage::Aside { before }, .. } = *working else {
+                place += 1;
+                continue;
+            };
+            let hosts_only = self.rules_of(working).hosts_only;
+            while let Some(read) = self.first_read_on(group, cells, hosts_only) {
                 self.groups[group].take_out(&mut self.ops, read);
                 self.start(read);
             }
-            let mut waiting = self.groups[group].reads_on(&self.ops, cells);
-            let has_to_wait = waiting.any(|id| self.ops[id].seq < bound);
+            let mut waiting = self.groups[group].reads_on(&self.ops, cells, hosts_only);
+            let has_to_wait = waiting.any(|id| self.ops[id].seq < before);
             drop(waiting);
-            if !has_to_wait && self.groups[group].busy & cells == 0 {
-                self.take_up(group, place);
+            if has_to_wait || self.groups[group].busy & cells != 0 || !self.goes_on(group, place) {
+                // Where it does not go on it has let more reads go before it.
+                if has_to_wait || self.groups[group].busy & cells != 0 {
+                    place += 1;
+                }
+                continue;
             }
+            self.take_up(group, place);
+            place += 1;
         }
     }
 
-    fn first_read_on(&self, group: GroupId, cells: u64) -> Option<OpId> {
-        // A read of several cells may go where an erase has made way on each.
-        let open_to = |seq| {
-            let open = |erasing: &&Erasing| erasing.parked_before.is_some_and(|bound| seq < bound);
-            self.erases[group].iter().filter(open).fold(0, |open, erasing| open | erasing.cells)
-        };
-        self.groups[group].first_read_on(&self.ops, cells, open_to)
+    /// An operation that has made way would go on now. Where the reads that came meanwhile
+    /// would interrupt it in the same moment it lets them go first instead. Returns whether
+    /// it goes on.
+    fn goes_on(&mut self, group: GroupId, place: usize) -> bool {
+        let now = self.now;
+        let working = &mut self.working[group][place];
+        (working.resumed, working.entered) = (now, now);
+        // Those that came meanwhile meet it now.
+        self.meet_all(group, place);
+        let working = self.working[group][place];
+        if working.asking == 0 || !matches!(self.reply(&working), Reply::Stops(_)) {
+            return true;
+        }
+        let before = self.bound();
+        let working = &mut self.working[group][place];
+        working.asking = 0;
+        working.stage = Stage::Aside { before };
+        false
     }
 
-    /// An erase that has made way takes its cells again.
+    fn first_read_on(&self, group: GroupId, cells: u64, hosts_only: bool) -> Option<OpId> {
+        // A read of several cells may go where an operation has made way on each.
+        let open_to = |seq| {
+            let open = |working: &&Working| match working.stage {
+                Stage::Aside { before } => seq < before,
+                _ => false,
+            };
+            self.working[group].iter().filter(open).fold(0, |open, working| open | working.cells)
+        };
+        self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to)
+    }
+
+    /// An operation that has made way takes its cells again.
     fn take_up(&mut self, group: GroupId, place: usize) {
-        let erasing = &mut self.erases[group][place];
-        erasing.parked_before = None;
-        let (id, cells) = (erasing.op, erasing.cells);
+        let working = &mut self.working[group][place];
+        working.stage = Stage::AtWork;
+        let (id, cells) = (working.op, working.cells);
         let state = &mut self.groups[group];
         state.wanted &= !cells;
         state.held &= !cells;
         state.busy |= cells;
-        let channel = &mut self.channels[self.ops[id].channel].ledger;
-        self.ledgers.occupy(self.now, group, cells, State::UnitErase, &self.groups[group], channel);
-        self.next_step(group, place);
-        // Those that came meanwhile meet it now.
-        self.meet_all(group, place);
+        let op = &self.ops[id];
+        let (channel, holds) = (op.channel, op.holder.on_unit());
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(self.now, group, cells, holds, &self.groups[group], channel);
+        self.schedule_end(group, place);
+        self.consider(group, place);
+    }
+}
+
+impl Working {
+    /// How far it is at `now`, and when its present step began or was gone on with.
+    fn at(&self, pulses: &Pulses, now: Instant) -> (Progress, Instant) {
+        let mut progress = self.progress;
+        let into_step = progress.pass(pulses, now - self.entered);
+        (progress, now - into_step)
     }
 }

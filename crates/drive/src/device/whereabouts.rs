@@ -323,7 +323,11 @@ impl Look<'_> {
                 standing
             }
             Doing::MakesWay => {
-                let words = format!("{name} has made way for reads");
+                let words = format!("{name} has made way for reads on die {die}");
+                self.of_bin(Stage::Suspended, words, bin)
+            }
+            Doing::Stops => {
+                let words = format!("{name} is being interrupted on die {die}");
                 self.of_bin(Stage::Suspended, words, bin)
             }
             Doing::Goes(event, until) => self.at_work(id, name, event, until),
@@ -334,8 +338,8 @@ impl Look<'_> {
         if op.kind != OpKind::Program || standing.stage == Stage::Work {
             standing.block = Some(op.block);
         }
-        if op.kind == OpKind::Erase {
-            self.add_erase(id, &mut standing);
+        if matches!(standing.stage, Stage::Work | Stage::Suspended) {
+            self.add_course(id, name, &mut standing);
         }
         standing.operation = Some((op.kind, op.holder));
         standing
@@ -356,11 +360,10 @@ impl Look<'_> {
                 (format!("channel {}", channel.0), Some(transfer))
             }
             Event::Sensed(_) => (die, Some(timing.read(row))),
+            // What may make way knows itself when it began.
+            _ if self.device.may_make_way(kind) => (die, None),
             Event::Programmed(_) => (die, Some(timing.program(row))),
-            // Of an erase that may make way, what is due is the end of its step.
-            _ if kind == OpKind::Erase && !self.device.suspends => {
-                (die, Some(timing.erase.total()))
-            }
+            _ if kind == OpKind::Erase => (die, Some(timing.erase.total())),
             _ => (die, None),
         };
         let words = format!("{name} is at work on {place}, for {left} more");
@@ -370,25 +373,25 @@ impl Look<'_> {
         standing
     }
 
-    /// Adds how far an erase has come that has begun.
-    fn add_erase(&self, id: OpId, standing: &mut Standing) {
+    /// Adds how far an operation has come that takes long, or may make way.
+    fn add_course(&self, id: OpId, name: &str, standing: &mut Standing) {
         let now = self.device.now;
-        let group = self.device.ops[id].group;
-        let Some(erase) = self.device.erases_in(group).find(|erase| erase.op == id) else {
-            if let (Stage::Work, Some(began)) = (standing.stage, standing.since) {
+        let op = &self.device.ops[id];
+        let Some(working) = self.device.working_in(op.group).find(|working| working.op == id)
+        else {
+            if let (OpKind::Erase, Some(began)) = (op.kind, standing.since) {
                 standing.words += &format!("; it began {} ago", rounded(now - began));
             }
             return;
         };
-        standing.since = Some(erase.began);
-        standing.until = erase.ends;
-        standing.suspensions = Some(erase.suspensions);
-        if let Some(ends) = erase.ends {
-            let (name, die) = (self.name(id), self.die(self.device.ops[id].bin));
-            let left = rounded(ends - now);
+        standing.since = Some(working.began);
+        standing.until = working.ends;
+        standing.suspensions = Some(working.suspensions);
+        if let Some(ends) = working.ends {
+            let (die, left) = (self.die(op.bin), rounded(ends - now));
             standing.words = format!("{name} is at work on die {die}, for {left} more at least");
         }
-        let (ago, times) = (rounded(now - erase.began), erase.suspensions);
+        let (ago, times) = (rounded(now - working.began), working.suspensions);
         standing.words += &format!("; it began {ago} ago and has made way {times} times");
     }
 
@@ -399,7 +402,7 @@ impl Look<'_> {
         let holds = |other: &OpId| {
             let one = &self.device.ops[*other];
             let has_unit = match self.census.ops[other] {
-                Doing::Goes(..) | Doing::MakesWay => true,
+                Doing::Goes(..) | Doing::MakesWay | Doing::Stops => true,
                 // Its cells are kept for it, whether it has them yet or not.
                 Doing::AwaitsChannel => one.age == NO_AGE || group.held & one.cells & op.cells != 0,
                 Doing::AwaitsUnit | Doing::AwaitsSpace => false,
@@ -455,6 +458,11 @@ impl Look<'_> {
                 let mut standing = self.of_bin(Stage::Rest, words, bin);
                 standing.block = Some(block);
                 standing
+            }
+            (None, None) if self.device.backlogs[bin].len() > 0 => {
+                let erases = self.device.backlogs[bin].len();
+                let words = format!("{erases} erases in bin {} wait for fewer reads", bin.0);
+                self.of_bin(Stage::Rest, words, bin)
             }
             (None, Some(block)) => {
                 let words = format!("the collection of block {} in bin {} rests", block.0, bin.0);

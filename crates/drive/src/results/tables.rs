@@ -122,6 +122,8 @@ fn series(measured: &Measured) -> Table {
 fn wear(device: &Device) -> Table {
     let ftl = device.ftl();
     let rows: Vec<_> = ftl.erase_counts().iter().zip(ftl.block_states()).enumerate().collect();
+    // Nothing is interrupted where nothing is counted.
+    let strain = |block: usize, of: usize| ftl.strain().get(block).map_or(0, |all| all[of].into());
     let state = |state: &BlockState| match state {
         BlockState::Free => "free",
         BlockState::Open => "open",
@@ -133,6 +135,8 @@ fn wear(device: &Device) -> Table {
         "block": U64 = |(block, _)| *block as u64,
         "bin": U64 = |(block, _)| u64::from(ftl.layout.bin(BlockId(*block as u32)).0),
         "erases": U64 = |(_, (count, _))| u64::from(**count),
+        "extra_ramps": U64 = |(block, _)| strain(*block, 0),
+        "extra_pulses": U64 = |(block, _)| strain(*block, 1),
         "live_units": U64 = |(block, _)| u64::from(ftl.live_units(BlockId(*block as u32))),
         "state": Text = |(_, (_, of_block))| state(of_block).to_owned(),
     })

@@ -52,6 +52,9 @@ parts! {
     allocation: "drive.ftl.allocation";
     collection: "drive.ftl.gc";
     scheduler: "drive.scheduler";
+    suspension: "drive.scheduler.suspension", "drive.scheduler.program_suspension",
+        "drive.scheduler.erase_batching", "drive.nand.program_steps",
+        "drive.nand.error_rate_per_1000_suspensions";
     scrubbing: "drive.ftl.scrub";
     buffer: "drive.buffer";
     link: "drive.link";

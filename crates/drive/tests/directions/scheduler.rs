@@ -7,7 +7,7 @@ use crate::requests::{PAGE, US};
 use crate::scratch::file;
 use drive::Experiment;
 use drive::policies::routing::{Meeting, ReadRouting, RouteOutside};
-use drive::policies::suspension::{SafePoint, Suspension, YieldOutside};
+use drive::policies::suspension::{Asked, InterruptOutside, Interruption, Suspension};
 use host::Kind;
 use settings::Outside;
 use std::fs;
@@ -28,7 +28,7 @@ pub fn cases() -> Vec<Case> {
             bench.done(write).finished / US
         })
         .under([("none", 125 + 300), ("batch", 2 * 125 + 300), ("drain", 3 * 125 + 300)]);
-    let mut cases = suspension_cases();
+    let mut cases = routing_cases();
     cases.push(bypass);
     cases
 }
@@ -44,9 +44,12 @@ impl RouteOutside for AtLeast {
     }
 }
 
-impl YieldOutside for AtLeast {
-    fn yields(&self, at: &SafePoint) -> Result<bool, String> {
-        Ok(at.steps_done >= self.0)
+impl InterruptOutside for AtLeast {
+    fn interrupts(&self, asked: &Asked) -> Result<Interruption, String> {
+        Ok(match asked.at_safe_point && asked.steps_done >= self.0 {
+            true => Interruption::AtStepEnd,
+            false => Interruption::GoOn,
+        })
     }
 }
 
@@ -57,14 +60,23 @@ fn found<P: ?Sized>(outside: &mut Outside<P>, policy: impl FnOnce(AtLeast) -> Bo
     outside.find(policy(AtLeast(number.parse().expect("a number"))));
 }
 
-fn find_outside(experiment: &mut Experiment) {
+pub fn find_outside(experiment: &mut Experiment) {
     let scheduler = &mut experiment.drive.scheduler;
     if let ReadRouting::Python(python) = &mut scheduler.read_routing {
         found(python.outside(), |policy| Box::new(policy));
     }
-    if let Suspension::Python(python) = &mut scheduler.suspension {
-        found(python.outside(), |policy| Box::new(policy));
+    for suspension in [&mut scheduler.suspension, &mut scheduler.program_suspension] {
+        if let Suspension::Python(python) = suspension {
+            found(python.outside(), |policy| Box::new(policy));
+        }
     }
+}
+
+/// Two files with policies.
+pub fn functions() -> [&'static str; 2] {
+    let functions = file("schedulers", "always 0\nlater 2\nnever 9\n");
+    let others = file("other-schedulers", "always 2\nnever 0\n");
+    [functions, others]
 }
 
 /// When reads that come 1000 and 1300 us after a write are answered, in us after it. The
@@ -98,12 +110,11 @@ fn beside_an_erase(parameter: &'static str, more: &[Override]) -> Case {
 
 /// Steps end at 1225, 1725 and 2225. If the erase makes way at the first of these it goes on
 /// at 1350, and the end of its second step is at 1850.
-fn suspension_cases() -> Vec<Case> {
+fn routing_cases() -> Vec<Case> {
     let waits = [2_350, 2_475];
     let once = [1_350, 2_475];
     let twice = [1_350, 1_975];
-    let functions = file("schedulers", "always 0\nlater 2\n");
-    let others = file("other-schedulers", "always 2\n");
+    let [functions, others] = functions();
     let python = |function: &str| -> &str {
         format!("{{ policy = 'python', function = '{function}', file = '{functions}' }}").leak()
     };
@@ -111,17 +122,16 @@ fn suspension_cases() -> Vec<Case> {
         format!("{{ bypass = 'batch', read_routing = {routing}, suspension = {suspension} }}")
             .leak()
     };
-    let never = scheduler("'wait'", "'never'");
-    let suspend = set("scheduler.read_routing", "suspend");
-    let at_steps = set("scheduler.suspension", "at-steps");
+    let never = scheduler("'wait'", "'baseline'");
+    let at_steps = set("scheduler.suspension", "d-es");
     vec![
         beside_an_erase(ROUTING, &[]).at("drive.scheduler").beside(&[SUSPENSION]).under([
             (never, waits),
-            (scheduler("'suspend'", "'at-steps'"), twice),
+            (scheduler("'suspend'", "'d-es'"), twice),
             // At 1000 the erase has 1225 us to go; the second read meets it at 1350, with
             // 1000 to go.
-            (scheduler("{ policy = 'deadline', within = '1100 us' }", "'at-steps'"), once),
-            (scheduler(python("later"), "'at-steps'"), waits),
+            (scheduler("{ policy = 'deadline', within = '1100 us' }", "'d-es'"), once),
+            (scheduler(python("later"), "'d-es'"), waits),
         ]),
         beside_an_erase(
             "drive.scheduler.read_routing(deadline).within",
@@ -138,27 +148,5 @@ fn suspension_cases() -> Vec<Case> {
         beside_an_erase("drive.scheduler.read_routing(python).file", &[at_steps])
             .given(&[set("scheduler.read_routing", python("always"))])
             .under([(functions, twice), (others, waits)]),
-        beside_an_erase(SUSPENSION, &[]).at("drive.scheduler").beside(&[ROUTING]).under([
-            (never, waits),
-            (scheduler("'suspend'", "'at-steps'"), twice),
-            // Both wait at 1725.
-            (scheduler("'suspend'", python("later")), [1_850, 1_975]),
-        ]),
-        beside_an_erase(
-            "drive.scheduler.suspension(at-steps).most",
-            std::slice::from_ref(&suspend),
-        )
-        .given(&[set("scheduler.suspension", "at-steps")])
-        .under([("1", once), ("2", twice)])
-        .left_out(twice),
-        beside_an_erase(
-            "drive.scheduler.suspension(python).function",
-            std::slice::from_ref(&suspend),
-        )
-        .given(&[set("scheduler.suspension", python("always"))])
-        .under([("always", twice), ("later", [1_850, 1_975])]),
-        beside_an_erase("drive.scheduler.suspension(python).file", &[suspend])
-            .given(&[set("scheduler.suspension", python("always"))])
-            .under([(functions, twice), (others, [1_850, 1_975])]),
     ]
 }

@@ -82,7 +82,9 @@ fn a_parameter_and_a_value_without_a_case_fail() {
         [format!("{name}: no case; add one to crates/drive/tests/directions/{file}.rs")]
     };
 
-    let (nand, decode) = (crate::nand::cases(), "drive.nand.decode");
+    // A program's steps are told by what interrupts it.
+    let (mut nand, decode) = (crate::nand::cases(), "drive.nand.decode");
+    nand.extend(crate::suspension::cases());
     assert_eq!(found("drive.nand", without(nand, decode)), add_one(decode, "nand"));
 
     let bypass = "drive.scheduler.bypass";

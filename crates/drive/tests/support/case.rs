@@ -201,14 +201,15 @@ fn nand(text: &mut String, dice: &mut Dice<'_>) {
     let (read, program) = (times(10, 80), times(50, 900));
     let steps = dice.between(1, 5);
     let execute = dice.between(100, 900);
+    let [ramp, recover, verify] = [0; 3].map(|_| dice.of(&[0, 1, 30, 150]));
     let decode = dice.of(&[0, 3, 40]);
     let channel = dice.of(&["100 MB/s", "40 MB/s", "1600 MT/s", "4800 MT/s"]);
     let endurance = dice.of(&[0, 0, 0, 1000, 20]);
     writeln!(
         text,
         "[drive.nand]\ncell = \"{cell}\"\nread = [{read}]\nprogram = [{program}]\n\
-         erase = {{ steps = {steps}, ramp = \"1 us\", execute = \"{execute} us\", \
-         recover = \"0 us\", verify = \"7 us\" }}\ndecode = \"{decode} us\"\n\
+         erase = {{ steps = {steps}, ramp = \"{ramp} us\", execute = \"{execute} us\", \
+         recover = \"{recover} us\", verify = \"{verify} us\" }}\ndecode = \"{decode} us\"\n\
          channel = \"{channel}\"\nendurance = {endurance}"
     )
     .unwrap();
@@ -290,6 +291,54 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     }
 }
 
+/// Writes how erases make way for reads, or programs, or both.
+fn suspension(text: &mut String, dice: &mut Dice<'_>) {
+    // The shortest erase takes 100 us, and the shortest program 50: any deadline may be missed.
+    let routing = match dice.of(&["suspend", "suspend", "20 us", "0 s", "49 us"]) {
+        "suspend" => "\"suspend\"".to_owned(),
+        within => format!("{{ policy = \"deadline\", within = \"{within}\" }}"),
+    };
+    writeln!(text, "read_routing = {routing}").unwrap();
+    if dice.once_in(4) {
+        let (quiet, most) = (dice.between(1, 900), dice.of(&["", ", most = 1", ", most = 3"]));
+        writeln!(text, "erase_batching = {{ quiet = \"{quiet} us\"{most} }}").unwrap();
+    }
+    let of_erases = dice.below(3) > 0;
+    if of_erases {
+        makes_way(text, dice, "suspension", !text.contains("steps = 1,"));
+    }
+    if !of_erases || dice.once_in(2) {
+        makes_way(text, dice, "program_suspension", true);
+        let steps = dice.of(&[2, 3, 7]);
+        let [ramp, recover, verify] = [0; 3].map(|_| dice.of(&[0, 1, 2]));
+        writeln!(
+            text,
+            "[drive.nand.program_steps]\nsteps = {steps}\nramp = \"{ramp} us\"\n\
+             recover = \"{recover} us\"\nverify = \"{verify} us\""
+        )
+        .unwrap();
+    }
+}
+
+fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, has_safe_points: bool) {
+    let policies = ["es", "ideal-es", "i-es", "t-es", "t-es, ", "t-es, after", "d-es", "d-es"];
+    let count = if has_safe_points { 8 } else { 6 };
+    let policy = policies[dice.below(count) as usize];
+    let policy = match policy {
+        "t-es, " => "t-es\", after = \"0 s".to_owned(),
+        "t-es, after" => format!("t-es\", after = \"{} us", dice.between(1, 5_000)),
+        policy => policy.to_owned(),
+    };
+    writeln!(text, "{key} = {{ policy = \"{policy}\" }}").unwrap();
+    if dice.once_in(2) {
+        let by = dice.of(&["host-reads", "reads"]);
+        // One safe point is the fewest.
+        let most = dice.of(&["", ", most = 1"]);
+        let gap = dice.of(&["", "", ", gap = \"90 us\""]);
+        writeln!(text, "{key}_bounds = {{ by = \"{by}\"{most}{gap} }}").unwrap();
+    }
+}
+
 /// Writes what is around; returns whether priorities count.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     let bypass = dice.of(&["none", "batch", "drain"]);
@@ -297,21 +346,11 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
-    let has_safe_points = text.contains("preemptible = true") && !text.contains("steps = 1,");
-    if has_safe_points && dice.once_in(2) {
-        // Two steps, the fewest, take 216 us at least: any deadline may be missed.
-        let routing =
-            ["\"suspend\"", "20 us", "0 s", "200 us"].map(|within| match within.starts_with('"') {
-                true => within.to_owned(),
-                false => format!("{{ policy = \"deadline\", within = \"{within}\" }}"),
-            });
-        let routing = &routing[dice.below(4) as usize];
-        let twice = if text.contains("steps = 2,") { ", most = 1" } else { ", most = 2" };
-        let most = dice.of(&["", ", most = 1", twice]);
-        writeln!(text, "read_routing = {routing}\nsuspension = {{ policy = \"at-steps\"{most} }}")
-            .unwrap();
+    if text.contains("preemptible = true") && dice.once_in(2) {
+        suspension(text, dice);
     } else if dice.once_in(2) {
-        writeln!(text, "read_routing = \"wait\"\nsuspension = \"never\"").unwrap();
+        let routing = dice.of(&["wait", "suspend"]);
+        writeln!(text, "read_routing = \"{routing}\"\nsuspension = \"baseline\"").unwrap();
     }
     if dice.once_in(3) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);

@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Asks the erase to make way if the rest of it takes longer than `within`.
+/// Asks the operation to make way if the rest of it takes longer than `within`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deadline {
-    /// The longest rest of an erase that a read waits for.
+    /// The longest rest of an operation that a read waits for.
     pub within: Time,
 }
 

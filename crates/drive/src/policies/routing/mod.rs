@@ -1,5 +1,5 @@
-//! Read routing: a read meets a unit that is being erased. It waits, or asks the erase to
-//! make way.
+//! Read routing: a read meets an erase or a program that may make way. It waits, or asks it
+//! to.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -13,14 +13,16 @@ use engine::{Instant, Span};
 pub struct Meeting {
     /// Now.
     pub now: Instant,
-    /// When the unit will be free if nothing interrupts the erase.
+    /// When the unit will be free if nothing interrupts the operation that holds it.
     pub free_at: Instant,
-    /// When the erase comes to its next safe point, where it may make way.
+    /// When that comes to its next safe point.
     pub safe_at: Instant,
-    /// How often this erase has made way before.
+    /// How often it has made way before.
     pub suspensions: u32,
-    /// Time since this erase began.
+    /// Time since it began.
     pub since_begun: Span,
+    /// True for a program, false for an erase.
+    pub is_program: bool,
     /// Reads that already wait for the unit and have asked.
     pub asking: u32,
 }
@@ -30,24 +32,24 @@ pub struct Meeting {
 pub enum Route {
     /// It waits until the unit is free.
     Wait,
-    /// It waits, and asks the erase to make way.
+    /// It waits, and asks the operation to make way.
     Suspend,
 }
 
-/// Decides what a read does that meets an erase.
+/// Decides what a read does that meets an erase or a program.
 pub trait RouteTo {
     /// Given the same meeting it returns the same route.
     fn route(&self, meeting: &Meeting) -> Route;
 }
 
 settings::family! {
-    /// What a read does that meets a unit which is being erased.
+    /// What a read does that meets an erase, or a program, that may make way.
     ReadRouting asks route(meeting: &Meeting) -> Route;
-    /// Reads wait until the erase is over.
+    /// Reads wait until it is over.
     "wait" => wait::Wait,
-    /// Every read asks the erase to make way.
+    /// Every read asks it to make way.
     "suspend" => suspend::Suspend,
-    /// A read asks the erase to make way if it would wait for longer than a bound.
+    /// A read asks it to make way if it would wait for longer than a bound.
     "deadline" => deadline::Deadline,
     /// A function of the user decides.
     "python" => python::Python,
@@ -57,7 +59,7 @@ settings::asks_outside!(ReadRouting);
 
 impl Default for ReadRouting {
     fn default() -> Self {
-        Self::Wait(wait::Wait {})
+        Self::Suspend(suspend::Suspend {})
     }
 }
 
@@ -87,6 +89,7 @@ mod tests {
                 safe_at: now + Span::from_ns(to_safe),
                 suspensions,
                 since_begun: Span::from_us(100),
+                is_program: asking % 2 == 0,
                 asking,
             };
             for policy in ReadRouting::all() {

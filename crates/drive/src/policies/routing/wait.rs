@@ -4,7 +4,7 @@ use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Waits until the erase is over.
+/// Waits until the operation is over.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wait {}

@@ -1,51 +1,90 @@
-//! Suspension: an erase has come to the end of a step, and reads have asked it to make
-//! way. It does, or goes on.
+//! Suspension: an erase or a program is at work, and reads that wait for its unit have
+//! asked it to make way. It goes on, makes way at the end of its step, or is interrupted.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
 
-pub use python::YieldOutside;
+pub use python::InterruptOutside;
 
 use engine::{Instant, Span};
 
-/// An erase between two of its steps.
+/// An erase or a program that was asked to make way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SafePoint {
+pub struct Asked {
     /// Now.
     pub now: Instant,
-    /// Steps that are done, and that are left; one each at least.
+    /// Steps that are done.
     pub steps_done: u32,
-    /// See `steps_done`.
+    /// Steps that are left; one at least.
     pub steps_left: u32,
-    /// How long a step takes.
+    /// How long an undisturbed step takes (the last one of a program may take longer).
     pub step: Span,
+    /// For how long the present step has gone on, since it began or was gone on with.
+    pub into_step: Span,
+    /// When the operation comes to its next safe point if nothing interrupts it.
+    pub safe_at: Instant,
+    /// True at the end of a step, where it can make way at no cost.
+    pub at_safe_point: bool,
     /// Reads that wait for the unit and have asked; one at least.
     pub asking: u32,
     /// How long ago the first of them asked.
     pub waited: Span,
-    /// How often this erase has made way before.
+    /// How often this operation has made way before.
     pub suspensions: u32,
-    /// Time since this erase began.
+    /// Time since it began.
     pub since_begun: Span,
-    /// True where collection goes before host writes: its bin is at the urgent threshold,
-    /// or in debt.
+    /// Time since it began or last went on.
+    pub since_resumed: Span,
+    /// True where its work is urgent: of collection, which goes before host writes because
+    /// its bin is at the urgent threshold, or in debt.
     pub urgent: bool,
 }
 
-/// Decides whether an erase makes way.
-pub trait YieldAt {
-    /// True where it does. Given the same safe point it returns the same.
-    fn yields(&self, at: &SafePoint) -> bool;
+/// What an operation does that was asked to make way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption {
+    /// It goes on; at the next safe point, and when another read asks, it is asked again.
+    GoOn,
+    /// It makes way at the end of its present step, where it is asked once more. At a safe
+    /// point every answer but [`Interruption::GoOn`] means that it makes way there.
+    AtStepEnd,
+    /// It is interrupted now, and its present pulse is asserted again as a whole later.
+    Cancel,
+    /// It is interrupted now, and what was executed of the present pulse counts.
+    Suspend,
+    /// It stands still now and goes on later, at no cost. No chip can do that.
+    Freeze,
+}
+
+impl Interruption {
+    /// True where the operation makes way at once.
+    pub const fn is_immediate(self) -> bool {
+        matches!(self, Self::Cancel | Self::Suspend | Self::Freeze)
+    }
+}
+
+/// Decides how an operation makes way.
+pub trait Interrupts {
+    /// What it does. Given the same it returns the same.
+    fn interrupts(&self, asked: &Asked) -> Interruption;
 }
 
 settings::family! {
-    /// Whether an erase makes way for reads at the end of a step.
-    Suspension asks yields(at: &SafePoint) -> bool;
-    /// An erase is not interrupted.
-    "never" => never::Never,
-    /// It makes way at the end of a step, as often as a bound allows.
-    "at-steps" => at_steps::AtSteps,
-    /// A function of the user decides at the end of each step.
+    /// How an erase, or a program, makes way for reads.
+    Suspension asks interrupts(asked: &Asked) -> Interruption;
+    /// Not at all: reads wait until it is over.
+    "baseline" => baseline::Baseline,
+    /// At once; what was executed of the pulse counts, but ramp and recovery are repeated.
+    "es" => es::Es,
+    /// At once and at no cost: a bound that no chip reaches.
+    "ideal-es" => ideal_es::IdealEs,
+    /// At once; the pulse is given up and asserted again as a whole, after a verify.
+    "i-es" => i_es::IEs,
+    /// At the end of the present step.
+    "d-es" => d_es::DEs,
+    /// At once, as `i-es`, until it has taken too long; from then on at the ends of steps.
+    "t-es" => t_es::TEs,
+    /// A function of the user decides.
     "python" => python::Python,
 }
 
@@ -53,52 +92,20 @@ settings::asks_outside!(Suspension);
 
 impl Default for Suspension {
     fn default() -> Self {
-        Self::Never(never::Never {})
+        Self::Baseline(baseline::Baseline {})
     }
 }
 
 impl Suspension {
-    /// True where no erase ever makes way.
-    pub fn is_never(&self) -> bool {
-        matches!(self, Self::Never(_))
+    /// True where nothing ever makes way.
+    pub fn is_baseline(&self) -> bool {
+        matches!(self, Self::Baseline(_))
+    }
+    /// True where an operation makes way at the ends of its steps only.
+    pub fn needs_safe_points(&self) -> bool {
+        matches!(self, Self::DEs(_))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use engine::{Instant, Span};
-    use proptest::prelude::*;
-
-    proptest! {
-        /// The contract of every policy: the same answer to the same question.
-        #[test]
-        fn every_policy_answers_alike_twice(
-            steps_done in 1u32..9, steps_left in 1u32..9, asking in 1u32..9, suspensions in 0u32..9, urgent: bool,
-        ) {
-            let at = SafePoint {
-                now: Instant::from_ns(1_000_000),
-                steps_done,
-                steps_left,
-                step: Span::from_us(100),
-                asking,
-                waited: Span::from_us(50),
-                suspensions,
-                since_begun: Span::from_us(900),
-                urgent,
-            };
-            for policy in Suspension::all() {
-                prop_assert_eq!(policy.yields(&at), policy.yields(&at));
-                prop_assert!(!(policy.is_never() && policy.yields(&at)));
-            }
-        }
-    }
-    #[test]
-    fn every_name_is_a_tag_of_the_configuration() {
-        let tags = Suspension::all().into_iter().map(|policy| {
-            let written = serde_json::to_value(policy).unwrap();
-            written["policy"].as_str().unwrap().to_owned()
-        });
-        assert_eq!(tags.collect::<Vec<_>>(), Suspension::NAMES);
-    }
-}
+mod tests;

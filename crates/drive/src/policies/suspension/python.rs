@@ -1,27 +1,27 @@
 //! A function of the user decides.
 
-use super::{SafePoint, YieldAt};
+use super::{Asked, Interruption, Interrupts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;
 
 /// What a policy from outside answers.
-pub trait YieldOutside: Send + Sync {
-    /// Whether the erase makes way.
+pub trait InterruptOutside: Send + Sync {
+    /// How the operation makes way.
     ///
     /// # Errors
     /// What went wrong with it, in a line.
-    fn yields(&self, at: &SafePoint) -> Result<bool, String>;
+    fn interrupts(&self, asked: &Asked) -> Result<Interruption, String>;
 }
 
 /// Asks a function in a Python file (docs/how-to/add-a-policy.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Python(Outside<dyn YieldOutside>);
+pub struct Python(Outside<dyn InterruptOutside>);
 
 impl Python {
     /// What stands for the function; see [`Outside`].
-    pub fn outside(&mut self) -> &mut Outside<dyn YieldOutside> {
+    pub fn outside(&mut self) -> &mut Outside<dyn InterruptOutside> {
         &mut self.0
     }
     /// What went wrong with it.
@@ -30,9 +30,9 @@ impl Python {
     }
 }
 
-impl YieldAt for Python {
-    fn yields(&self, at: &SafePoint) -> bool {
-        // A fault ends the run; until then the erase goes on.
-        self.0.ask(|policy| policy.yields(at)).unwrap_or(false)
+impl Interrupts for Python {
+    fn interrupts(&self, asked: &Asked) -> Interruption {
+        // A fault ends the run; until then the operation goes on.
+        self.0.ask(|policy| policy.interrupts(asked)).unwrap_or(Interruption::GoOn)
     }
 }

@@ -1,0 +1,143 @@
+//! Suspension takes a read that asks, an operation that makes way, and a moment for that.
+
+use crate::config::{DriveConfig, SuspensionBounds};
+use crate::policies::routing::ReadRouting;
+use crate::policies::suspension::Suspension;
+use nand::Pulses;
+use settings::Problems;
+
+pub fn check(drive: &DriveConfig, problems: &mut Problems) {
+    let scheduler = &drive.scheduler;
+    check_program_steps(drive, problems);
+    check_batching(drive, problems);
+    check_kind(drive, &Kind::erases(drive), problems);
+    check_kind(drive, &Kind::programs(drive), problems);
+    let kinds = [&scheduler.suspension, &scheduler.program_suspension];
+    let nothing_makes_way = kinds.iter().all(|kind| kind.is_baseline());
+    check_routing(drive, nothing_makes_way, problems);
+}
+
+/// What is said of one kind of operation.
+struct Kind<'a> {
+    /// The key of its policy, and of its bounds.
+    policy: &'static str,
+    bounds: &'static str,
+    name: &'static str,
+    suspension: &'a Suspension,
+    limits: Option<SuspensionBounds>,
+    /// The key of its steps, and how many there are, if that is known.
+    steps_key: &'static str,
+    steps: Option<u32>,
+}
+
+impl<'a> Kind<'a> {
+    fn erases(drive: &'a DriveConfig) -> Self {
+        Self {
+            policy: "drive.scheduler.suspension",
+            bounds: "drive.scheduler.suspension_bounds",
+            name: "erase",
+            suspension: &drive.scheduler.suspension,
+            limits: drive.scheduler.suspension_bounds,
+            steps_key: "nand.erase.steps",
+            steps: Some(drive.nand.erase.steps),
+        }
+    }
+    fn programs(drive: &'a DriveConfig) -> Self {
+        Self {
+            policy: "drive.scheduler.program_suspension",
+            bounds: "drive.scheduler.program_suspension_bounds",
+            name: "program",
+            suspension: &drive.scheduler.program_suspension,
+            limits: drive.scheduler.program_suspension_bounds,
+            steps_key: "nand.program_steps.steps",
+            steps: drive.nand.program_steps.map(|steps| steps.steps),
+        }
+    }
+}
+
+fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
+    let Kind { policy, bounds, name, steps_key, .. } = *kind;
+    if kind.suspension.is_baseline() {
+        if kind.limits.is_some() {
+            problems.push(bounds, format!("no {name} makes way ({policy} is \"baseline\"); choose another, or leave this out"));
+        }
+        return;
+    }
+    let Some(steps) = kind.steps else {
+        problems.push(policy, "what a program's pulses are is not known; give drive.nand.program_steps, or leave this out");
+        return;
+    };
+    if drive.scheduler.read_routing.never_asks() {
+        problems.push(policy, format!("no read asks a {name} to make way (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out").replace("a erase", "an erase"));
+    }
+    if kind.suspension.needs_safe_points() && steps < 2 {
+        problems.push(policy, format!("one step ({steps_key}) has no safe point inside; give more steps, or choose a suspension that does not wait for one"));
+    }
+    if !drive.ftl.gc.preemptible {
+        problems.push(policy, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose preemptible = true, or leave this out");
+    }
+    if kind.suspension.needs_safe_points() {
+        let most = kind.limits.and_then(|limits| limits.most);
+        if let Some(most) = most.filter(|most| steps >= 2 && *most >= steps) {
+            let points = steps - 1;
+            let problem = format!(
+                "{most} is no bound: {steps} steps have {points} safe points; give {points} at most, or leave most out"
+            );
+            problems.push(format!("{bounds}.most"), problem);
+        }
+    }
+}
+
+fn check_batching(drive: &DriveConfig, problems: &mut Problems) {
+    let Some(batching) = &drive.scheduler.erase_batching else { return };
+    let path = "drive.scheduler.erase_batching";
+    if batching.quiet.span().is_zero() {
+        problems.push(
+            format!("{path}.quiet"),
+            "must be more than 0; leave erase_batching out where erases are not to wait",
+        );
+    }
+    if !drive.ftl.gc.preemptible {
+        problems.push(path, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no erase waits; choose preemptible = true, or leave this out");
+    }
+}
+
+fn check_routing(drive: &DriveConfig, nothing_makes_way: bool, problems: &mut Problems) {
+    let routing = &drive.scheduler.read_routing;
+    // The default asks, in vain where nothing makes way.
+    if nothing_makes_way && !matches!(routing, ReadRouting::Suspend(_) | ReadRouting::Wait(_)) {
+        problems.push("drive.scheduler.read_routing", "nothing makes way (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
+    }
+    if let (ReadRouting::Deadline(deadline), false) = (routing, nothing_makes_way) {
+        let within = u128::from(deadline.within.span().as_ns());
+        let scheduler = &drive.scheduler;
+        let erase = (!scheduler.suspension.is_baseline()).then(|| drive.nand.erase.whole_ns());
+        let programs = drive.nand.program.iter().map(|time| u128::from(time.span().as_ns()));
+        let program = match scheduler.program_suspension.is_baseline() {
+            true => None,
+            false => programs.max(),
+        };
+        if erase.max(program).is_some_and(|longest| within >= longest) {
+            let problem = format!(
+                "{} is no shorter than the longest operation that may make way, so that no read ever asks; give less, or leave read_routing and suspension out",
+                deadline.within
+            );
+            problems.push("drive.scheduler.read_routing.within", problem);
+        }
+    }
+}
+
+fn check_program_steps(drive: &DriveConfig, problems: &mut Problems) {
+    let Some(steps) = &drive.nand.program_steps else { return };
+    let path = "drive.nand.program_steps";
+    if steps.steps == 0 {
+        return;
+    }
+    for time in &drive.nand.program {
+        if let Err(step) = Pulses::of_program(steps, time.span()) {
+            let overhead = steps.ramp.span() + steps.recover.span() + steps.verify.span();
+            problems.push(path, format!("a step of a program of {time} lasts {step}, and its ramp, recovery and verify {overhead}; give fewer steps, or shorter ones"));
+            return;
+        }
+    }
+}

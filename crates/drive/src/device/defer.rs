@@ -1,0 +1,92 @@
+//! Erases that wait for the end of a burst of reads: they do not begin before no host read
+//! has used their unit for a while, and then run one after the other. Space comes first: a
+//! bin that is short of it waits for nothing.
+
+use super::Device;
+use super::op::Class;
+use engine::{Span, Ticket};
+use ftl::{BinId, BlockId};
+use metrics::State;
+
+/// Erases of a bin that are ready and wait.
+#[derive(Clone)]
+pub struct Backlog {
+    waiting: Vec<BlockId>,
+    /// How long host reads had used the unit at the last look.
+    read: Span,
+    look: Ticket,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self { waiting: Vec::new(), read: Span::ZERO, look: Ticket::NONE }
+    }
+}
+
+impl Backlog {
+    /// How many wait.
+    pub fn len(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+}
+
+impl Device {
+    /// A victim is ready to be erased: it is, or waits for the reads to become fewer.
+    pub(super) fn erase_or_defer(&mut self, bin: BinId, block: BlockId) {
+        match self.erase_batching {
+            Some(batching) if self.class_of(bin) == Class::Soft => {
+                self.backlogs[bin].waiting.push(block);
+                let count = self.backlogs[bin].len();
+                if count >= batching.most {
+                    self.clear_backlog(bin);
+                } else if count == 1 {
+                    self.watch_backlog(bin, batching.quiet.span());
+                }
+            }
+            _ => {
+                self.ask_erase(bin, block);
+                self.clear_backlog(bin);
+            }
+        }
+    }
+
+    fn watch_backlog(&mut self, bin: BinId, quiet: Span) {
+        let (read, _) = self.use_by_reads(bin);
+        let look = self.agenda.schedule(self.now + quiet, super::event::Event::Backlog(bin));
+        let backlog = &mut self.backlogs[bin];
+        (backlog.read, backlog.look) = (read, look);
+    }
+
+    /// How long host reads have used a bin's unit so far, and whether one waits for it.
+    fn use_by_reads(&mut self, bin: BinId) -> (Span, bool) {
+        let place = &self.places[bin];
+        let (group, cells) = (place.group, place.program);
+        let ledger = self.ledgers.of(group, cells);
+        ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);
+        let read = ledger.totals()[State::UnitHostRead as usize];
+        let waits = self.groups[group].reads_on(&self.ops, place.erase, true).next().is_some();
+        (read, waits)
+    }
+
+    pub(super) fn backlog_due(&mut self, bin: BinId, ticket: Ticket) {
+        if self.backlogs[bin].look != ticket {
+            return;
+        }
+        let batching = self.erase_batching.expect("only a drive that batches erases looks");
+        let (read, waits) = self.use_by_reads(bin);
+        if waits || read > self.backlogs[bin].read {
+            self.watch_backlog(bin, batching.quiet.span());
+        } else {
+            self.clear_backlog(bin);
+        }
+    }
+
+    /// All erases of a bin that wait begin, one after the other.
+    pub(super) fn clear_backlog(&mut self, bin: BinId) {
+        let backlog = &mut self.backlogs[bin];
+        backlog.look = Ticket::NONE;
+        for block in std::mem::take(&mut backlog.waiting) {
+            self.ask_erase(bin, block);
+        }
+    }
+}

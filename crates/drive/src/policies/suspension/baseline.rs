@@ -1,0 +1,16 @@
+//! Nothing makes way.
+
+use super::{Asked, Interruption, Interrupts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Goes on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {}
+
+impl Interrupts for Baseline {
+    fn interrupts(&self, _: &Asked) -> Interruption {
+        Interruption::GoOn
+    }
+}

@@ -1,0 +1,17 @@
+//! Deferred suspension (ATC'19): a step that has begun is given whole, so that each
+//! suspension follows at least one step.
+
+use super::{Asked, Interruption, Interrupts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Makes way at the end of its step.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DEs {}
+
+impl Interrupts for DEs {
+    fn interrupts(&self, _: &Asked) -> Interruption {
+        Interruption::AtStepEnd
+    }
+}

@@ -1,0 +1,107 @@
+"""Latencies and service times over multipliers, with their limits. Needs matplotlib."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape import picture
+from flashscape.act.conditions import LIMITS
+from flashscape.act.load import STREAMS
+from flashscape.errors import ConfigError, OutputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.act.search import Search
+
+_FORMS = ("svg", "png")
+_PERCENTILES = ("p95_ns", "p99_ns", "p99_9_ns")
+"""What the first three conditions limit: fewer than 5, 1 and 0.1 % are slower."""
+
+_COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77")
+_DPI = 150
+
+
+def form_of(path: str | Path) -> str:
+    """Whether a file's name asks for SVG or PNG; raise ConfigError, OutputError where neither."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in _FORMS:
+        raise ConfigError(f"{path}: a picture is called .svg or .png")
+    if not picture.is_available():
+        raise OutputError(
+            'no picture: matplotlib is not installed (pip install "flashscape[plot]")'
+        )
+    return form
+
+
+def drawn(search: Search, form: str) -> bytes:
+    """Draw what a search has found, as ``svg`` or ``png``."""
+    buffer = io.BytesIO()
+    with picture.quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(picture.STYLE):
+            # Without a date, so that equal searches draw equal files.
+            metadata = {"Date": None} if form == "svg" else {}
+            _draw(search).savefig(buffer, format=form, dpi=_DPI, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _draw(search: Search) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.8, 7.2), layout="constrained")
+    title = f"Aerospike Certification Tool on {picture.short(search.settings['drive'], 90)}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color="#555555")
+    latencies, services = figure.subplots(2, 1, sharex=True)
+    _latencies(latencies, search)
+    _services(services, search)
+    latencies.legend(loc="upper left", frameon=True, edgecolor="none")
+    for axes in (latencies, services):
+        _ratings(axes, search)
+    # Only now, so that the ratings are in it; the panel above has the same lines.
+    services.legend(loc="upper left", frameon=True, edgecolor="none")
+    multipliers = [trial.multiplier for trial in search.trials]
+    if max(multipliers) > 10 * min(multipliers):
+        services.set_xscale("log", base=2)
+    services.xaxis.set_major_formatter(lambda at, _: f"{at:g}x")
+    services.set_xlabel("multiplier")
+    return figure
+
+
+def _latencies(axes: Axes, search: Search) -> None:
+    axes.set_title("Small reads: percentiles, and where each would fail (dashed)")
+    axes.set_yscale("log")
+    rows = search.frame.drop_nulls("p95_ns")
+    for name, limit, colour in zip(_PERCENTILES, LIMITS, _COLOURS, strict=True):
+        label = name.removesuffix("_ns").replace("_", ".")
+        axes.plot(rows["multiplier"], rows[name], "o-", color=colour, markersize=3.5, label=label)
+        axes.axhline(limit.threshold_ns, color=colour, linestyle="--", linewidth=0.9)
+    axes.grid(which="major")
+    picture.log_durations(axes.yaxis)
+
+
+def _services(axes: Axes, search: Search) -> None:
+    axes.set_title("Mean service time over issue period: fails from 1 on")
+    axes.set_yscale("log")
+    measured = [trial for trial in search.trials if trial.services]
+    for at, (stream, colour) in enumerate(zip(STREAMS, _COLOURS, strict=True)):
+        points = [(t.multiplier, t.services[at]) for t in measured]
+        ratios = [service.mean_ns / service.period_ns for _, service in points]
+        where = [multiplier for multiplier, _ in points]
+        axes.plot(where, ratios, "o-", color=colour, markersize=3.5, label=stream.label)
+    axes.axhline(1.0, color="#2b2b2b", linestyle="--", linewidth=0.9)
+    axes.grid(which="major")
+    axes.yaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}")
+
+
+def _ratings(axes: Axes, search: Search) -> None:
+    ratings = (("performance", search.performance, "-"), ("stress", search.stress, ":"))
+    for name, rating, style in ratings:
+        if rating.multiplier:
+            label = f"{name} rating {rating.multiplier}x"
+            where = rating.multiplier
+            axes.axvline(where, color="#9a9a9a", linestyle=style, linewidth=1.4, label=label)
