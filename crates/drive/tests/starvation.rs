@@ -198,8 +198,11 @@ fn a_flush_says_which_program_it_waits_for() {
     assert_eq!(program.until.unwrap().as_ns(), 100 * US, "it is on the channel");
 }
 
-/// What parts of the oldest request wait for in the course of a run, and what is behind that.
-fn seen(experiment: &Experiment) -> Vec<(Stage, Option<(Stage, Option<OpKind>)>)> {
+/// A stage, and the stage and the operation of what is behind that.
+type Seen = (Stage, Option<(Stage, Option<OpKind>)>);
+
+/// What parts of the oldest request wait for in the course of a run.
+fn seen(experiment: &Experiment) -> Vec<Seen> {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = Run::new(experiment, &surveys, &mut |_| true).unwrap().unwrap();
     let mut seen = Vec::new();

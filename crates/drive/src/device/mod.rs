@@ -9,8 +9,8 @@
 //! operations, `array` starts and ends them on units, `channel` on channels;
 //! `read`, `write`, `discard` and `collect` are what requests and garbage
 //! collection make of them, `chain` the short way through a collection; `buffer` and
-//! `link` are the parts around. `census` and `whereabouts` only look: they say where a request
-//! stands (`standing`) and what is in its way.
+//! `link` are the parts around. `census`, `whereabouts` and `obstacles` only look: they say
+//! where a request stands (`standing`) and what is in its way.
 
 mod array;
 mod buffer;
@@ -24,6 +24,7 @@ mod discard;
 mod event;
 mod ledgers;
 mod link;
+mod obstacles;
 mod op;
 mod queue;
 mod read;
