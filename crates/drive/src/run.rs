@@ -2,7 +2,7 @@
 //! between them.
 
 use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
-use crate::device::{Completion, Device};
+use crate::device::{Completion, Device, RequestId};
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
@@ -13,7 +13,7 @@ use crate::snapshot::{Damaged, Snapshot};
 use crate::starvation::{Starved, Watch};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
-use host::{Command, HostError, Issue, Source, WorkloadConfig};
+use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
 use std::collections::VecDeque;
 
 /// Why a run ended early.
@@ -197,6 +197,8 @@ pub struct Run {
     backlog_bytes: u64,
     /// Looks for requests that starve, where that is asked for.
     watch: Option<Box<Watch>>,
+    /// When the next request starves; after all time where none is looked for.
+    starves_at: Instant,
 }
 
 impl Run {
@@ -261,6 +263,7 @@ impl Run {
             // What grows is copied to twice the room: both are there for a moment.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
+            starves_at: Instant::NEVER,
         };
         // So that small runs have begun when they are made.
         run.begin(1 << 16)?;
@@ -312,11 +315,10 @@ impl Run {
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
-            let starves = self.watch.as_ref().map_or(Instant::NEVER, |watch| watch.deadline());
-            if starves < own.unwrap_or(Instant::NEVER) && self.starves_first(starves)? {
+            if self.starves_at < Instant::NEVER && self.starves_before(own)? {
                 continue;
             }
-            if own.is_none() && self.device.scrubs_in_vain() && starves == Instant::NEVER {
+            if own.is_none() && self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER {
                 return self.end().map(|()| false);
             }
             match (self.device.next_due(), own) {
@@ -328,7 +330,7 @@ impl Run {
                         return Err(self.too_late(None));
                     }
                     self.measured.note_time(due, &mut self.device);
-                    let boundary = self.measured.next_boundary().min(LATEST).min(starves);
+                    let boundary = self.measured.next_boundary().min(LATEST).min(self.starves_at);
                     let until = own.map_or(boundary, |own| own.min(boundary));
                     self.device.step_while_quiet(until);
                 }
@@ -344,20 +346,44 @@ impl Run {
         Ok(true)
     }
 
-    /// A request starves at `at`, before any comes, unless what the drive does by then answers
-    /// it; returns whether it did.
+    /// Whether a request starves before the next one comes at `own` and before the drive does
+    /// anything, which may answer it. What is due at that very moment comes first.
+    #[cold]
     #[inline(never)]
-    fn starves_first(&mut self, at: Instant) -> Result<bool, RunError> {
-        if self.device.next_due().is_some_and(|due| due <= at) {
+    fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
+        let at = self.starves_at;
+        if [own, self.device.next_due()].into_iter().flatten().any(|due| due <= at) {
             return Ok(false);
         }
         self.measured.note_time(at, &mut self.device);
         self.device.wait(at);
         let watch = self.watch.as_mut().expect("it said so");
         let name = |index: u32| self.initiators[index as usize].source.name().to_owned();
-        match watch.starve(&mut self.device, name) {
+        let starved = watch.starve(&mut self.device, name);
+        self.starves_at = watch.deadline();
+        match starved {
             Some(starved) => Err(RunError::Starved(Box::new(starved))),
             None => Ok(true),
+        }
+    }
+
+    /// A request was submitted. Out of line, as few runs look for those that starve.
+    #[cold]
+    #[inline(never)]
+    fn watch_submitted(&mut self, id: RequestId, at: Instant, index: usize, kind: Kind) {
+        if let Some(watch) = &mut self.watch {
+            watch.submitted(id, at, index as u32, kind);
+            self.starves_at = watch.deadline();
+        }
+    }
+
+    /// Requests were answered; their ids were not given away again.
+    #[cold]
+    #[inline(never)]
+    fn watch_answered(&mut self, completions: &[Completion]) {
+        if let Some(watch) = &mut self.watch {
+            completions.iter().for_each(|one| watch.answered(one.id, one.finished));
+            self.starves_at = watch.deadline();
         }
     }
 
@@ -496,8 +522,8 @@ impl Run {
         if let Some(log) = &mut self.measured.log {
             log.submitted(id, request.number);
         }
-        if let Some(watch) = &mut self.watch {
-            watch.submitted(id, now, index as u32, request.command.kind);
+        if self.watch.is_some() {
+            self.watch_submitted(id, now, index, request.command.kind);
         }
         Ok(())
     }
@@ -556,9 +582,9 @@ impl Run {
             for completion in &completions {
                 // Before anything is submitted: the blame's slot is free for reuse.
                 self.measured.record(completion, self.device.blame(completion.id));
-                if let Some(watch) = &mut self.watch {
-                    watch.answered(completion.id, completion.finished);
-                }
+            }
+            if self.watch.is_some() {
+                self.watch_answered(&completions);
             }
             for completion in completions.drain(..) {
                 self.link.remove(completion.command.bytes);
