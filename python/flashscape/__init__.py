@@ -24,6 +24,7 @@ from flashscape.errors import (
     SpaceError,
     StarvationError,
     StarvedRequest,
+    StudyError,
     SweepInterrupted,
     TraceError,
 )
@@ -31,6 +32,7 @@ from flashscape.experiment import Experiment
 from flashscape.explain import explain
 from flashscape.latency import Latency
 from flashscape.mqsim import Imported, import_mqsim
+from flashscape.reproduce import Reproduction, reproduce
 from flashscape.requests import read_requests
 from flashscape.result import Result
 from flashscape.run import Observer, run
@@ -54,6 +56,7 @@ __all__ = [
     "PolicyError",
     "Preset",
     "Problem",
+    "Reproduction",
     "Result",
     "SimulatorError",
     "Snapshot",
@@ -61,6 +64,7 @@ __all__ = [
     "SpaceError",
     "StarvationError",
     "StarvedRequest",
+    "StudyError",
     "Sweep",
     "SweepInterrupted",
     "TraceError",
@@ -73,6 +77,7 @@ __all__ = [
     "policies",
     "presets",
     "read_requests",
+    "reproduce",
     "run",
     "schema",
     "sweep",

@@ -39,6 +39,15 @@ class ConfigError(FlashscapeError, ValueError):
         self.problems = [Problem(*problem) for problem in problems or []]
 
 
+class StudyError(FlashscapeError, ValueError):
+    """A study of a paper is not known, or its data and its code do not fit each other."""
+
+    def __init__(self, text: str, problems: list[Problem] | None = None) -> None:
+        super().__init__(text)
+        self.problems = problems or []
+        """Every fault of the study's files at once."""
+
+
 class TraceError(FlashscapeError, ValueError):
     """A trace is missing, damaged, ambiguous, or does not fit the drive."""
 

@@ -16,7 +16,7 @@ from flashscape.latency import KINDS, Latency
 from flashscape.requests import read_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
 
     import polars as pl
@@ -110,7 +110,7 @@ class Result:
         if not table.exists():
             raise OutputError(
                 f"{table}: is not there; the points of a sweep keep their tables only with "
-                "--tables (tables=True)"
+                "--tables (tables=True), and a study's those that its Run names"
             )
         try:
             frame = polars.read_parquet(table)
@@ -230,9 +230,9 @@ class Result:
             self.write_to(directory)
             self.draw_to(directory)
 
-    def write_to(self, directory: output.Directory) -> None:
-        """Write tables and summary, all or none; the summary last."""
-        directory.store(self._files())
+    def write_to(self, directory: output.Directory, tables: Iterable[str] = output.TABLES) -> None:
+        """Write tables (all, or those that are named) and summary, all or none; summary last."""
+        directory.store(self._files(tables))
 
     def draw_to(self, directory: output.Directory) -> None:
         """Add the picture, which takes longest and which results can do without."""
@@ -241,8 +241,8 @@ class Result:
         if picture.is_available() and self.groups():
             directory.add(output.PICTURE, picture.svg(self))
 
-    def _files(self) -> Iterator[tuple[str, bytes]]:
-        for name in output.TABLES:
+    def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        for name in tables:
             yield f"{name}.parquet", self._parquet(name)
         text = json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
         yield output.SUMMARY, text.encode()

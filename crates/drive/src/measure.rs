@@ -173,6 +173,7 @@ impl Measured {
     fn begin_if_warm(&mut self, due: Instant, device: &mut Device) {
         if due >= self.warm_up_time && self.completions >= self.warm_up_requests {
             device.wait(self.warm_up_time.max(device.now()));
+            device.begin_counting();
             self.begin = Some(Mark::of(device));
         }
     }

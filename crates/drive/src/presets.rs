@@ -24,6 +24,7 @@ macro_rules! presets {
 
 presets! {
     "dc-tlc": "a modern TLC data-center drive",
+    "atc19": "the low-latency drive of Practical Erase Suspension (USENIX ATC 2019)",
     "atc08": "the baseline of Design Tradeoffs for SSD Performance (USENIX ATC 2008)",
 }
 

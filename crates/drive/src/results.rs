@@ -57,6 +57,7 @@ pub fn summary(
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
+        "collection": collection(measured),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": spread(&measured.unit_utilisation()),
@@ -126,9 +127,23 @@ fn flash(measured: &Measured) -> Value {
     table.insert("commands".into(), counters.total().into());
     table.insert("erase_suspensions".into(), counters.suspensions.into());
     table.insert("program_suspensions".into(), counters.program_suspensions.into());
+    table.insert("erase_deferrals".into(), counters.deferrals.into());
+    table.insert("program_deferrals".into(), counters.program_deferrals.into());
     table.insert("extra_ramps".into(), counters.extra_ramps.into());
     table.insert("extra_pulses".into(), counters.extra_pulses.into());
     table.into()
+}
+
+/// Blocks that were collected, and how long that took from the choice of a block to the end of
+/// its erase.
+fn collection(measured: &Measured) -> Value {
+    let counters = measured.counters();
+    let (blocks, took) = (counters.collections, counters.collecting.as_ns());
+    json!({
+        "blocks": blocks,
+        "mean_ns": (blocks > 0).then(|| took as f64 / blocks as f64),
+        "max_ns": (blocks > 0).then(|| counters.longest_collection.as_ns()),
+    })
 }
 
 /// Bytes programmed over bytes that hosts wrote, in all and by source; null where

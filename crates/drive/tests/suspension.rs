@@ -202,6 +202,11 @@ fn each_scheme_makes_way_inside_a_pulse_in_its_own_way() {
         let end = if scheme == "baseline" { end - 125 } else { end };
         assert_eq!((finished, end), (vec![answered], erased), "{scheme}");
         assert_eq!(strain(&bench), worn, "{scheme}");
+        let counters = bench.device.counters();
+        assert_eq!(counters.deferrals, u64::from(scheme == "d-es"), "{scheme}");
+        // The victim is chosen when the write opens a block, at its beginning.
+        assert_eq!(counters.collections, 1);
+        assert_eq!(counters.longest_collection.as_ns() / US, erased, "{scheme}");
     }
 }
 

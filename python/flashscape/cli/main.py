@@ -25,6 +25,7 @@ from flashscape.errors import (
     Interrupted,
     PolicyError,
     SnapshotError,
+    StudyError,
     SweepInterrupted,
     TraceError,
 )
@@ -36,6 +37,7 @@ _COMMANDS = {
     "sweep": "Run variations of an experiment over the cores.",
     "compare": "Set runs side by side; a winner only where significant.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",
+    "reproduce": "Run a paper's experiments and judge its claims.",
     "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
     "explain": "Say where the tail of a run comes from.",
     "snapshot": "Keep a drive, to start runs from it.",
@@ -152,7 +154,7 @@ def failed(error: Exception) -> int:
     """Say what went wrong; return the exit code."""
     if os.environ.get(_TRACEBACK):
         raise error
-    if isinstance(error, (ConfigError, PolicyError, SnapshotError, TraceError)):
+    if isinstance(error, (ConfigError, PolicyError, SnapshotError, StudyError, TraceError)):
         _say(str(error))
         return 2
     if isinstance(error, FlashscapeError):

@@ -51,6 +51,8 @@ class Point:
     """Of a file with the drive when it is filled and aged, at most."""
     fault: str | None = None
     """Why it cannot be run."""
+    tables: tuple[str, ...] = ()
+    """Those that are kept of its results, besides the summary."""
 
 
 class _Fault(NamedTuple):
@@ -64,8 +66,9 @@ class _Fault(NamedTuple):
 class Points:
     """The points of a design, and what is wrong with some of them."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: Design, tables: tuple[str, ...] = ()) -> None:
         self.design = design
+        self._tables = tables
         self.points: list[Point] = []
         self.faults: dict[Problem, _Fault] = {}
         self.available_bytes: int | None = None
@@ -101,8 +104,7 @@ class Points:
         for seed in self._seeds():
             if seed is not None:
                 config["seed"] = seed
-            alike = preparation and inputs.short(f"{config['seed']} {preparation}")
-            self._append(combination, varied, config, derived, seed, alike)
+            self._append(combination, varied, config, derived, seed, preparation)
         return None
 
     def _seeds(self) -> Sequence[int | None]:
@@ -134,11 +136,8 @@ class Points:
                 values={path: written.get(path, effective[path]) for path in effective},
                 amounts=effective,
                 experiment=varied if seed is None else varied.over({"seed": seed}),
-                key=inputs.key(config),
-                memory_bytes=derived["memory_bytes"]["total"],
-                effort=effort(config, derived),
-                preparation=preparation,
-                kept_bytes=sharing.kept_bytes(derived["memory_bytes"]["map"]),
+                **demands(config, derived, preparation),
+                tables=self._tables,
             )
         )
 
@@ -220,6 +219,19 @@ class Points:
         if seed is not None:
             parts.append(f"seed={seed}")
         return ", ".join(parts) or "base"
+
+
+def demands(
+    config: dict[str, Any], derived: dict[str, Any], preparation: str | None
+) -> dict[str, Any]:
+    """What of a point follows from its complete configuration: its key, and what it takes."""
+    return {
+        "key": inputs.key(config),
+        "memory_bytes": derived["memory_bytes"]["total"],
+        "effort": effort(config, derived),
+        "preparation": preparation and inputs.short(f"{config['seed']} {preparation}"),
+        "kept_bytes": sharing.kept_bytes(derived["memory_bytes"]["map"]),
+    }
 
 
 def refuse(reading: Reading, points: Points | None) -> None:

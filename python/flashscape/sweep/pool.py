@@ -153,11 +153,10 @@ class _Worker:
 class Pool:
     """Workers that share an agenda."""
 
-    def __init__(self, store: Store, watcher: Watcher, agenda: Agenda, *, tables: bool) -> None:
+    def __init__(self, store: Store, watcher: Watcher, agenda: Agenda) -> None:
         self._store = store
         self._watcher = watcher
         self._agenda = agenda
-        self._tables = tables
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         self._parked: list[_Worker] = []
@@ -262,7 +261,7 @@ class Pool:
             "key": task.key,
             "experiment": task.experiment.as_json(),
             "start": self._agenda.start(task),
-            "tables": self._tables,
+            "tables": list(task.tables),
         }
 
     def _bury(self, worker: _Worker) -> None:

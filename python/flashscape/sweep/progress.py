@@ -32,8 +32,10 @@ class Lines:
     _tells_all = True
     """Also of what went well."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, noun: str = "point", failed: str = "failed") -> None:
         self._console = console
+        self._noun = noun
+        self._failed = failed
         self._done = 0
         self._total = 0
         self._effort_left = 0.0
@@ -44,12 +46,16 @@ class Lines:
         self._began = time.monotonic()
 
     @staticmethod
-    def on_stderr() -> Lines:
-        """What suits the standard error: a bar on a terminal."""
+    def on_stderr(noun: str = "point", failed: str = "failed") -> Lines:
+        """What suits the standard error: a bar on a terminal.
+
+        A point is called ``noun``, and one that has ended with an error has ``failed``.
+        """
         from rich.console import Console
 
         console = Console(stderr=True, highlight=False)
-        return Bar(console) if console.is_terminal else Lines(console)
+        how = Bar if console.is_terminal else Lines
+        return how(console, noun, failed)
 
     def checking(self, done: int, of: int) -> None:
         """Say nothing: checking takes milliseconds a point."""
@@ -63,7 +69,7 @@ class Lines:
         self._effort_left = sum(self._effort_of.values())
         self._jobs = begin.jobs
         self._began = time.monotonic()
-        for line in announcement(begin):
+        for line in announcement(begin, self._noun):
             self._print(line)
 
     def prepared(self, prepared: Prepared) -> None:
@@ -76,12 +82,12 @@ class Lines:
                 self._effort_of[point.number] += more
                 self._effort_left += more
             self._print(
-                f"note: {len(group.points)} points fill and age drives of their own, as the one "
-                f"that they were to share was lost: {prepared.lost}"
+                f"note: {len(group.points)} {self._noun}s fill and age drives of their own, as the "
+                f"one that they were to share was lost: {prepared.lost}"
             )
         elif self._tells_all:
             took = units.duration(prepared.cpu_seconds * 1e9)
-            self._print(f"the drive of {len(group.points)} points: {took}")
+            self._print(f"the drive of {len(group.points)} {self._noun}s: {took}")
 
     def _has_done(self, number: int) -> None:
         effort = self._effort_of.get(number, 0.0)
@@ -99,7 +105,7 @@ class Lines:
     def _line(self, ended: Ended) -> str:
         counted = f"[{self._done}/{self._total}] {ended.point.name}"
         if ended.error is not None:
-            return f"{counted}: failed: {ended.error}"
+            return f"{counted}: {self._failed}: {ended.error}"
         left = self.seconds_left({})
         more = "" if left is None or self._done == self._total else f", about {clock(left)} left"
         return f"{counted}: {units.duration(ended.cpu_seconds * 1e9)}{more}"
@@ -129,8 +135,8 @@ class Bar(Lines):
 
     _tells_all = False
 
-    def __init__(self, console: Console) -> None:
-        super().__init__(console)
+    def __init__(self, console: Console, noun: str = "point", failed: str = "failed") -> None:
+        super().__init__(console, noun, failed)
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._checking_since = time.monotonic()
@@ -153,7 +159,7 @@ class Bar(Lines):
         if time.monotonic() - self._drawn < _DRAW_SECONDS:
             return
         left = self.seconds_left(shares)
-        text = f"{self._done}/{self._total} points"
+        text = f"{self._done}/{self._total} {self._noun}s"
         if left is not None:
             text += f", about {clock(left)} left"
         under_way = sum(share for number, share in shares.items() if number > 0)
@@ -194,12 +200,12 @@ class Bar(Lines):
         self._progress.start()
 
 
-def announcement(begin: Begin) -> list[str]:
-    """What a start of a sweep is going to do, in sentences."""
+def announcement(begin: Begin, noun: str = "point") -> list[str]:
+    """What a start of a sweep is going to do, in sentences; a point is called ``noun``."""
     lines = []
     invalid = sum(point.fault is not None for point in begin.points)
     count = len(begin.points)
-    parts = [f"{count:,} point{'s' if count != 1 else ''}"]
+    parts = [f"{count:,} {noun}{'s' if count != 1 else ''}"]
     if invalid:
         parts.append(f"{invalid:,} impossible and skipped")
     if begin.alike:
@@ -214,7 +220,7 @@ def announcement(begin: Begin) -> list[str]:
     else:
         parts.append("nothing to run")
     lines.append("; ".join(parts))
-    lines += sharing.announcement(begin.shared)
+    lines += sharing.announcement(begin.shared, noun)
     if begin.available is not None and begin.jobs < min(begin.asked, len(begin.to_run)):
         lines.append(
             f"note: {begin.jobs} instead of {begin.asked} jobs, as the drives of more would "
@@ -222,7 +228,7 @@ def announcement(begin: Begin) -> list[str]:
         )
     if begin.left_over:
         lines.append(
-            f"note: {begin.left_over:,} earlier points are no longer part of the sweep; "
+            f"note: {begin.left_over:,} earlier {noun}s are no longer asked for; "
             "they stay in the directory and are not in its results"
         )
     return lines

@@ -32,7 +32,9 @@ def _units() -> dict[str, tuple[str, Decimal]]:
     return units
 
 
-_UNITS = _units()
+UNITS = _units()
+"""Of each unit what it measures, and how much of that it is."""
+
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(\S.*?)\s*")
 
 
@@ -50,7 +52,7 @@ def quantity(value: Any) -> Quantity | None:
     if found is None:
         return None
     number, name = found.groups()
-    unit = _UNITS.get(" ".join(name.split()))
+    unit = UNITS.get(" ".join(name.split()))
     return None if unit is None else Quantity(Decimal(number) * unit[1], unit[0])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flashscape import signals
+from flashscape import output, signals
 from flashscape.errors import ConfigError, OutputError, SweepInterrupted
 from flashscape.sweep import reading, sharing
 from flashscape.sweep.agenda import Agenda
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from flashscape.experiment import Experiment, Overrides
+    from flashscape.sweep.check import Point
     from flashscape.sweep.design import Design
     from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.reading import Reading
@@ -79,9 +80,15 @@ class Begin:
     """What a start of a sweep is going to do."""
 
     def __init__(
-        self, store: Store, points: Points, *, jobs: int | None, tables: bool, share: bool
+        self,
+        store: Store,
+        points: Sequence[Point],
+        available_bytes: int | None,
+        *,
+        jobs: int | None,
+        share: bool,
     ) -> None:
-        self.points = points.points
+        self.points = points
         valid = [point for point in self.points if point.key is not None]
         distinct = {str(point.key): point for point in reversed(valid)}
         self.alike = len(valid) - len(distinct)
@@ -90,10 +97,10 @@ class Begin:
         """Keys of points that were run before."""
         self.without_tables: set[str] = set()
         """Keys of points that were run before, but not as is wanted now."""
-        for key in distinct:
+        for key, point in distinct.items():
             if (done := store.done(key)) is None:
                 continue
-            lacking = tables and done.summary is not None and not store.has_tables(key)
+            lacking = done.summary is not None and not store.has_tables(key, point.tables)
             (self.without_tables if lacking else self.kept).add(key)
         self.left_over = len(store.keys() - set(distinct))
         """Points that the directory has and the sweep no longer."""
@@ -101,7 +108,7 @@ class Begin:
         self.to_run = sorted(to_run, key=lambda point: point.number)
         self.asked = jobs or cores()
         self.jobs = self.asked
-        self.available = points.available_bytes
+        self.available = available_bytes
         self.shared = sharing.share(self.to_run if share else (), sharing.free_bytes(store.folder))
 
     def fit(self) -> None:
@@ -253,25 +260,29 @@ def run_sweep(
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a sweep needs at least one process")
     observer = _observer(progress)
-    points = checked(read, observer, skip_invalid=skip_invalid)
+    wanted = output.TABLES if tables else ()
+    points = checked(read, observer, skip_invalid=skip_invalid, tables=wanted)
     # Without a place of its own a sweep lives as long as the process.
-    place: str | PathLike[str] = out if out is not None else _temporary()
+    place: str | PathLike[str] = out if out is not None else temporary()
     with Store.claim(place) as store:
         if retry_failed:
             _forget_failures(store, points)
-        begin = Begin(store, points, jobs=jobs, tables=tables, share=share)
-        begin.fit()
-        manifest = _manifest(points)
-        store.write(MANIFEST, _as_bytes(manifest))
-        return _run(store, manifest, begin, observer, tables=tables)
+        begin = Begin(store, points.points, points.available_bytes, jobs=jobs, share=share)
+        return run_points(store, _manifest(points), begin, observer)
 
 
-def checked(read: Reading, observer: SweepObserver, *, skip_invalid: bool) -> Points:
+def checked(
+    read: Reading,
+    observer: SweepObserver,
+    *,
+    skip_invalid: bool,
+    tables: tuple[str, ...] = (),
+) -> Points:
     """Check every point; raise ConfigError with all faults of the file and of the points."""
     if read.design is None:
         refuse(read, None)
         raise AssertionError("what could not be read has a fault")
-    points = Points(read.design)
+    points = Points(read.design, tables)
     with _ending(observer):
         points.check(observer.checking)
     if read.problems or not skip_invalid or len(points.invalid) == len(points.points):
@@ -289,19 +300,20 @@ def _ending(observer: SweepObserver) -> Iterator[None]:
         raise
 
 
-def _run(
-    store: Store, manifest: dict[str, Any], begin: Begin, observer: SweepObserver, *, tables: bool
+def run_points(
+    store: Store, manifest: dict[str, Any], begin: Begin, observer: SweepObserver
 ) -> Sweep:
+    """Run what is not there yet of the points that a manifest lists; raise SweepInterrupted."""
     from flashscape.sweep.pool import Pool
 
+    begin.fit()
+    store.write(MANIFEST, _as_bytes(manifest))
     desk = _Desk(observer)
     interrupted = False
     try:
         if begin.to_run:
             # Processes start while the terminal is made ready.
-            Pool(store, desk, begin.agenda(), tables=tables).run(
-                begin.jobs, before=lambda: observer.begins(begin)
-            )
+            Pool(store, desk, begin.agenda()).run(begin.jobs, before=lambda: observer.begins(begin))
         else:
             observer.begins(begin)
     except KeyboardInterrupt:
@@ -364,20 +376,25 @@ def _manifest(points: Points) -> dict[str, Any]:
         "told_by_name": sorted(design.told_by_name),
         "seeded": design.is_seeded,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "points": [
-            {
-                "point": point.number,
-                "name": point.name,
-                "variation": point.variation,
-                "seed": point.seed,
-                "values": point.values,
-                "amounts": point.amounts,
-                "key": point.key,
-                "fault": point.fault,
-            }
-            for point in points.points
-        ],
+        "points": listed(points.points),
     }
+
+
+def listed(points: Sequence[Point]) -> list[dict[str, Any]]:
+    """Points as a manifest has them."""
+    return [
+        {
+            "point": point.number,
+            "name": point.name,
+            "variation": point.variation,
+            "seed": point.seed,
+            "values": point.values,
+            "amounts": point.amounts,
+            "key": point.key,
+            "fault": point.fault,
+        }
+        for point in points
+    ]
 
 
 def _as_bytes(manifest: dict[str, Any]) -> bytes:
@@ -391,10 +408,11 @@ def _forget_failures(store: Store, points: Points) -> None:
 
 
 _kept: list[TemporaryDirectory[str]] = []
-"""Directories of sweeps that nobody named; they go with the process."""
+"""Directories that nobody named."""
 
 
-def _temporary() -> str:
+def temporary() -> str:
+    """A directory for results that nobody has named a place for; it goes with the process."""
     from tempfile import TemporaryDirectory
 
     _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))

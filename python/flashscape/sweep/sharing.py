@@ -105,17 +105,17 @@ def free_bytes(folder: Path) -> int | None:
         return None
 
 
-def announcement(shared: Shared) -> list[str]:
-    """What is shared and what is not, in sentences."""
+def announcement(shared: Shared, noun: str = "point") -> list[str]:
+    """What is shared and what is not, in sentences; a point is called ``noun``."""
     lines = []
     if groups := shared.groups:
         points = _points(groups)
         drives = "one drive that is" if len(groups) == 1 else f"{len(groups):,} drives that are"
-        lines.append(f"{points:,} points start from {drives} filled and aged once")
+        lines.append(f"{points:,} {noun}s start from {drives} filled and aged once")
     if left_out := shared.left_out:
         most = max(group.bytes for group in left_out)
         lines.append(
-            f"note: {_points(left_out):,} points fill and age drives of their own that they could "
+            f"note: {_points(left_out):,} {noun}s fill and age drives of their own that they could "
             f"share: a file of {units.size(most)} is more than half of what the disk has free"
         )
     return lines

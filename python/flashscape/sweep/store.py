@@ -5,6 +5,7 @@ sweep.parquet          all results, once a sweep has ended
 sweep.svg              a picture, on demand
 points/KEY/            a point: summary.json, with --tables its tables
 points/KEY/failed.json why it could not be run to its end
+points/KEY/partial/    what it had measured until then, where that is known
 drives/                drives that points share, while a sweep runs
 """
 
@@ -25,7 +26,7 @@ from flashscape.result import Result
 from flashscape.sweep import inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flashscape.snapshot import Snapshot
 
@@ -35,6 +36,7 @@ PICTURE = "sweep.svg"
 POINTS = "points"
 DRIVES = "drives"
 FAILED = "failed.json"
+PARTIAL = "partial"
 _LOCK = ".lock"
 _IS_NAME = re.compile(rf"[0-9a-f]{{{inputs.DIGITS}}}").fullmatch
 """How points and drives are called: nothing of another name is ever taken away."""
@@ -60,6 +62,8 @@ class Done(NamedTuple):
     summary: dict[str, Any] | None
     error: str | None
     """Why it has none."""
+    kind: str = ""
+    """The type of the exception that says so; empty where it is not known."""
 
 
 class Store:
@@ -153,10 +157,16 @@ class Store:
             each.name for each in self.points.iterdir() if _IS_NAME(each.name) and each.is_dir()
         }
 
-    def has_tables(self, key: str) -> bool:
-        """Whether a point was kept with its tables."""
+    def has_tables(self, key: str, tables: Iterable[str]) -> bool:
+        """Whether a point was kept with these tables."""
         folder = self.path_of(key)
-        return all((folder / f"{name}.parquet").exists() for name in output.TABLES)
+        return all((folder / f"{name}.parquet").exists() for name in tables)
+
+    def partial(self, key: str) -> Result | None:
+        """What a point that failed had measured until then; None where that is not known."""
+        with contextlib.suppress(OutputError):
+            return Result.load(self.path_of(key) / PARTIAL)
+        return None
 
     def done(self, key: str) -> Done | None:
         """What is kept of a point; None where it is not there or damaged."""
@@ -167,7 +177,7 @@ class Store:
             return None
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             failed = json.loads((folder / FAILED).read_text(encoding="utf-8"))
-            return Done(None, str(failed["error"]))
+            return Done(None, str(failed["error"]), str(failed.get("type", "")))
         return None
 
     def manifest(self) -> dict[str, Any]:
@@ -192,20 +202,33 @@ class Store:
             (self.folder / name).unlink()
 
 
-def keep(points: Path, key: str, result: Result, *, tables: bool) -> None:
-    """Keep a point's results, whole or not at all; raise OutputError."""
+def keep(points: Path, key: str, result: Result, tables: Sequence[str]) -> None:
+    """Keep a point's results with these tables, whole or not at all; raise OutputError."""
     with Directory.claim(points / key, force=True) as directory:
         if tables:
-            result.write_to(directory)
+            result.write_to(directory, tables)
         else:
             directory.store([(output.SUMMARY, _compact(result.summary))])
         (directory.path / FAILED).unlink(missing_ok=True)
+        shutil.rmtree(directory.path / PARTIAL, ignore_errors=True)
 
 
-def keep_failure(points: Path, key: str, error: str) -> None:
-    """Keep why a point has no results; raise OutputError."""
+def keep_failure(
+    points: Path,
+    key: str,
+    error: str,
+    kind: str = "",
+    partial: Result | None = None,
+    tables: Sequence[str] = (),
+) -> None:
+    """Keep why a point has no results, and what it had measured until then; raise OutputError.
+
+    ``kind`` is the type of the exception: how a run ends may be what a study is after.
+    """
     with Directory.claim(points / key, force=True) as directory:
-        directory.add(FAILED, _compact({"error": error}))
+        if partial is not None:
+            keep(directory.path, PARTIAL, partial, tables)
+        directory.add(FAILED, _compact({"error": error, "type": kind}))
 
 
 def keep_drive(file: Path, drive: Snapshot) -> None:

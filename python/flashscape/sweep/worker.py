@@ -166,6 +166,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     points, key = Path(order["points"]), order["key"]
     began = time.process_time()
     error: str | None = None
+    kind, partial = "", None
     lasting = True
     try:
         experiment = Unchecked.from_json(order["experiment"]).checked()
@@ -176,7 +177,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
             _refuse_changed(experiment, key)
             raise
         _refuse_changed(experiment, key)
-        store.keep(points, key, result, tables=order["tables"])
+        store.keep(points, key, result, order["tables"])
     except OutputError as full:
         return {"stopped": str(full)}
     except _ChangedError as changed:
@@ -189,16 +190,16 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         error, lasting = str(damaged), False
     except TraceError as refused:
         # What belongs to no line is a fault of reading, which may go as it came.
-        error, lasting = str(refused), refused.line is not None
-    except FlashscapeError as refused:
-        error = str(refused)
+        error, kind, lasting = str(refused), "TraceError", refused.line is not None
+    except FlashscapeError as ended:
+        error, kind, partial = str(ended), type(ended).__name__, getattr(ended, "result", None)
     except MemoryError:
         error, lasting = "out of memory; fewer --jobs leave more to each", False
     except Exception as bug:
         error, lasting = f"this is a bug of flashscape: {type(bug).__name__}: {bug}", False
     if error is not None and lasting:
         try:
-            store.keep_failure(points, key, error)
+            store.keep_failure(points, key, error, kind, partial, order["tables"])
         except OutputError as full:
             return {"stopped": str(full)}
     return {"ended": key, "error": error, "cpu_seconds": time.process_time() - began}

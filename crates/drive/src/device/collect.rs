@@ -9,7 +9,7 @@ use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner, PayloadId};
 use super::space::SpaceSnapshot;
-use engine::{Span, Ticket, bits};
+use engine::{Instant, Span, Ticket, bits};
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
 use metrics::Holder;
 use nand::GroupId;
@@ -47,6 +47,8 @@ pub struct Job {
     pace: u32,
     /// Victims that were read whole and wait to be erased.
     draining: Vec<BlockId>,
+    /// Victims of collection that are not erased yet, and when each was chosen.
+    chosen: Vec<(BlockId, Instant)>,
 }
 
 impl Job {
@@ -246,7 +248,9 @@ impl Device {
             self.reserve(bin, group);
         }
         let pace = self.pace_of(victim);
+        let now = self.now;
         let job = &mut self.jobs[bin];
+        job.chosen.push((victim, now));
         job.victim = Some(victim);
         job.scrubs = false;
         job.collected = true;
@@ -530,7 +534,13 @@ impl Device {
     pub(super) fn erased(&mut self, op: OpId) {
         let block = self.ops[op].block;
         let bin = self.ops[op].bin;
-        self.jobs[bin].erases -= 1;
+        let job = &mut self.jobs[bin];
+        job.erases -= 1;
+        // Scrubbed blocks are not among them.
+        if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
+            let (_, since) = job.chosen.swap_remove(place);
+            self.counters.collected(self.now - since);
+        }
         self.ftl.erase(block);
         self.audit_erase(block);
         self.unreserve(bin);

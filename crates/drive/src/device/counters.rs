@@ -1,5 +1,6 @@
 //! What the flash did.
 
+use engine::Span;
 use metrics::{HOLDERS, Holder};
 use nand::Strain;
 
@@ -39,10 +40,21 @@ impl OpKind {
 pub struct Counters {
     commands: [[u64; HOLDERS]; KINDS],
     planes: [[u64; HOLDERS]; KINDS],
+    /// Blocks collected; how long that took in all, from the choice of the block to the end
+    /// of its erase; and the longest.
+    pub collections: u64,
+    /// See `collections`.
+    pub collecting: Span,
+    /// See `collections`.
+    pub longest_collection: Span,
     /// How often an erase made way.
     pub suspensions: u64,
     /// How often a program made way.
     pub program_suspensions: u64,
+    /// Erases, and programs, that had a read wait for the end of a step.
+    pub deferrals: u64,
+    /// See `deferrals`.
+    pub program_deferrals: u64,
     /// Pairs of ramp and recovery that interruptions added.
     pub extra_ramps: u64,
     /// Pulses that were given up and are asserted again as a whole.
@@ -55,6 +67,19 @@ impl Counters {
     pub fn count(&mut self, kind: OpKind, holder: Holder, planes: u32) {
         self.commands[kind as usize][holder as usize] += 1;
         self.planes[kind as usize][holder as usize] += u64::from(planes);
+    }
+    /// A block was collected.
+    pub fn collected(&mut self, took: Span) {
+        self.collections += 1;
+        self.collecting += took;
+        self.longest_collection = self.longest_collection.max(took);
+    }
+    /// An erase, or a program, has a read wait for the end of a step for the first time.
+    pub fn deferred(&mut self, is_program: bool) {
+        match is_program {
+            true => self.program_deferrals += 1,
+            false => self.deferrals += 1,
+        }
     }
     /// An erase, or a program, made way.
     pub fn suspended(&mut self, is_program: bool) {
@@ -85,7 +110,8 @@ impl Counters {
         let but_erases = &self.commands[..OpKind::Erase as usize];
         but_erases.iter().map(|of| of.iter().sum::<u64>() - of[Holder::Scrub as usize]).sum()
     }
-    /// What was added since `earlier`.
+    /// What was added since `earlier`, but for the longest collection, which is one since
+    /// [`super::Device::begin_counting`].
     pub fn since(&self, earlier: &Self) -> Self {
         let minus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {
             std::array::from_fn(|kind| {
@@ -95,6 +121,11 @@ impl Counters {
         Self {
             commands: minus(&self.commands, &earlier.commands),
             planes: minus(&self.planes, &earlier.planes),
+            collections: self.collections - earlier.collections,
+            collecting: self.collecting - earlier.collecting,
+            longest_collection: self.longest_collection,
+            deferrals: self.deferrals - earlier.deferrals,
+            program_deferrals: self.program_deferrals - earlier.program_deferrals,
             suspensions: self.suspensions - earlier.suspensions,
             program_suspensions: self.program_suspensions - earlier.program_suspensions,
             extra_ramps: self.extra_ramps - earlier.extra_ramps,

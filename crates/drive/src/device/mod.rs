@@ -581,6 +581,10 @@ impl Device {
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
+    /// What is the longest is the longest from now on.
+    pub fn begin_counting(&mut self) {
+        self.counters.longest_collection = Span::ZERO;
+    }
     /// Bytes that commands and what they cause take while they are under way.
     pub fn bytes_under_way(&self) -> u64 {
         self.ops.bytes() + self.requests.bytes()

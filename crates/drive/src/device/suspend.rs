@@ -57,6 +57,8 @@ pub struct Working {
     resumed: Instant,
     entered: Instant,
     suspensions: u32,
+    /// Whether a read had to wait for the end of a step.
+    is_deferred: bool,
     /// Reads that have asked since it last went on, and when the first did.
     asking: u32,
     asked_at: Instant,
@@ -100,6 +102,8 @@ enum Reply {
     Deaf,
     /// It is asked again at this time.
     Later(Instant),
+    /// It makes way at the end of its step, if it comes to one before its end.
+    AtStepEnd(Instant),
     MakesWay,
     Stops(Stop),
 }
@@ -118,19 +122,12 @@ impl Device {
 
     /// The operations of a group that have begun and may make way, or have made way.
     pub(super) fn working_in(&self, group: GroupId) -> impl Iterator<Item = WorkingView> + '_ {
-        self.working[group].iter().map(|working| {
-            let pulses = self.pulses(working);
-            let ends = || {
-                let (progress, entered) = working.at(pulses, self.now);
-                entered + progress.to_end(pulses)
-            };
-            WorkingView {
-                op: working.op,
-                began: working.began,
-                ends: (working.stage == Stage::AtWork).then(ends),
-                is_aside: matches!(working.stage, Stage::Aside { .. }),
-                suspensions: working.suspensions,
-            }
+        self.working[group].iter().map(|working| WorkingView {
+            op: working.op,
+            began: working.began,
+            ends: (working.stage == Stage::AtWork).then(|| self.ends(working)),
+            is_aside: matches!(working.stage, Stage::Aside { .. }),
+            suspensions: working.suspensions,
         })
     }
 
@@ -163,6 +160,7 @@ impl Device {
             resumed: now,
             entered: now,
             suspensions: 0,
+            is_deferred: false,
             asking: 0,
             asked_at: now,
             stage: Stage::AtWork,
@@ -275,9 +273,23 @@ impl Device {
         match self.reply(&working) {
             Reply::Deaf => {}
             Reply::Later(at) => self.look_at(group, place, at),
+            Reply::AtStepEnd(at) => {
+                if !working.is_deferred {
+                    self.working[group][place].is_deferred = true;
+                    self.counters.deferred(working.is_program);
+                }
+                if at < self.ends(&working) {
+                    self.look_at(group, place, at);
+                }
+            }
             Reply::MakesWay => self.make_way(group, place),
             Reply::Stops(how) => self.stop(group, place, how),
         }
+    }
+
+    /// When an operation that is at work is over if nothing interrupts it.
+    fn ends(&self, working: &Working) -> Instant {
+        working.entered + working.progress.to_end(self.pulses(working))
     }
 
     /// What an operation, as it is now, does about the reads that have asked it.
@@ -286,7 +298,7 @@ impl Device {
         if working.suspensions >= rules.most {
             return Reply::Deaf;
         }
-        let ends = working.entered + working.progress.to_end(pulses);
+        let ends = self.ends(working);
         let may_from = working.resumed + rules.gap;
         if now < may_from {
             return if may_from < ends { Reply::Later(may_from) } else { Reply::Deaf };
@@ -314,12 +326,11 @@ impl Device {
             urgent: op.is_collection() && self.class_of(op.bin) != Class::Soft,
         });
         let stop = match answer {
-            Interruption::GoOn | Interruption::AtStepEnd
-                if answer == Interruption::GoOn || !at_safe_point =>
-            {
+            Interruption::GoOn => {
                 return if safe_at < ends { Reply::Later(safe_at) } else { Reply::Deaf };
             }
-            Interruption::GoOn | Interruption::AtStepEnd => return Reply::MakesWay,
+            Interruption::AtStepEnd if at_safe_point => return Reply::MakesWay,
+            Interruption::AtStepEnd => return Reply::AtStepEnd(safe_at),
             Interruption::Cancel => Stop::Cancel,
             Interruption::Suspend => Stop::Suspend,
             Interruption::Freeze => Stop::Freeze,

@@ -1,0 +1,134 @@
+"""``flashscape reproduce``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashscape import output
+from flashscape.cli import options
+from flashscape.reproduce.api import TRACES, reproduce
+from flashscape.reproduce.claims import PROFILES
+
+if TYPE_CHECKING:
+    from flashscape.reproduce import Reproduction
+
+
+@click.command("reproduce")
+@click.argument("paper", required=False, metavar="[PAPER[/EXHIBIT]]")
+@click.option(
+    "--profile",
+    type=click.Choice(PROFILES),
+    default="short",
+    show_default=True,
+    help="Minutes for a whole paper, or enough requests for p99.999.",
+)
+@click.option(
+    "--out",
+    type=options.Named(path_type=Path),
+    metavar="DIR",
+    help="Keep plots, tables, experiments, a report and finished runs, which are not made again.",
+)
+@click.option(
+    "--json",
+    "document",
+    type=options.Named(path_type=Path),
+    metavar="FILE",
+    help="Write every claim with its figures and verdict; an earlier such file is replaced.",
+)
+@click.option(
+    "--traces",
+    type=options.Named(path_type=Path),
+    default=TRACES,
+    show_default=True,
+    metavar="DIR",
+    help="Where the traces of papers are that do not ship with flashscape.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a claim is missed or direction.")
+@click.option("--quiet", is_flag=True, help="No progress, no tables.")
+def command(
+    paper: str | None,
+    profile: str,
+    out: Path | None,
+    document: Path | None,
+    traces: Path,
+    jobs: int | None,
+    strict: bool,
+    quiet: bool,
+) -> int:
+    """Run a paper's experiments and judge its claims; without PAPER list what there is.
+
+    Each claim gets a verdict: reproduced (within bounds that ship as data), direction
+    (right order, wrong size), missed, not-run (a trace is absent, or the profile is too
+    short to tell) or context (no number to check). The exit code is 0 where every run
+    could be made, whatever the verdicts.
+
+    \b
+    flashscape reproduce erase-suspension/figure-4
+    flashscape reproduce erase-suspension --profile full --out results
+    """  # noqa: D301 - click wants the character itself
+    if paper is None:
+        if out is not None or document is not None:
+            raise click.UsageError("name a paper: without one there is nothing to keep")
+        _list()
+        return 0
+    file = None if document is None else _claimed(document)
+    try:
+        reproduction = reproduce(
+            paper, profile=profile, out=out, jobs=jobs, traces=traces, progress=not quiet
+        )
+        if file is not None:
+            file.store(reproduction.to_json().encode())
+    finally:
+        if file is not None:
+            file.release()
+    if not quiet:
+        _show(reproduction, out)
+    return _status(reproduction, strict=strict)
+
+
+def _claimed(document: Path) -> output.File:
+    """The file of ``--json``; the same command may come again, so its own is replaced."""
+    return output.File.claim(document, "--json", force=_is_ours(document))
+
+
+def _is_ours(document: Path) -> bool:
+    try:
+        found = json.loads(document.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, list) and all(
+        isinstance(each, dict) and {"id", "claim", "verdict"} <= each.keys() for each in found
+    )
+
+
+def _status(reproduction: Reproduction, *, strict: bool) -> int:
+    counts = reproduction.counts
+    fell_short = counts["missed"] + counts["direction"]
+    return 1 if reproduction.failures or (strict and fell_short) else 0
+
+
+def _show(reproduction: Reproduction, out: Path | None) -> None:
+    from flashscape.report import claims, text
+
+    console = text.console()
+    console.print(claims.printed(reproduction, console))
+    if out is not None:
+        click.echo(f"The report is {out / 'report.md'}; plots, tables and runs are beside it.")
+
+
+def _list() -> None:
+    from flashscape.report import claims, text
+    from flashscape.reproduce import study
+
+    known = [study.of_name(name) for name in study.names()]
+    if not known:
+        click.echo("No papers yet; a folder with a paper.toml will do (docs/how-to/add-a-study.md)")
+        return
+    console = text.console()
+    for table in claims.listing(known):
+        console.print(text.table(table))

@@ -1,0 +1,114 @@
+"""A reproduction on a terminal: a table for each exhibit, reasons below, and a count at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group
+from rich.constrain import Constrain
+from rich.table import Table
+from rich.text import Text
+
+from flashscape.report.rows import Rows
+from flashscape.reproduce.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from flashscape.reproduce.reproduction import Reproduction
+    from flashscape.reproduce.study import Study
+    from flashscape.reproduce.verdicts import CheckedClaim, Verdict
+
+_PAGE = 120
+"""Columns where the output goes to a file or pipe, or the terminal is wider than can be read."""
+
+_COLOURS: dict[Verdict, str] = {
+    "reproduced": "green",
+    "direction": "yellow",
+    "missed": "red",
+    "not-run": "magenta",
+    "context": "bright_black",
+}
+
+
+def printed(reproduction: Reproduction, console: Console) -> RenderableType:
+    """All exhibits, and how many claims have each verdict."""
+    width = min(console.width, _PAGE) if console.is_terminal else _PAGE
+    paper = reproduction.paper
+    head = f"{paper.title} ({paper.venue} {paper.year}), profile {reproduction.profile}"
+    parts: list[RenderableType] = [Text(head, style="bold")]
+    for exhibit, title in reproduction.exhibits.items():
+        claims = reproduction.of_exhibit(exhibit)
+        parts += ["", Text(f"{exhibit}: {title}", style="bold"), _table(claims)]
+        parts += [_line(claim, told) for claim in claims for told in remarks(claim)]
+    parts += ["", *(Text(f"note: {note}", style="yellow") for note in reproduction.notes)]
+    parts += [Text(line) for line in closing(reproduction)]
+    return Group(*(Constrain(part, width) for part in parts))
+
+
+def _table(claims: list[CheckedClaim]) -> Table:
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    drawn.add_column("id", no_wrap=True)
+    drawn.add_column("claim", ratio=5)
+    drawn.add_column("paper", ratio=3)
+    drawn.add_column("ours", ratio=3)
+    drawn.add_column("samples", ratio=2)
+    drawn.add_column("verdict", no_wrap=True)
+    for claim in claims:
+        verdict = Text(claim.verdict, style=_COLOURS[claim.verdict])
+        texts = (claim.claim, claim.paper, claim.ours or "–", samples(claim))
+        drawn.add_row(claim.id, *map(Text, texts), verdict)
+    return drawn
+
+
+def _line(claim: CheckedClaim, told: str) -> Text:
+    return Text(f"  {claim.id}: {told}", style=_COLOURS[claim.verdict])
+
+
+def samples(claim: CheckedClaim) -> str:
+    """How many requests stand behind what a claim is judged by: of the weakest figure."""
+    counts = [of for name, of in claim.samples.items() if name in claim.judged_by]
+    if not counts:
+        return "–"
+    fewest = min(each["samples"] for each in counts if "samples" in each)
+    beyond = [each["at_or_beyond"] for each in counts if "at_or_beyond" in each]
+    return f"{fewest:,}" + (f", {min(beyond):,} beyond" if beyond else "")
+
+
+def remarks(claim: CheckedClaim) -> list[str]:
+    """What is to be said of a claim besides its figures: why it is so, and what is different."""
+    told = [f"{claim.verdict}: {claim.reason}"] if claim.reason is not None else []
+    return told + ([] if claim.note is None else [f"measured {claim.note}"])
+
+
+def closing(reproduction: Reproduction) -> list[str]:
+    """Runs that failed, and how many claims have each verdict."""
+    lines = [f"the run {name} could not be made: {why}" for name, why in reproduction.failures]
+    told = [f"{count} {verdict}" for verdict, count in reproduction.counts.items() if count]
+    lines.append(f"{len(reproduction)} claims: {', '.join(told)}")
+    return lines
+
+
+def meanings(reproduction: Reproduction) -> list[tuple[str, int, str]]:
+    """Each verdict, how many claims have it, and what it means."""
+    counts = reproduction.counts
+    return [(verdict, counts[verdict], about) for verdict, about in VERDICTS.items()]
+
+
+def listing(known: list[Study]) -> list[Rows]:
+    """Papers and their exhibits, a table for each paper."""
+    tables = []
+    for study in known:
+        paper = study.paper
+        body = [
+            (
+                f"{study.name}/{name}",
+                ", ".join(claim.id for claim in study.claims_of(name)),
+                title,
+            )
+            for name, title in paper.exhibits.items()
+        ]
+        title = f"{study.name}: {paper.title} ({paper.venue} {paper.year})"
+        tables.append(Rows(title, ("exhibit", "claims", "what it shows"), body, 3))
+    return tables

@@ -1,0 +1,120 @@
+"""Reproducing a paper, from its name to verdicts."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape.errors import ConfigError, StudyError
+from flashscape.reproduce import experiment_file
+from flashscape.reproduce.claims import PROFILES
+from flashscape.reproduce.exhibit import Setting
+from flashscape.reproduce.faults import near
+from flashscape.reproduce.outcomes import Outcomes
+from flashscape.reproduce.perform import Agenda, gather, perform
+from flashscape.reproduce.place import EXPERIMENTS, RUNS, Place
+from flashscape.reproduce.reproduction import Reproduction, begun
+from flashscape.reproduce.study import Study, find
+from flashscape.reproduce.verdicts import check
+from flashscape.sweep.run import temporary
+from flashscape.sweep.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from flashscape.reproduce.outcomes import Outcome
+    from flashscape.sweep.run import SweepObserver
+
+TRACES = "traces"
+"""Where traces are looked for by default, in the present directory."""
+
+
+def reproduce(
+    paper: str | PathLike[str],
+    *,
+    profile: str = "short",
+    out: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    traces: str | PathLike[str] = TRACES,
+    progress: bool | SweepObserver = False,
+) -> Reproduction:
+    """Run the experiments of a paper, and judge each of its claims by what they measure.
+
+    ``paper`` is a name that ``flashscape reproduce`` lists, such as ``erase-suspension``, or one
+    with an exhibit, ``erase-suspension/figure-4``; or the folder of a study of your own.
+    ``profile`` is ``short`` (minutes) or ``full`` (long enough for p99.999). ``out`` is a
+    directory for plots, tables, experiments and a report, in which finished runs are kept:
+    a second call makes only those that are not there. ``jobs`` is how many processes run at a
+    time (as many as there are cores); ``traces`` the directory of traces that do not ship.
+
+    A run that fails does not end the others: look at ``failures`` of what is returned; claims
+    that need it are ``not-run``. Raises StudyError, OutputError, and on Ctrl-C Interrupted.
+
+    >>> found = fs.reproduce("erase-suspension", profile="short")  # doctest: +SKIP
+    >>> found.counts, found["E-3"].reason  # doctest: +SKIP
+    """
+    if profile not in PROFILES:
+        hint = near(profile, PROFILES)
+        raise StudyError(f"no profile {profile!r} ({hint}there are {', '.join(PROFILES)})")
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
+    study, exhibits = find(paper)
+    setting = Setting(profile, Path(traces))
+    wanted = gather(study, exhibits, setting)
+    agenda = Agenda.of(wanted)
+    with ExitStack() as claimed:
+        place = None if out is None else claimed.enter_context(Place.claim(out, study.name))
+        folder = Path(temporary()) if place is None else place.folder / RUNS
+        store = claimed.enter_context(Store.claim(folder))
+        if place is not None:
+            place.write_manifest(begun(study, setting))
+            _write_experiments(place, agenda, study.name)
+        runs = perform(
+            wanted,
+            agenda,
+            store,
+            jobs=jobs,
+            observer=_observer(progress),
+            lasting=place is not None,
+        )
+        of_exhibits = {
+            exhibit: {name: runs[name] for name, run in wanted.items() if exhibit in run.exhibits}
+            for exhibit in exhibits
+        }
+        reproduction = _judged(study, setting, runs, of_exhibits)
+        if place is not None:
+            reproduction.write_to(place)
+    return reproduction
+
+
+def _judged(
+    study: Study,
+    setting: Setting,
+    runs: Mapping[str, Outcome],
+    of_exhibits: Mapping[str, Mapping[str, Outcome]],
+) -> Reproduction:
+    claims = []
+    for exhibit, own in of_exhibits.items():
+        measurements = study.exhibits[exhibit].measurements
+        for claim in study.claims_of(exhibit):
+            measure = measurements.get(claim.id)
+            claims.append(check(claim, measure, Outcomes(setting, own), setting.profile))
+    return Reproduction(study, setting, claims, runs, of_exhibits)
+
+
+def _write_experiments(place: Place, agenda: Agenda, study: str) -> None:
+    for name, config in agenda.configs.items():
+        remark = f"The run {name} of `flashscape reproduce {study}`."
+        text = experiment_file.toml(config, remark)
+        place.write(f"{name}.toml", text.encode(), EXPERIMENTS)
+
+
+def _observer(progress: bool | SweepObserver) -> SweepObserver | None:
+    if progress is True:
+        from flashscape.sweep.progress import Lines
+
+        # How a run ends may be what a study is after.
+        return Lines.on_stderr("run", "ended with an error")
+    return progress or None

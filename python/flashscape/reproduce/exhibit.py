@@ -1,0 +1,190 @@
+"""What a study's code declares of an exhibit: its runs, its measurements, its tables and plots.
+
+A study has a module for each exhibit, and in it one :class:`Exhibit` named ``exhibit``,
+to which its functions are added::
+
+    exhibit = Exhibit()
+
+    @exhibit.runs
+    def runs(setting):
+        requests = setting.pick(short=200_000, full=4_000_000)
+        return [Run("baseline", {"drive": {...}, "run": {"requests": requests}})]
+
+    @exhibit.measures("E-3")
+    def tail_of_baseline(runs):
+        tail = percentile(runs["baseline"].result.read, 99.9)
+        return Answer(tail.text("ns"), {"baseline_read_p99_9_ns": tail})
+
+    @exhibit.draws("read-tails")
+    def read_tails(runs):
+        return plots.tails(...)
+
+How all of it fits together is in docs/how-to/add-a-study.md.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from flashscape import output
+from flashscape.errors import StudyError
+from flashscape.reproduce.figures import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.experiment import Experiment
+    from flashscape.reproduce.outcomes import Outcomes
+
+_IS_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*").fullmatch
+"""How runs, plots and tables are called: names of files on any system."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a reproduction was asked for, as far as runs depend on it."""
+
+    profile: str
+    """``short`` or ``full``."""
+    traces: Path
+    """Where traces are looked for that do not ship with flashscape."""
+
+    def pick(self, *, short: Any, full: Any) -> Any:
+        """The one or the other, by the profile."""
+        return short if self.profile == "short" else full
+
+    def trace(self, name: str) -> Path:
+        """Where a trace would be. Where it is not, claims that need it are ``not-run``."""
+        return self.traces / name
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment that exhibits look at.
+
+    Exhibits share a run by declaring it alike, under one name: it is run once.
+    """
+
+    name: str
+    """Lower case with hyphens; also of the file that the experiment is kept in."""
+    experiment: Experiment | Mapping[str, Any] | str | PathLike[str]
+    """As :func:`flashscape.run` takes it."""
+    tables: tuple[str, ...] = ("latency",)
+    """The tables of its results that are kept, besides the summary."""
+    may_end_with: tuple[str, ...] = ()
+    """Types of errors that are findings: a run that ends so is one that could be made."""
+
+    def __post_init__(self) -> None:
+        _must_be_name(self.name, "run")
+        if strange := set(self.tables) - set(output.TABLES):
+            raise ValueError(
+                f"run {self.name}: no table {min(strange)} (there are {', '.join(output.TABLES)})"
+            )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What we have measured for a claim."""
+
+    ours: str
+    """Our figure, for people, with its unit."""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """By the names that the claim declares: :class:`Figure`, or bare values."""
+    reason: str | None = None
+    """Why it is so, where the claim is not reproduced and the cause is known: a sentence."""
+
+    def figure(self, name: str) -> Figure:
+        """A figure by its name; raise KeyError, TypeError."""
+        return Figure.of(self.figures[name])
+
+
+class NotRun(Exception):  # noqa: N818 - no error, but a verdict
+    """Nothing can be said of a claim, because of what the text says."""
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Raise StudyError for what goes wrong in a study's code, with the line in its file."""
+    try:
+        yield
+    except (NotRun, StudyError):
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
+        raise StudyError(f"{what}: {told}") from error
+
+
+Declare = Callable[[Setting], Iterable[Run]]
+Measure = Callable[["Outcomes"], Answer]
+Draw = Callable[["Outcomes"], "Picture"]
+Tabulate = Callable[["Outcomes"], "pl.DataFrame"]
+
+_Function = TypeVar("_Function")
+
+
+class Exhibit:
+    """Runs, measurements, tables and plots of one figure, table or passage of a paper."""
+
+    def __init__(self) -> None:
+        self.measurements: dict[str, Measure] = {}
+        """By the claim's id."""
+        self.plots: dict[str, Draw] = {}
+        """By the name of their files."""
+        self.tables: dict[str, Tabulate] = {}
+        """By the name of their files."""
+        self._declare: Declare | None = None
+
+    def runs(self, declare: Declare) -> Declare:
+        """Declare the runs: a function of the setting that returns them."""
+        if self._declare is not None:
+            raise ValueError("an exhibit declares its runs once")
+        self._declare = declare
+        return declare
+
+    def measures(self, claim: str) -> Callable[[Measure], Measure]:
+        """Add the measurement for a claim; one function may serve several."""
+        if claim in self.measurements:
+            raise ValueError(f"{claim} is measured twice")
+        return _adder(self.measurements, claim)
+
+    def draws(self, name: str) -> Callable[[Draw], Draw]:
+        """Add a plot: a function of the outcomes that returns a figure of matplotlib."""
+        _must_be_name(name, "plot")
+        return _adder(self.plots, name)
+
+    def tabulates(self, name: str) -> Callable[[Tabulate], Tabulate]:
+        """Add a table: a function of the outcomes that returns a frame of Polars."""
+        _must_be_name(name, "table")
+        return _adder(self.tables, name)
+
+    def declared(self, setting: Setting) -> list[Run]:
+        """The runs that it needs; none where nobody has declared any."""
+        return [] if self._declare is None else list(self._declare(setting))
+
+
+def _adder(functions: dict[str, _Function], name: str) -> Callable[[_Function], _Function]:
+    """A decorator that keeps a function by a name and leaves it as it is."""
+    if name in functions:
+        raise ValueError(f"{name} is there twice")
+
+    def add(function: _Function) -> _Function:
+        functions[name] = function
+        return function
+
+    return add
+
+
+def _must_be_name(name: str, what: str) -> None:
+    if not _IS_NAME(name):
+        raise ValueError(f"{name!r} is no name of a {what}: lower case, digits, hyphens, dots")

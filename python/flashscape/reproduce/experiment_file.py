@@ -1,0 +1,88 @@
+"""The experiment of a run as a file of its own, which `flashscape run` takes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+_IS_BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+
+
+def toml(config: dict[str, Any], remark: str) -> str:
+    """A complete configuration as TOML, below a line of comment.
+
+    Files that it names are named from the root: it works wherever it is put.
+    """
+    lines = [f"# {remark}", ""]
+    _table(_rooted(config), "", lines)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _table(table: dict[str, Any], path: str, lines: list[str]) -> None:
+    """Values first: what follows the head of another table belongs to that."""
+    tables = {}
+    for key, value in table.items():
+        if isinstance(value, dict) or (_is_list_of_tables(value) and not path):
+            tables[key] = value
+        else:
+            lines.append(f"{_key(key)} = {_value(value)}")
+    for key, value in tables.items():
+        below = f"{path}.{_key(key)}" if path else _key(key)
+        for each in value if isinstance(value, list) else [value]:
+            lines += ["", f"[[{below}]]" if isinstance(value, list) else f"[{below}]"]
+            if isinstance(value, list):
+                lines += [f"{_key(k)} = {_value(v)}" for k, v in each.items()]
+            else:
+                _table(each, below, lines)
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _key(key: str) -> str:
+    return key if _IS_BARE(key) else _text(key)
+
+
+def _text(text: str) -> str:
+    # Strings of JSON are strings of TOML, but for DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        entries = ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value)
+
+
+def _rooted(config: dict[str, Any]) -> dict[str, Any]:
+    rooted = copy.deepcopy(config)
+    for workload in rooted["workload"]:
+        if "trace" in workload:
+            _root(workload["trace"], "file")
+    if "snapshot" in rooted["precondition"]:
+        _root(rooted["precondition"], "snapshot")
+    _root_policies(rooted["drive"])
+    return rooted
+
+
+def _root_policies(table: dict[str, Any]) -> None:
+    if table.get("policy") == "python":
+        _root(table, "file")
+    for value in table.values():
+        if isinstance(value, dict):
+            _root_policies(value)
+
+
+def _root(table: dict[str, Any], key: str) -> None:
+    table[key] = str(Path(table[key]).absolute())

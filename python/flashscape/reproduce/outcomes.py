@@ -1,0 +1,113 @@
+"""What became of runs: a result, an error that is a finding, or nothing that can be looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashscape.errors import StudyError
+from flashscape.reproduce.exhibit import NotRun
+from flashscape.reproduce.faults import near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flashscape.reproduce.exhibit import Setting
+    from flashscape.result import Result
+
+
+@dataclass(frozen=True)
+class EndedEarly:
+    """An error that ended a run, and was expected to be possible."""
+
+    type: str
+    """Of the exception, such as ``SpaceError``."""
+    message: str
+    partial: Result | None
+    """What was measured until then, where that is known."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run."""
+
+    name: str
+    key: str | None
+    """Of its inputs; None where they could not be read."""
+    whole: Result | None = None
+    ended_early: EndedEarly | None = None
+    failed: str | None = None
+    """Why it could not be made."""
+    absent: str | None = None
+    """Which trace is not there."""
+
+    @property
+    def status(self) -> str:
+        """``done``, ``ended-early``, ``failed`` or ``absent``."""
+        if self.whole is not None:
+            return "done"
+        if self.ended_early is not None:
+            return "ended-early"
+        return "absent" if self.absent is not None else "failed"
+
+    @property
+    def result(self) -> Result:
+        """The results of a run that came to its end; raise NotRun, which is the claim's verdict."""
+        if self.ended_early is not None:
+            raise NotRun(f"the run {self.name} ended early: {self.ended_early.message}")
+        self._must_be_made()
+        assert self.whole is not None
+        return self.whole
+
+    @property
+    def error(self) -> EndedEarly | None:
+        """The error that ended the run; None where it came to its end. Raise NotRun as above."""
+        self._must_be_made()
+        return self.ended_early
+
+    @property
+    def measured(self) -> Result:
+        """The results, up to the error where one ended the run; raise NotRun where none are."""
+        if self.ended_early is not None and self.ended_early.partial is not None:
+            return self.ended_early.partial
+        return self.result
+
+    def _must_be_made(self) -> None:
+        if self.absent is not None:
+            raise NotRun(f"the run {self.name} needs {self.absent}, which is not there")
+        if self.failed is not None:
+            raise NotRun(f"the run {self.name} could not be made: {self.failed}")
+
+
+class Outcomes:
+    """The runs of one exhibit by their names, for its measurements, plots and tables.
+
+    Notes which of them a measurement has looked at.
+    """
+
+    def __init__(self, setting: Setting, of_runs: Mapping[str, Outcome]) -> None:
+        self.setting = setting
+        """What was asked for."""
+        self._of_runs = of_runs
+        self._looked_at: dict[str, None] = {}
+
+    def __getitem__(self, name: str) -> Outcome:
+        """A run's outcome; raise StudyError for a run that the exhibit does not declare."""
+        if name not in self._of_runs:
+            hint = near(name, self._of_runs)
+            listed = ", ".join(self._of_runs) or "none"
+            raise StudyError(f"no run {name} ({hint}the exhibit declares {listed})")
+        self._looked_at[name] = None
+        return self._of_runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all runs."""
+        return iter(self._of_runs)
+
+    def __len__(self) -> int:
+        return len(self._of_runs)
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The runs that were asked for, in order."""
+        return tuple(self._looked_at)

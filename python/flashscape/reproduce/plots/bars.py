@@ -1,0 +1,80 @@
+"""Grouped bars: a group for each workload or condition, in it a bar for each scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.reproduce.plots.looks import Looks
+
+_WIDTH = 0.8
+_HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+"""Beside colours, for print without them."""
+
+
+def bars(
+    groups: Mapping[str, Mapping[str, float | None]],
+    looks: Looks,
+    *,
+    unit: str = "",
+    label: str = "",
+    title: str = "",
+    log: bool = False,
+    references: Mapping[tuple[str, str], float] | None = None,
+) -> Figure:
+    """Bars of figures in a base unit; None, for what has none, leaves its place empty.
+
+    ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
+    """
+    schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
+    width = _WIDTH / len(schemes)
+    figure, [axes] = new_figure(1, title, max(1.0, len(groups) * len(schemes) / 12))
+    if log:
+        axes.set_yscale("log")
+    for at, scheme in enumerate(schemes):
+        drawn = [(n, g[scheme]) for n, g in enumerate(groups.values()) if g.get(scheme) is not None]
+        places = [n + (at - (len(schemes) - 1) / 2) * width for n, _ in drawn]
+        axes.bar(
+            places,
+            [float(value or 0.0) for _, value in drawn],
+            width * 0.92,
+            color=looks[scheme].colour,
+            hatch=_HATCHES[looks.schemes.index(scheme)],
+            edgecolor="white",
+            linewidth=0.4,
+            label=scheme,
+        )
+    _reference_lines(axes, groups, schemes, width, references or {})
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.set_ylabel(label)
+    axes.set_axisbelow(True)
+    axes.grid(which="major", axis="y")
+    label_values(axes.yaxis, unit, log=log)
+    legend_below(figure, [axes])
+    return figure
+
+
+def _reference_lines(
+    axes: Axes,
+    groups: Mapping[str, object],
+    schemes: list[str],
+    width: float,
+    references: Mapping[tuple[str, str], float],
+) -> None:
+    names = list(groups)
+    label = "paper"
+    for (group, scheme), value in references.items():
+        middle = names.index(group) + (schemes.index(scheme) - (len(schemes) - 1) / 2) * width
+        ends, heights = [middle - width / 2, middle + width / 2], [value, value]
+        # On white, so that it is seen on any colour.
+        axes.plot(ends, heights, color="white", linewidth=3.2, solid_capstyle="butt")
+        dashes: Any = {"linestyle": (0, (2.5, 1.2)), "dash_capstyle": "butt"}
+        axes.plot(ends, heights, color="black", linewidth=1.5, label=label, **dashes)
+        label = "_nolegend_"

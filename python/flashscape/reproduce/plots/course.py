@@ -1,0 +1,95 @@
+"""Latency in the course of a run, a panel for each scheme, with slow requests marked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from flashscape import picture
+from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.reproduce.plots.looks import Look, Looks, Reference
+    from flashscape.result import Result
+
+_WINDOWS = 300
+"""More than can be told apart."""
+
+
+def course(
+    results: Mapping[str, Result],
+    looks: Looks,
+    *,
+    kind: str,
+    slow_ns: float | None = None,
+    title: str = "",
+    references: Sequence[Reference] = (),
+) -> Figure:
+    """Mean and longest latency of reads or writes in each window of simulated time.
+
+    Requests of at least ``slow_ns`` are marked where they arrived, as far as the run has kept
+    them among its slowest. Needs the tables ``series`` and ``slowest`` of each run.
+    """
+    schemes = looks.ordered(results)
+    figure, all_axes = new_figure(len(schemes), title, 0.8)
+    for axes, scheme in zip(all_axes, schemes, strict=True):
+        axes.set_title(scheme)
+        axes.set(yscale="log", xlabel="simulated time", ylabel=f"{kind} latency")
+        _windows(axes, results[scheme], kind, looks[scheme])
+        if slow_ns is not None:
+            _slow(axes, results[scheme], kind, slow_ns)
+        for at, reference in enumerate(references):
+            axes.axhline(reference.value, **looks.of_reference(reference, at))
+        axes.set_xlim(left=0)
+        axes.grid(which="major")
+    # One scale, so that schemes can be compared.
+    low = min(axes.get_ylim()[0] for axes in all_axes)
+    high = max(axes.get_ylim()[1] for axes in all_axes)
+    for axes in all_axes:
+        axes.set_ylim(low, high)
+        picture.log_durations(axes.yaxis)
+        label_values(axes.xaxis, "ns", log=False)
+    legend_below(figure, all_axes)
+    return figure
+
+
+def _windows(axes: Axes, result: Result, kind: str, look: Look) -> None:
+    series = result.series
+    wide = max(1, -(-len(series) // _WINDOWS))
+    ends, requests, sums, longest = (
+        series[name].to_list()
+        for name in ("end_ns", f"{kind}s", f"{kind}_latency_sum_ns", f"{kind}_latency_max_ns")
+    )
+    moments, means, most = [], [], []
+    for begin in range(0, len(ends), wide):
+        cut = slice(begin, begin + wide)
+        asked = sum(requests[cut])
+        moments.append(ends[cut][-1])
+        # Where nothing was asked the line breaks off.
+        means.append(sum(sums[cut]) / asked if asked else math.nan)
+        most.append(max(longest[cut]) if asked else math.nan)
+    axes.plot(moments, most, color=look.colour, linewidth=0.9, alpha=0.55)
+    axes.plot(moments, means, color=look.colour, linewidth=1.7)
+    style: Any = {"color": "#444444"}
+    axes.plot([], [], linewidth=0.9, alpha=0.55, label="longest in each window", **style)
+    axes.plot([], [], linewidth=1.7, label="mean in each window", **style)
+
+
+def _slow(axes: Axes, result: Result, kind: str, slow_ns: float) -> None:
+    import polars as pl
+
+    slow = result.slowest.filter((pl.col("kind") == kind) & (pl.col("latency_ns") >= slow_ns))
+    axes.plot(
+        slow["arrived_ns"].to_list(),
+        slow["latency_ns"].to_list(),
+        linestyle="none",
+        marker="x",
+        markersize=4.5,
+        color="#b2182b",
+        label="slow requests",
+    )

@@ -1,0 +1,146 @@
+"""What schemes look like, everywhere the same, and pictures as bytes, every time the same."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import picture
+from flashscape.reproduce.faults import near
+from flashscape.reproduce.figures import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8c6d31")
+"""Okabe and Ito's, which can be told apart with any kind of colour blindness; yellow, which is
+too pale for a line, gave way to a brown."""
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)))
+
+PAPER = "#6b6b6b"
+"""The colour of what the paper says of all schemes."""
+
+PANEL = (5.4, 4.0)
+"""Inches of a panel."""
+
+_IN_A_ROW = 3
+
+
+_HANDLE, _LETTER = 0.6, 0.075
+"""Inches of a legend's entry, and of a letter in it."""
+
+
+class Look(NamedTuple):
+    """What one scheme looks like."""
+
+    colour: str
+    marker: str
+    dash: Any
+
+
+class Reference(NamedTuple):
+    """A value of the paper's, to be drawn beside ours."""
+
+    value: float
+    """In the base unit of the axis."""
+    label: str
+    """Such as "paper: about 5 ms"."""
+    scheme: str | None = None
+    """Whose it is, and whose colour it has; None for all."""
+
+
+class Looks:
+    """The schemes of a study, in the order in which all its plots list them."""
+
+    def __init__(self, *schemes: str) -> None:
+        if not schemes or len(set(schemes)) < len(schemes):
+            raise ValueError("schemes have names, each its own")
+        if len(schemes) > len(_COLOURS):
+            raise ValueError(f"{len(schemes)} schemes are more than can be told apart")
+        self.schemes = schemes
+
+    def __getitem__(self, scheme: str) -> Look:
+        """A scheme's look; raise KeyError with the names there are."""
+        if scheme not in self.schemes:
+            hint = near(scheme, self.schemes)
+            raise KeyError(f"no scheme {scheme!r} ({hint}there are {', '.join(self.schemes)})")
+        at = self.schemes.index(scheme)
+        return Look(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
+
+    def of_reference(self, reference: Reference, at: int) -> dict[str, Any]:
+        """The line of a reference, the ``at``-th in its panel."""
+        colour = PAPER if reference.scheme is None else self[reference.scheme].colour
+        dash = ("--", (0, (2, 1.5)), (0, (6, 2, 1, 2)))[at % 3]
+        return {"color": colour, "linestyle": dash, "linewidth": 1.1, "label": reference.label}
+
+    def ordered(self, drawn: Any) -> list[str]:
+        """Those of the schemes that are drawn, in the study's order; raise KeyError for others."""
+        for scheme in drawn:
+            self[scheme]
+        return [scheme for scheme in self.schemes if scheme in drawn]
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the style of all pictures, and without a word on stderr."""
+    with picture.quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(picture.STYLE):
+            yield
+
+
+def encoded(figure: Figure, kind: str) -> bytes:
+    """A figure as ``png`` or ``svg``: equal figures, equal bytes."""
+    # Neither a date nor the version of what has drawn it.
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}
+    buffer = io.BytesIO()
+    with styled():
+        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata[kind])
+    return buffer.getvalue()
+
+
+def new_figure(panels: int, title: str, width: float = 1.0) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, a few in a row; ``width`` is that of one, in usual ones."""
+    from matplotlib.figure import Figure
+
+    rows = -(-panels // _IN_A_ROW)
+    columns = -(-panels // rows)
+    size = (PANEL[0] * width * columns + 0.4, PANEL[1] * rows + 0.9)
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color="#555555")
+    axes = list(figure.subplots(rows, columns, squeeze=False).flatten())
+    for unused in axes[panels:]:
+        unused.set_axis_off()
+    return figure, axes[:panels]
+
+
+def legend_below(figure: Figure, axes: list[Axes]) -> None:
+    """One legend for all panels, each name once."""
+    named: dict[str, Any] = {}
+    for each in axes:
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    if named:
+        longest = max(map(len, named))
+        columns = int((figure.get_figwidth() - 0.3) / (_HANDLE + _LETTER * longest))
+        columns = max(1, min(columns, len(named)))
+        figure.legend(list(named.values()), list(named), loc="outside lower left", ncols=columns)
+
+
+def label_values(axis: Axis, unit: str, *, log: bool) -> None:
+    """Label an axis of figures of a unit, for what is drawn on it."""
+    if unit == "ns" and log:
+        picture.log_durations(axis)
+        return
+    axis.set_major_formatter(lambda value, _: shown(value, unit) if value else "0")
+    if log:
+        from matplotlib.ticker import NullLocator
+
+        axis.set_minor_locator(NullLocator())

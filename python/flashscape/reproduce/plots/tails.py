@@ -1,0 +1,104 @@
+"""Latency percentiles of several schemes, on an axis of nines."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from flashscape import picture
+from flashscape.regions import FOUNDED
+from flashscape.reproduce.plots.looks import legend_below, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from flashscape.latency import Latency
+    from flashscape.reproduce.plots.looks import Look, Looks, Reference
+
+_NINES_MOST = 7
+
+
+def tails(
+    panels: Mapping[str, Mapping[str, Latency]],
+    looks: Looks,
+    *,
+    title: str = "",
+    references: Mapping[str, Sequence[Reference]] | None = None,
+) -> Figure:
+    """A panel for each kind of request, in it a curve for each scheme, to its longest request.
+
+    Where fewer than ten requests lie beyond, a curve is thin and dotted: it says little there.
+    ``references`` has latencies of the paper's by panel, drawn as dashed lines.
+    """
+    figure, all_axes = new_figure(len(panels), title)
+    for axes, (name, curves) in zip(all_axes, panels.items(), strict=True):
+        axes.set_title(name)
+        axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
+        drawn = {scheme: one for scheme, one in curves.items() if one.requests}
+        for scheme in looks.ordered(drawn):
+            _curve(axes, drawn[scheme], looks[scheme], scheme)
+        for at, reference in enumerate((references or {}).get(name, ())):
+            axes.axvline(reference.value, **looks.of_reference(reference, at))
+        _nines(axes, max((one.requests for one in drawn.values()), default=10))
+    legend_below(figure, all_axes)
+    return figure
+
+
+def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
+    assert latency.min is not None
+    assert latency.max is not None
+    times, beyond, passed = [float(max(1, latency.min))], [1.0], 0
+    for upper, requests in latency.buckets:
+        passed += requests
+        times.append(float(max(1, min(upper, latency.max))))
+        # The last has nothing beyond it, which a logarithm cannot show: it is itself.
+        beyond.append(max(latency.requests - passed, 1) / latency.requests)
+    drawn_times, drawn_shares = picture.thinned(times, beyond)
+    cut = next(
+        (at for at, share in enumerate(drawn_shares) if share * latency.requests < FOUNDED),
+        len(drawn_shares),
+    )
+    style: Any = {"color": look.colour, "where": "post"}
+    axes.step(
+        drawn_times[:cut],
+        drawn_shares[:cut],
+        linewidth=1.7,
+        linestyle=look.dash,
+        marker=look.marker,
+        markersize=4.5,
+        markevery=_marks(drawn_shares[:cut]),
+        label=scheme,
+        **style,
+    )
+    first = max(cut - 1, 0)
+    axes.step(drawn_times[first:], drawn_shares[first:], linewidth=0.9, linestyle=":", **style)
+
+
+def _marks(shares: Sequence[float]) -> list[int]:
+    """The place in a curve of each full nine that it reaches."""
+    places = []
+    for nines in range(1, _NINES_MOST + 1):
+        reached = [at for at, share in enumerate(shares) if share <= 10.0**-nines]
+        places += reached[:1]
+    return sorted(set(places))
+
+
+def _nines(axes: Axes, requests: int) -> None:
+    """The percentiles upwards, as far as there are requests."""
+    picture.log_durations(axes.xaxis)
+    most = min(_NINES_MOST, max(1, math.ceil(math.log10(requests))))
+    levels = [10.0**-nines for nines in range(most + 1)]
+    # Upside down: what few requests exceed is on top.
+    axes.set_ylim(1.25, 0.7 / requests)
+    axes.set_yticks(levels, [_name(nines) for nines in range(most + 1)])
+    axes.yaxis.minorticks_off()
+    axes.grid(which="major")
+
+
+def _name(nines: int) -> str:
+    if nines < 2:
+        return ("0", "90")[nines]
+    return "99" + (f".{'9' * (nines - 2)}" if nines > 2 else "")

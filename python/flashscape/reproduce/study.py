@@ -1,0 +1,229 @@
+"""A study: one folder with a paper's data and, for each of its exhibits, a module of code.
+
+paper.toml      title, authors, venue, year, link, and the list of exhibits
+claims.toml     what the paper says, and within which bounds we call it reproduced
+figure_4.py     the exhibit figure-4
+_runs.py        what exhibits share: no exhibit, as its name says
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from flashscape import studies
+from flashscape.errors import StudyError
+from flashscape.reproduce.claims import read_claims
+from flashscape.reproduce.exhibit import Exhibit, blamed
+from flashscape.reproduce.faults import Faults, found, near, read_toml, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    from flashscape.reproduce.claims import Claim
+
+_PAPER = "paper.toml"
+_CLAIMS = "claims.toml"
+_PAPER_KEYS = ("title", "authors", "venue", "year", "link", "about", "exhibit")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What is reproduced, and where it was published."""
+
+    title: str
+    authors: tuple[str, ...]
+    venue: str
+    year: int
+    link: str
+    """A DOI or an address."""
+    about: str
+    """What it is about, in a sentence of ours."""
+    exhibits: dict[str, str]
+    """The title of each of its figures and tables that are reproduced, by name, in order."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper, its claims, and the code that measures them."""
+
+    name: str
+    paper: Paper
+    claims: tuple[Claim, ...]
+    exhibits: dict[str, Exhibit]
+    """By name, in the paper's order."""
+
+    def claims_of(self, exhibit: str) -> list[Claim]:
+        """The claims of an exhibit, in the order of the data."""
+        return [claim for claim in self.claims if claim.exhibit == exhibit]
+
+
+def names() -> list[str]:
+    """The studies that ship with flashscape."""
+    return [each.replace("_", "-") for each in studies.STUDIES]
+
+
+def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
+    """The study that ``PAPER[/EXHIBIT]`` means, and the exhibits of it; raise StudyError.
+
+    A paper is one that ships with flashscape, or the folder of a study of one's own.
+    """
+    text = str(named).rstrip("/")
+    paper, _, exhibit = text.rpartition("/")
+    if (Path(text) / _PAPER).is_file():
+        paper, exhibit = text, ""
+    elif not paper:
+        paper, exhibit = exhibit, ""
+    if (Path(paper) / _PAPER).is_file():
+        study = of_folder(Path(paper))
+    elif paper in names():
+        study = of_name(paper)
+    else:
+        listed = ", ".join(names()) or "none yet; a folder with a paper.toml will do"
+        raise StudyError(f"no paper {paper!r} ({near(paper, names())}there are {listed})")
+    if exhibit and exhibit not in study.exhibits:
+        listed = ", ".join(study.exhibits)
+        hint = near(exhibit, study.exhibits)
+        raise StudyError(f"{study.name}: no exhibit {exhibit!r} ({hint}there are {listed})")
+    return study, [exhibit] if exhibit else list(study.exhibits)
+
+
+def of_name(name: str) -> Study:
+    """A study that ships with flashscape; raise StudyError where it is not sound."""
+    module = name.replace("-", "_")
+    package = f"{studies.__name__}.{module}"
+    return _load(name, Path(str(studies.__file__)).parent / module, package)
+
+
+def of_folder(folder: Path) -> Study:
+    """A study in a folder of one's own; raise StudyError where it is not sound."""
+    folder = folder.resolve()
+    # A package of its own, so that modules of two studies may have one name.
+    package = f"_flashscape_study_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    for loaded in [each for each in sys.modules if each.partition(".")[0] == package]:
+        # Its text may have changed since.
+        del sys.modules[loaded]
+    root = ModuleType(package)
+    root.__path__ = [str(folder)]
+    sys.modules[package] = root
+    with _without_bytecode():
+        return _load(folder.name.replace("_", "-"), folder, package)
+
+
+@contextmanager
+def _without_bytecode() -> Iterator[None]:
+    """Import from text: compiled modules are told from changed ones by seconds alone."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def _load(name: str, folder: Path, package: str) -> Study:
+    paper, claims, all_faults = read_data(folder)
+    refuse(all_faults)
+    exhibits = _modules(paper, folder, package)
+    study = Study(name, paper, tuple(claims), exhibits)
+    refuse([_code_faults(study, folder)])
+    return study
+
+
+def read_data(folder: Path) -> tuple[Paper, list[Claim], list[Faults]]:
+    """The data of a study, and what is wrong with them; raise StudyError for what is no TOML."""
+    raw, of_paper = read_toml(folder / _PAPER)
+    paper = _paper(raw, of_paper)
+    raw, of_claims = read_toml(folder / _CLAIMS)
+    claims = read_claims(raw, of_claims, tuple(paper.exhibits))
+    for exhibit in paper.exhibits:
+        if claims and not any(claim.exhibit == exhibit for claim in claims):
+            of_paper.add("exhibit", f"{exhibit} has no claim in {_CLAIMS}")
+    return paper, claims, [of_paper, of_claims]
+
+
+def _paper(raw: dict[str, Any], faults: Faults) -> Paper:
+    faults.known(raw, _PAPER_KEYS, "")
+    title, venue, link, about = (
+        faults.text(raw, key, "") for key in ("title", "venue", "link", "about")
+    )
+    authors = raw.get("authors")
+    if not isinstance(authors, list) or not all(isinstance(each, str) for each in authors):
+        faults.add("authors", f"{found(authors)} is not a list of names")
+        authors = []
+    year = raw.get("year")
+    if not isinstance(year, int) or isinstance(year, bool):
+        faults.add("year", f"{found(year)} is no year")
+        year = 0
+    exhibits = _exhibits(raw.get("exhibit"), faults)
+    return Paper(title, tuple(authors), venue, year, link, about, exhibits)
+
+
+def _exhibits(entries: Any, faults: Faults) -> dict[str, str]:
+    if not isinstance(entries, list) or not entries:
+        faults.add("exhibit", "a paper has exhibits; write [[exhibit]] with name and title")
+        return {}
+    exhibits: dict[str, str] = {}
+    for at, entry in enumerate(entries):
+        place = f"exhibit[{at}]"
+        if not isinstance(entry, dict):
+            faults.add(place, f"{found(entry)} is not a table")
+            continue
+        faults.known(entry, ("name", "title"), place)
+        name, title = (faults.text(entry, key, place) for key in ("name", "title"))
+        if name in exhibits:
+            faults.add(f"{place}.name", f"{name} is there twice")
+        elif name:
+            exhibits[name] = title
+    return exhibits
+
+
+def _modules(paper: Paper, folder: Path, package: str) -> dict[str, Exhibit]:
+    """The exhibit of each module; raise StudyError for those that lack one, all at once."""
+    faults = Faults(folder / _PAPER)
+    exhibits = {}
+    files = {file.stem.replace("_", "-") for file in folder.glob("[!_]*.py")}
+    for name in paper.exhibits:
+        file = f"{name.replace('-', '_')}.py"
+        if name not in files:
+            faults.add("exhibit", f"{name} has no code; write {folder / file}")
+            continue
+        with blamed(f"{folder / file}"):
+            module = import_module(f"{package}.{name.replace('-', '_')}")
+        exhibit = getattr(module, "exhibit", None)
+        if isinstance(exhibit, Exhibit):
+            exhibits[name] = exhibit
+        else:
+            faults.add("exhibit", f"{folder / file} has no exhibit = Exhibit()")
+    for name in sorted(files - paper.exhibits.keys()):
+        file = f"{name.replace('-', '_')}.py"
+        faults.add("exhibit", f"{file} is none of the exhibits (modules they share begin with _)")
+    refuse([faults])
+    return exhibits
+
+
+def _code_faults(study: Study, folder: Path) -> Faults:
+    """Claims that nobody measures, and measurements of what is no claim."""
+    faults = Faults(folder / _CLAIMS)
+    for at, claim in enumerate(study.claims):
+        if not claim.is_context and claim.id not in study.exhibits[claim.exhibit].measurements:
+            file = f"{claim.exhibit.replace('-', '_')}.py"
+            message = f'{file} does not measure {claim.id} (write @exhibit.measures("{claim.id}"))'
+            faults.add(f"claim[{at}]", message)
+    for name, exhibit in study.exhibits.items():
+        own = [claim.id for claim in study.claims_of(name)]
+        for measured in exhibit.measurements:
+            if measured not in own:
+                file = f"{name.replace('-', '_')}.py"
+                hint = near(measured, own)
+                listed = ", ".join(own)
+                message = f"{file} measures {measured}, no claim of it ({hint}it has {listed})"
+                faults.add("", message)
+    return faults

@@ -1,0 +1,224 @@
+"""From a claim and what was measured for it to a verdict, with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from flashscape.errors import StudyError
+from flashscape.reproduce.compared import Unmeasurable
+from flashscape.reproduce.exhibit import NotRun, blamed
+from flashscape.reproduce.faults import near
+from flashscape.reproduce.figures import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flashscape.reproduce.bounds import Bound, Held
+    from flashscape.reproduce.claims import Claim, Criteria
+    from flashscape.reproduce.exhibit import Answer, Measure
+    from flashscape.reproduce.figures import Figure
+    from flashscape.reproduce.outcomes import Outcomes
+
+Verdict = Literal["reproduced", "direction", "missed", "not-run", "context"]
+
+VERDICTS: dict[Verdict, str] = {
+    "reproduced": "within the bounds that ship as data",
+    "direction": "the right order, and the wrong size",
+    "missed": "not even the right order",
+    "not-run": "a trace is absent, or the profile has too few samples",
+    "context": "no number to check",
+}
+"""Every verdict, from the best on, and what it means."""
+
+
+@dataclass(frozen=True)
+class CheckedBound:
+    """A bound, and whether our figures hold it."""
+
+    bound: str
+    """In words."""
+    holds: bool | None
+    """None where they do not tell."""
+    is_direction: bool
+    """Whether it is one of the weaker ones, for the right order with the wrong size."""
+
+
+@dataclass(frozen=True)
+class CheckedClaim:
+    """A claim, our figure, and the verdict."""
+
+    id: str
+    exhibit: str
+    claim: str
+    """What the paper says, in our words."""
+    paper: str
+    """The paper's figure, with its unit."""
+    ours: str | None
+    """Our figure, with its unit; None where nothing was measured."""
+    verdict: Verdict
+    reason: str | None
+    """Why it is not ``reproduced``; None where it is, or is ``context``."""
+    note: str | None
+    """What is different in this profile; None for nothing."""
+    figures: dict[str, Any]
+    """What was measured: names end with units."""
+    samples: dict[str, dict[str, int]]
+    """Of each figure about requests: ``samples``, and of a percentile ``at_or_beyond`` it."""
+    judged_by: tuple[str, ...]
+    """The figures that the bounds of this profile look at."""
+    bounds: tuple[CheckedBound, ...]
+    runs: tuple[str, ...]
+    """The runs that it was measured in."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The claim as ``--json`` writes it."""
+        return {
+            "id": self.id,
+            "claim": self.claim,
+            "paper": self.paper,
+            "ours": self.ours,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "exhibit": self.exhibit,
+            "note": self.note,
+            "figures": self.figures,
+            "samples": self.samples,
+            "judged_by": list(self.judged_by),
+            "bounds": [
+                {"bound": b.bound, "holds": b.holds, "direction": b.is_direction}
+                for b in self.bounds
+            ],
+            "runs": list(self.runs),
+        }
+
+
+def check(claim: Claim, measure: Measure | None, runs: Outcomes, profile: str) -> CheckedClaim:
+    """Measure a claim and judge it; raise StudyError where data and code do not fit."""
+    criteria = claim.criteria(profile)
+    if criteria.not_run is not None:
+        return _told(claim, criteria, "not-run", criteria.not_run)
+    if measure is None:
+        return _told(claim, criteria, "context", None)
+    try:
+        with blamed(f"{claim.exhibit}: {claim.id}"):
+            answer = measure(runs)
+    except NotRun as refused:
+        verdict: Verdict = "context" if claim.is_context else "not-run"
+        reason = None if claim.is_context else str(refused)
+        return _told(claim, criteria, verdict, reason, runs=runs.looked_at)
+    figures = _figures(claim, answer)
+    verdict, reason, bounds = judge(criteria, figures, is_context=claim.is_context)
+    if verdict in ("direction", "missed") and answer.reason:
+        reason = f"{reason}. {answer.reason}"
+    return CheckedClaim(
+        **_said(claim, criteria),
+        ours=answer.ours,
+        verdict=verdict,
+        reason=reason,
+        figures={name: _plain(figure) for name, figure in figures.items()},
+        samples={name: s for name, figure in figures.items() if (s := _samples(figure))},
+        judged_by=_judged_by(criteria),
+        bounds=bounds,
+        runs=runs.looked_at,
+    )
+
+
+def _judged_by(criteria: Criteria) -> tuple[str, ...]:
+    both = (*criteria.bounds, *criteria.direction)
+    return tuple(dict.fromkeys(name for bound in both for name in bound.names))
+
+
+def judge(
+    criteria: Criteria, figures: dict[str, Figure], *, is_context: bool = False
+) -> tuple[Verdict, str | None, tuple[CheckedBound, ...]]:
+    """The verdict on figures, its reason, and what became of each bound."""
+    if is_context:
+        return "context", None, ()
+    try:
+        _refuse_unknown(criteria.bounds, figures)
+        strong = [(bound, bound.check(figures)) for bound in criteria.bounds]
+    except Unmeasurable as nothing:
+        return "not-run", str(nothing), _untold(criteria)
+    checked = _checked(strong, is_direction=False)
+    if all(held.holds for _, held in strong):
+        return "reproduced", None, checked
+    why = "; ".join(held.why_not for _, held in strong if not held.holds)
+    if not criteria.direction:
+        return "missed", why, checked
+    try:
+        _refuse_unknown(criteria.direction, figures)
+        weak = [(bound, bound.check(figures)) for bound in criteria.direction]
+    except Unmeasurable as nothing:
+        return "missed", f"{why}; whether the order is right is unknown: {nothing}", checked
+    checked += _checked(weak, is_direction=True)
+    if all(held.holds for _, held in weak):
+        return "direction", why, checked
+    more = "; ".join(held.why_not for _, held in weak if not held.holds)
+    return "missed", why if more in why else f"{why}; {more}", checked
+
+
+def _refuse_unknown(bounds: Iterable[Bound], figures: dict[str, Figure]) -> None:
+    """Raise Unmeasurable where a figure that is needed says too little."""
+    for name in dict.fromkeys(name for bound in bounds for name in bound.names):
+        if (why := figures[name].unknown) is not None:
+            raise Unmeasurable(f"{words(name)} {why}")
+
+
+def _checked(held: Iterable[tuple[Bound, Held]], *, is_direction: bool) -> tuple[CheckedBound, ...]:
+    return tuple(CheckedBound(bound.text, found.holds, is_direction) for bound, found in held)
+
+
+def _untold(criteria: Criteria) -> tuple[CheckedBound, ...]:
+    return tuple(CheckedBound(bound.text, None, False) for bound in criteria.bounds)
+
+
+def _figures(claim: Claim, answer: Answer) -> dict[str, Figure]:
+    """The figures in the order of the data; raise StudyError where they are not those."""
+    for name in answer.figures:
+        if name not in claim.figures:
+            hint = near(name, claim.figures)
+            listed = ", ".join(claim.figures) or "none"
+            raise StudyError(f"{claim.id}: measures {name} ({hint}the claim declares {listed})")
+    if lacking := [name for name in claim.figures if name not in answer.figures]:
+        raise StudyError(f"{claim.id}: does not measure {', '.join(lacking)}")
+    try:
+        return {name: answer.figure(name) for name in claim.figures}
+    except TypeError as error:
+        raise StudyError(f"{claim.id}: {error}") from error
+
+
+def _said(claim: Claim, criteria: Criteria) -> dict[str, Any]:
+    return {
+        "id": claim.id,
+        "exhibit": claim.exhibit,
+        "claim": claim.text,
+        "paper": claim.paper,
+        "note": criteria.note,
+    }
+
+
+def _told(
+    claim: Claim,
+    criteria: Criteria,
+    verdict: Verdict,
+    reason: str | None,
+    runs: tuple[str, ...] = (),
+) -> CheckedClaim:
+    """A claim that nothing was measured for."""
+    nothing: dict[str, Any] = {"ours": None, "figures": {}, "samples": {}, "judged_by": ()}
+    bounds = _untold(criteria)
+    said = _said(claim, criteria)
+    return CheckedClaim(**said, **nothing, verdict=verdict, reason=reason, bounds=bounds, runs=runs)
+
+
+def _plain(figure: Figure) -> Any:
+    """A value as JSON has it: what is no finite number has no place there."""
+    if figure.unknown == "is no finite number":
+        return None
+    return list(figure.value) if isinstance(figure.value, tuple) else figure.value
+
+
+def _samples(figure: Figure) -> dict[str, int]:
+    counts = {"samples": figure.samples, "at_or_beyond": figure.beyond}
+    return {name: count for name, count in counts.items() if count is not None}

@@ -1,0 +1,7 @@
+"""Studies of papers: a folder each, with its data and a module for each exhibit.
+
+How to add one is in docs/how-to/add-a-study.md.
+"""
+
+STUDIES: tuple[str, ...] = ()
+"""The folders here that `flashscape reproduce` knows: one line to add a study."""
