@@ -364,6 +364,8 @@ class Drive:
     @property
     def outstanding(self) -> int:
         """Requests submitted and not completed."""
+    def starvation(self) -> str | None:
+        """Requests that starved, as JSON text; None where none is looked for."""
     @property
     def digest(self) -> str:
         """A hash of every completion so far: equal digests, equal histories."""

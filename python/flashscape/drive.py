@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ class Drive(_flashscape.Drive):
 
     ``drive`` is the name of a preset, a table as under ``[drive]``, or an
     experiment (or the path of its file, ``.toml`` or ``.json``), whose drive,
-    preconditioning, seed and audit are taken. With ``snapshot``
+    preconditioning, seed, audit and starvation are taken. With ``snapshot``
     (one, or a file's path) it is started from that instead of being preconditioned.
+    ``starvation`` is a table as under ``[run.starvation]``: where a request starves, and not only
+    to be told of, ``advance`` and ``submit`` raise StarvationError at that moment, once for it;
+    what ``submit`` was asked for then is not submitted, and the drive may go on all the same.
     Raises ConfigError, SnapshotError and SpaceError. Any number of drives may live in
     a process, each used by one thread at a time.
 
@@ -38,6 +42,7 @@ class Drive(_flashscape.Drive):
         precondition: Mapping[str, Any] | None = None,
         seed: int | None = None,
         audit: bool | None = None,
+        starvation: Mapping[str, Any] | None = None,
         snapshot: Snapshot | str | PathLike[str] | None = None,
     ) -> Self:
         """Assemble and precondition the drive."""
@@ -45,9 +50,13 @@ class Drive(_flashscape.Drive):
             drive = Experiment.from_file(drive, snapshot_given=snapshot is not None)
         if not isinstance(drive, Experiment):
             table = _experiment(drive, precondition or {}, 1 if seed is None else seed, bool(audit))
+            if starvation is not None:
+                table["run"]["starvation"] = dict(starvation)
             drive = Experiment.from_dict(table, snapshot_given=snapshot is not None)
-        elif any(given is not None for given in (precondition, seed, audit)):
-            message = "precondition, seed and audit of this drive are those of its experiment"
+        elif any(given is not None for given in (precondition, seed, audit, starvation)):
+            message = (
+                "precondition, seed, audit and starvation of this drive are those of its experiment"
+            )
             raise TypeError(message)
         start = None if snapshot is None else Snapshot.of(snapshot).inner
         return super().__new__(cls, drive.plan, start)
@@ -55,6 +64,14 @@ class Drive(_flashscape.Drive):
     def clone(self) -> Self:
         """Return a drive in the very same state, with what is under way; both go on apart."""
         return super().__new__(type(self), self)
+
+    def starvation(self) -> dict[str, Any] | None:  # type: ignore[override]
+        """Return what was found of requests that starve; None where none is looked for.
+
+        The keys are those of ``starvation`` in a summary (docs/results.md).
+        """
+        found = super().starvation()
+        return None if found is None else dict(json.loads(found))
 
     def snapshot(self) -> Snapshot:  # type: ignore[override]
         """Keep what the drive would be if it were shut down now; it goes on as it is.

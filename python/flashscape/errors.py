@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -81,6 +82,52 @@ class SnapshotError(FlashscapeError, ValueError):
 
 class SpaceError(FlashscapeError):
     """The drive has no free space left and no way to make any."""
+
+
+class StarvedRequest(NamedTuple):
+    """A request that the drive had for ``run.starvation.limit`` and had not answered."""
+
+    initiator: str
+    """Who submitted it."""
+    kind: str
+    """What was asked for: ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``."""
+    offset_bytes: int
+    """Where; 0 for a flush."""
+    length_bytes: int
+    """How much; 0 for a flush."""
+    arrived_ns: int
+    """When the host wanted to submit it."""
+    submitted_ns: int
+    """When the drive got it: its age counts from here."""
+    starved_ns: int
+    """When it reached the limit."""
+    age_ns: int
+    """The limit, its age then."""
+    outstanding: int
+    """Requests under way then, this one included."""
+    why: str
+    """What it waited for, in a sentence."""
+    standings: list[dict[str, Any]]
+    """Where its unfinished parts stood, and behind what (docs/results.md)."""
+    blame_ns: dict[str, int]
+    """What it is charged with so far, by state."""
+
+
+class StarvationError(FlashscapeError):
+    """A request starved, and ``run.starvation`` says that this ends the run."""
+
+    def __init__(self, text: str, record: str | None = None, id: int | None = None) -> None:
+        super().__init__(text)
+        self.request = None if record is None else StarvedRequest(**json.loads(record))
+        """The request, and what was in its way."""
+        self.id = id
+        """What ``Drive.submit`` returned for it; None in a run."""
+        self.result: Result | None = None
+        """What a run had measured until then, marked ``complete: false``."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """All goes along where it is sent to another process."""
+        return StarvationError, (str(self),), dict(self.__dict__)
 
 
 class OutputError(FlashscapeError, OSError):

@@ -205,9 +205,9 @@ def _quick_ones(groups: list[Group]) -> list[str]:
 
 
 def _completeness(result: Result) -> list[str]:
-    if result.complete:
+    if result.cut_short is None:
         return []
-    return ["The run was interrupted: these figures describe its beginning only."]
+    return [f"The run was {result.cut_short}: these figures describe its beginning only."]
 
 
 def _listed(times: dict[Cause, float]) -> str:

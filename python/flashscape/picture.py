@@ -135,7 +135,7 @@ def _title(result: Result) -> str:
     lines = textwrap.wrap(str(result.summary["title"] or "flashscape"), 130)
     if len(lines) > 2:
         lines = [lines[0], f"{lines[1][:120]} …"]
-    partial = "" if result.complete else " – interrupted, partial results"
+    partial = f" – {result.cut_short}, partial results" if result.cut_short else ""
     return "\n".join(lines) + partial
 
 

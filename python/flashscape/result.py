@@ -184,8 +184,24 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        """False where the run was interrupted."""
+        """False where the run was interrupted, or ended because a request starved."""
         return bool(self.summary["complete"])
+
+    @property
+    def starvation(self) -> dict[str, Any] | None:
+        """Requests that starved (docs/results.md); None where ``run.starvation`` is not given."""
+        # Summaries of earlier versions have no such key.
+        found: dict[str, Any] | None = self.summary.get("starvation")
+        return found
+
+    @property
+    def cut_short(self) -> str | None:
+        """What ended the run early: ``interrupted`` or ``ended by starvation``."""
+        if self.complete:
+            return None
+        starvation = self.starvation
+        has_starved = starvation is not None and starvation["ended_run"]
+        return "ended by starvation" if has_starved else "interrupted"
 
     @property
     def write_amplification(self) -> float | None:

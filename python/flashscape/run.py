@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session, __version__
-from flashscape.errors import FlashscapeError, Interrupted, OutputError
+from flashscape.errors import FlashscapeError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
 from flashscape.output import Directory, File, must_differ, refuse_inputs
 from flashscape.result import Result
@@ -28,7 +28,7 @@ class Observer(Protocol):
     """Who is told how a run goes.
 
     One that has a method ``saving(complete: bool)`` is also told when results are
-    put together, of the whole run or of a part of it.
+    put together, of the whole run or of what was done when it was interrupted.
     """
 
     def surveyed(self, announcement: str) -> None:
@@ -102,8 +102,9 @@ def run(
     With ``snapshot`` (one, or a file's path) the drive is started from that, in
     the place of what the experiment says of preconditioning.
 
-    Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, and on Ctrl-C
-    Interrupted, which carries (and has saved) what was measured until then.
+    Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, where a request
+    starves (``run.starvation``) StarvationError, and on Ctrl-C Interrupted; these two carry
+    (and have saved) what was measured until then.
     """
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
@@ -190,9 +191,12 @@ def _run(
     whereabouts = _Whereabouts(observer)
     started = time.thread_time()
     session = _surveyed(experiment, start, observer, whereabouts)
-    result = failed = None
+    result = None
+    failed: OutputError | StarvationError | None = None
     try:
         complete = _simulate(session, whereabouts, targets.requests, prepare)
+    except StarvationError as error:
+        complete, failed = False, error
     except OutputError as error:
         # The log fills the disk: what was measured until then is not lost.
         complete, failed = False, error
@@ -202,7 +206,7 @@ def _run(
     try:
         # A second Ctrl-C, out of impatience, must not cost what the first one kept.
         with signals.deferred():
-            if (saving := getattr(observer, "saving", None)) is not None:
+            if failed is None and (saving := getattr(observer, "saving", None)) is not None:
                 saving(complete)
             result = _measured(session, experiment, time.thread_time() - started, complete)
             targets.store(session, result)
@@ -210,7 +214,7 @@ def _run(
             result.draw_to(targets.directory)
         if failed is not None:
             raise failed
-    except OutputError as error:
+    except (OutputError, StarvationError) as error:
         error.result = result
         raise
     except KeyboardInterrupt:

@@ -331,7 +331,9 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
     }
     let run = &experiment.run;
     let nothing = "must be more than 0; leave it out for no limit";
+    let limit = run.starvation.map(|starvation| starvation.limit);
     for (is_nothing, path) in [
+        (limit.is_some_and(|limit| limit.span().is_zero()), "run.starvation.limit"),
         (run.time.is_some_and(|time| time.span().is_zero()), "run.time"),
         (run.requests == Some(0), "run.requests"),
         (run.bytes.is_some_and(|size| size.bytes() == 0), "run.bytes"),

@@ -110,11 +110,38 @@ pub struct RunConfig {
     /// What comes before it is simulated but not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUpConfig>,
+    /// What is done about requests that the drive does not answer for long. Default:
+    /// nothing, and none is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starvation: Option<StarvationConfig>,
     /// Checks everything that the drive returns against a second account of what
     /// was written. Costs 8 bytes for each physical unit, 16 for each logical
     /// one, and about as much time again.
     #[serde(default)]
     pub audit: bool,
+}
+
+/// How long the drive may take for a request, as a host's driver gives it a time-out.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StarvationConfig {
+    /// A request starves that the drive has had for this long, since it was submitted to it,
+    /// and has not answered. Drivers for NVMe usually give 30 s.
+    pub limit: Time,
+    /// What is done then. Default: the run ends.
+    #[serde(default)]
+    pub then: Then,
+}
+
+/// What is done when a request starves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// The run ends there; what was measured is kept, marked as partial.
+    #[default]
+    Stop,
+    /// The run goes on, and its results tell of it.
+    Report,
 }
 
 /// When counting begins: once all of the limits given are reached.

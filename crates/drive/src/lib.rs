@@ -17,6 +17,7 @@ pub mod requests;
 pub mod results;
 pub mod run;
 pub mod snapshot;
+pub mod starvation;
 
 pub use device::{Completion, Counters, Device, OpKind, RequestId};
 pub use experiment::Experiment;

@@ -2,9 +2,11 @@
 //! (docs/results.md), and tables.
 
 mod notes;
+mod starvation;
 mod steady;
 mod tables;
 
+pub use starvation::{record as starved, table as starvation};
 pub use tables::{Table, Values, tables};
 
 use crate::check::Checked;
@@ -25,7 +27,7 @@ use serde_json::{Map, Value, json};
 pub struct Outcome {
     /// CPU time that the simulation took, in seconds.
     pub host_cpu_seconds: f64,
-    /// False where the run was interrupted.
+    /// False where the run was interrupted, or a request that starved ended it.
     pub complete: bool,
 }
 
@@ -62,6 +64,7 @@ pub fn summary(
             "channels": spread(&measured.channel_utilisation()),
         },
         "steady_state": steady,
+        "starvation": starvation::of_run(run),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,

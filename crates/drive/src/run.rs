@@ -2,7 +2,7 @@
 //! between them.
 
 use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
-use crate::device::{Completion, Device};
+use crate::device::{Completion, Device, RequestId};
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
@@ -10,9 +10,10 @@ use crate::precondition::NoSpace;
 use crate::prepare::{History, Prepared};
 use crate::requests::RequestLog;
 use crate::snapshot::{Damaged, Snapshot};
+use crate::starvation::{Starved, Watch};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
-use host::{Command, HostError, Issue, Source, WorkloadConfig};
+use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
 use std::collections::VecDeque;
 
 /// Why a run ended early.
@@ -43,6 +44,9 @@ pub enum RunError {
         /// What is missing.
         why: String,
     },
+    /// A request has waited for longer than it may; what was measured until then stands.
+    #[error("starvation: {0}")]
+    Starved(Box<Starved>),
     /// A workload asks for more than can be simulated.
     #[error("workload \"{workload}\": {problem}")]
     Workload {
@@ -191,6 +195,10 @@ pub struct Run {
     waiting: u64,
     /// Bytes that requests under way or waiting may take.
     backlog_bytes: u64,
+    /// Looks for requests that starve, where that is asked for.
+    watch: Option<Box<Watch>>,
+    /// When the next request starves; after all time where none is looked for.
+    starves_at: Instant,
 }
 
 impl Run {
@@ -254,6 +262,8 @@ impl Run {
             // Half of it: the drive, its map and its results are there already or come.
             // What grows is copied to twice the room: both are there for a moment.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
+            watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
+            starves_at: Instant::NEVER,
         };
         // So that small runs have begun when they are made.
         run.begin(1 << 16)?;
@@ -300,11 +310,15 @@ impl Run {
             self.begin(events)?;
             return Ok(true);
         }
+        self.refuse_starved()?;
         let last = self.device.events() + events;
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
-            if own.is_none() && self.device.scrubs_in_vain() {
+            if self.starves_at < Instant::NEVER && self.starves_before(own)? {
+                continue;
+            }
+            if own.is_none() && self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER {
                 return self.end().map(|()| false);
             }
             match (self.device.next_due(), own) {
@@ -316,7 +330,7 @@ impl Run {
                         return Err(self.too_late(None));
                     }
                     self.measured.note_time(due, &mut self.device);
-                    let boundary = self.measured.next_boundary().min(LATEST);
+                    let boundary = self.measured.next_boundary().min(LATEST).min(self.starves_at);
                     let until = own.map_or(boundary, |own| own.min(boundary));
                     self.device.step_while_quiet(until);
                 }
@@ -330,6 +344,55 @@ impl Run {
             self.collect_completions()?;
         }
         Ok(true)
+    }
+
+    /// Whether a request starves before the next one comes at `own` and before the drive does
+    /// anything, which may answer it. What is due at that very moment comes first.
+    #[cold]
+    #[inline(never)]
+    fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
+        let at = self.starves_at;
+        if [own, self.device.next_due()].into_iter().flatten().any(|due| due <= at) {
+            return Ok(false);
+        }
+        self.measured.note_time(at, &mut self.device);
+        self.device.wait(at);
+        let watch = self.watch.as_mut().expect("it said so");
+        let name = |index: u32| self.initiators[index as usize].source.name().to_owned();
+        let starved = watch.starve(&mut self.device, name);
+        self.starves_at = watch.deadline();
+        match starved {
+            Some(starved) => Err(RunError::Starved(Box::new(starved))),
+            None => Ok(true),
+        }
+    }
+
+    /// A request was submitted. Out of line, as few runs look for those that starve.
+    #[cold]
+    #[inline(never)]
+    fn watch_submitted(&mut self, id: RequestId, at: Instant, index: usize, kind: Kind) {
+        if let Some(watch) = &mut self.watch {
+            watch.submitted(id, at, index as u32, kind);
+            self.starves_at = watch.deadline();
+        }
+    }
+
+    /// Requests were answered; their ids were not given away again.
+    #[cold]
+    #[inline(never)]
+    fn watch_answered(&mut self, completions: &[Completion]) {
+        if let Some(watch) = &mut self.watch {
+            completions.iter().for_each(|one| watch.answered(one.id, one.finished));
+            self.starves_at = watch.deadline();
+        }
+    }
+
+    /// Nothing goes on once a request has starved that was to end the run.
+    fn refuse_starved(&self) -> Result<(), RunError> {
+        match self.watch.as_ref().and_then(|watch| watch.ended_by()) {
+            Some(starved) => Err(RunError::Starved(Box::new(starved.clone()))),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self) -> Result<(), RunError> {
@@ -427,7 +490,8 @@ impl Run {
         } else {
             self.submit(index, now, now, request)?;
         }
-        let bytes = self.device.bytes_under_way() + self.waiting * WAITING_BYTES;
+        let watched = self.watch.as_ref().map_or(0, |watch| watch.bytes());
+        let bytes = self.device.bytes_under_way() + watched + self.waiting * WAITING_BYTES;
         let most = self.device.most_operations() as u64 + u64::from(self.device.outstanding());
         if most > PLACES_MOST || bytes > self.backlog_bytes {
             return Err(self.overloaded(index));
@@ -457,6 +521,9 @@ impl Run {
         let id = self.device.submit(now, arrived, request.command, priority, index as u32);
         if let Some(log) = &mut self.measured.log {
             log.submitted(id, request.number);
+        }
+        if self.watch.is_some() {
+            self.watch_submitted(id, now, index, request.command.kind);
         }
         Ok(())
     }
@@ -515,6 +582,9 @@ impl Run {
             for completion in &completions {
                 // Before anything is submitted: the blame's slot is free for reuse.
                 self.measured.record(completion, self.device.blame(completion.id));
+            }
+            if self.watch.is_some() {
+                self.watch_answered(&completions);
             }
             for completion in completions.drain(..) {
                 self.link.remove(completion.command.bytes);
@@ -585,6 +655,10 @@ impl Run {
     /// What was measured so far.
     pub fn measured(&self) -> &Measured {
         &self.measured
+    }
+    /// What was found of requests that starve, where they are looked for.
+    pub fn starvation(&self) -> Option<&Watch> {
+        self.watch.as_deref()
     }
     /// Each open loop's name and backlog.
     pub fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {

@@ -199,8 +199,14 @@ impl<E: Event> Agenda<E> {
 
     /// The pending events, stale ones included, in no order.
     pub fn events(&self) -> impl Iterator<Item = E> + '_ {
+        self.pending().map(|(_, event)| event)
+    }
+
+    /// As [`Agenda::events`], each with when it is due.
+    pub fn pending(&self) -> impl Iterator<Item = (Instant, E)> + '_ {
         let keys = self.lanes.iter().flatten().chain(self.heap.iter().map(|Reverse(key)| key));
-        keys.map(|key| E::unpack(*key as u32 & ((1 << EVENT_BITS) - 1)))
+        let event = |key: u128| E::unpack(key as u32 & ((1 << EVENT_BITS) - 1));
+        keys.map(move |key| (Instant::from_ns(due_of(*key)), event(*key)))
     }
 
     /// How many events are pending, stale ones included.

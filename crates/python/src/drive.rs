@@ -6,6 +6,8 @@ use crate::plan::{Inner, Plan};
 use crate::policies;
 use crate::snapshot::{Snapshot, restless};
 use drive::horizon::{LATEST, LinkLoad};
+use drive::results;
+use drive::starvation::Watch;
 use drive::{Device, Experiment, History, Prepared, RunError};
 use engine::Instant;
 use host::{Command, Kind, Priority};
@@ -34,6 +36,8 @@ struct State {
     device: Device,
     next_id: u64,
     link: LinkLoad,
+    /// Looks for requests that starve, where that is asked for.
+    watch: Option<Watch>,
     /// Completions that `advance` has not given out yet.
     done: Vec<Completion>,
     /// Kept for its memory.
@@ -168,6 +172,14 @@ impl Drive {
         self.state.with(py, |state| state.device.outstanding())
     }
 
+    /// Requests that starved, as JSON text; None where none is looked for.
+    fn starvation(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.state.with(py, |state| {
+            let told = |watch| results::starvation(watch, state.device.now(), |_| HOST).to_string();
+            state.watch.as_ref().map(told)
+        })
+    }
+
     /// A hash of every completion so far: equal digests, equal histories.
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
@@ -189,7 +201,9 @@ impl Drive {
         let Prepared { device, history } = made.expect("nobody ends preconditioning");
         let capacity_bytes = device.ftl().layout.exported_bytes();
         let link = LinkLoad::new(&experiment.drive.link);
-        let state = State { device, next_id: 0, link, done: Vec::new(), taken: Vec::new() };
+        let watch = experiment.run.starvation.as_ref().map(Watch::new);
+        let (done, taken) = (Vec::new(), Vec::new());
+        let state = State { device, next_id: 0, link, watch, done, taken };
         Ok(Self { capacity_bytes, plan, history, state: Guarded::new(state) })
     }
 
@@ -198,6 +212,7 @@ impl Drive {
             device: state.device.clone(),
             next_id: state.next_id,
             link: state.link,
+            watch: state.watch.clone(),
             done: state.done.clone(),
             taken: Vec::new(),
         })?;
@@ -244,10 +259,7 @@ impl State {
             let problem = format!("at_ns={at} is in the past: the drive has reached {now} ns");
             return Err(PyValueError::new_err(problem));
         }
-        while self.device.next_due().is_some_and(|due| due <= at) {
-            self.device.step();
-            self.harvest();
-        }
+        self.go_to(at)?;
         if !self.link.add(command.bytes) {
             self.link.remove(command.bytes);
             let problem = "the requests under way would keep the link busy for years";
@@ -255,7 +267,10 @@ impl State {
         }
         let id = self.next_id;
         self.next_id += 1;
-        self.device.submit(at, at, command, priority, id as u32);
+        let given = self.device.submit(at, at, command, priority, id as u32);
+        if let Some(watch) = &mut self.watch {
+            watch.submitted(given, at, 0, command.kind);
+        }
         self.harvest();
         self.ask_policies()?;
         Ok(id)
@@ -272,8 +287,7 @@ impl State {
     /// What has completed up to `until`; or why nothing ever will. Nothing where it was
     /// interrupted, so that nothing is lost.
     fn advance(&mut self, until: Instant) -> PyResult<Vec<Completion>> {
-        self.device.advance(until);
-        self.harvest();
+        self.go_to(until)?;
         self.ask_policies()?;
         if self.device.is_stuck() && self.done.is_empty() {
             return Err(SpaceError::new_err(self.device.why_stuck()));
@@ -284,6 +298,28 @@ impl State {
         })
     }
 
+    /// Lets time pass up to and including `until`, or until a request starves that is not only
+    /// to be told of.
+    fn go_to(&mut self, until: Instant) -> PyResult<()> {
+        while let Some(due) = self.watch.as_ref().map(Watch::deadline)
+            && due <= until
+        {
+            self.device.advance(due);
+            self.harvest();
+            let watch = self.watch.as_mut().expect("it is there");
+            if watch.deadline() == due
+                && let Some(starved) = watch.starve(&mut self.device, |_| HOST.into())
+            {
+                self.ask_policies()?;
+                let id = full_id(self.next_id, starved.tag);
+                return Err(errors::starved_as(&starved, Some(id)));
+            }
+        }
+        self.device.advance(until);
+        self.harvest();
+        Ok(())
+    }
+
     /// Copies completions with their blame, which only lasts until the next submission.
     fn harvest(&mut self) {
         if !self.device.has_done() {
@@ -291,6 +327,9 @@ impl State {
         }
         self.device.take_done(&mut self.taken);
         self.taken.iter().for_each(|done| self.link.remove(done.command.bytes));
+        if let Some(watch) = &mut self.watch {
+            self.taken.iter().for_each(|done| watch.answered(done.id, done.finished));
+        }
         let blame = |id| self.device.blame(id).iter().map(|(s, span)| (s.name(), span.as_ns()));
         self.done.extend(self.taken.drain(..).map(|done| Completion {
             id: full_id(self.next_id, done.tag),
@@ -304,6 +343,9 @@ impl State {
         }));
     }
 }
+
+/// How the one initiator is called.
+const HOST: &str = "host";
 
 /// A moment that the drive can be taken to.
 fn moment(ns: u64, name: &str) -> Result<Instant, String> {

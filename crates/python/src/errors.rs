@@ -3,6 +3,7 @@
 use crate::snapshot::restless;
 use drive::RunError;
 use drive::snapshot::Damaged;
+use drive::starvation::Starved;
 use host::HostError;
 use parquet::errors::ParquetError;
 use pyo3::exceptions::PyOSError;
@@ -16,6 +17,7 @@ pyo3::import_exception!(flashscape.errors, PolicyError);
 pyo3::import_exception!(flashscape.errors, SimulatorError);
 pyo3::import_exception!(flashscape.errors, SnapshotError);
 pyo3::import_exception!(flashscape.errors, SpaceError);
+pyo3::import_exception!(flashscape.errors, StarvationError);
 pyo3::import_exception!(flashscape.errors, TraceError);
 
 /// Every fault of a configuration: the text, and `(path, file, line, message)` of each.
@@ -67,6 +69,7 @@ pub fn run(error: RunError) -> PyErr {
         RunError::Restless(why) => restless(why),
         RunError::Unfit(faults) => unfit("snapshot", faults),
         RunError::NoSpace(_) | RunError::Stuck { .. } => SpaceError::new_err(error.to_string()),
+        RunError::Starved(first) => starved(&first),
         RunError::Workload { workload, problem } => {
             let mut problems = Problems::new(format!("workload {workload:?}"));
             problems.push("", problem);
@@ -75,6 +78,17 @@ pub fn run(error: RunError) -> PyErr {
         RunError::Policy(_) => PolicyError::new_err(error.to_string()),
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }
+}
+
+/// A request has waited for longer than it may: the text, and the record as JSON text.
+fn starved(first: &Starved) -> PyErr {
+    starved_as(first, None)
+}
+
+/// As [`starved`], of a request that somebody outside knows by an id.
+pub fn starved_as(first: &Starved, id: Option<u64>) -> PyErr {
+    let record = drive::results::starved(first).to_string();
+    StarvationError::new_err((format!("starvation: {first}"), record, id))
 }
 
 /// A file holds no snapshot that can be used.

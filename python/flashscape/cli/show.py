@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from flashscape.errors import Interrupted, OutputError
+from flashscape.errors import Interrupted, OutputError, StarvationError
 from flashscape.run import run
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run_and_show(experiment: Experiment, targets: Targets, *, as_json: bool, qui
         with contextlib.suppress(OSError):
             _print(interrupted.result, as_json=as_json, quiet=quiet)
         raise
-    except OutputError as error:
+    except (OutputError, StarvationError) as error:
         _print(error.result, as_json=as_json, quiet=quiet)
         raise
     _print(result, as_json=as_json, quiet=quiet)

@@ -205,7 +205,7 @@ def headline(result: Result) -> str:
     """What was run, in a line."""
     summary = result.summary
     title = summary["title"] or "Run"
-    state = "" if summary["complete"] else " – INTERRUPTED, partial results"
+    state = f" – {result.cut_short.upper()}, partial results" if result.cut_short else ""
     return (
         f"{title}{state}: {units.duration(summary['simulated_ns'])} simulated in "
         f"{units.duration(summary['host_cpu_seconds'] * 1e9)} of CPU time, digest {result.digest}"

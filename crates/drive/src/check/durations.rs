@@ -141,6 +141,8 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
     }
     add("run.time", experiment.run.time);
     add("run.warm_up.time", experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time));
+    let starvation = experiment.run.starvation;
+    add("run.starvation.limit", starvation.map(|starvation| starvation.limit));
     add("record.interval", Some(experiment.record.interval));
     times
 }

@@ -140,6 +140,10 @@ impl Buffer {
     pub fn is_full(&self) -> bool {
         self.used() >= self.capacity
     }
+    /// Units that it has room for.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
     /// Units whose current data is in the buffer.
     pub fn units(&self) -> usize {
         self.index.len()
@@ -409,6 +413,19 @@ impl Buffer {
     pub fn take_deferred(&mut self, entry: EntryId) -> Option<Deferred> {
         let index = self.deferred.iter().position(|deferred| deferred.entry == entry)?;
         Some(self.deferred.remove(index))
+    }
+
+    /// The entries that parts of a read wait for.
+    pub fn awaited_by(&self, id: RequestId) -> impl Iterator<Item = EntryId> {
+        self.deferred.iter().filter(move |read| read.request == id).map(|read| read.entry)
+    }
+    /// How many requests will be let in before this one, where it waits for room.
+    pub fn ahead_of(&self, id: RequestId) -> Option<usize> {
+        self.waiting.iter().flatten().position(|waiting| *waiting == id)
+    }
+    /// Entries of this epoch and older are what a flush waits for, if this is one that waits.
+    pub fn epoch_of_flush(&self, id: RequestId) -> Option<u64> {
+        self.flushes.iter().find(|(flush, _)| *flush == id).map(|(_, epoch)| *epoch)
     }
 
     /// True where a read waits for `entry`.

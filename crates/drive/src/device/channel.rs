@@ -50,6 +50,11 @@ impl Channel {
         self.push(ops, id);
     }
 
+    /// All that waits, by rank and then in order.
+    pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        self.lists.iter().flat_map(|list| list.iter(ops))
+    }
+
     /// Takes what goes next.
     fn pop(&mut self, ops: &Ops) -> Option<OpId> {
         if self.filled == 0 {

@@ -62,6 +62,10 @@ impl Job {
         let nothing = self.reads + self.writes + self.erases == 0;
         nothing && self.victim.is_none() && self.staged.is_empty() && self.draining.is_empty()
     }
+    /// A block that was read whole and waits to be erased.
+    pub fn drained(&self) -> Option<BlockId> {
+        self.draining.first().copied()
+    }
     /// No idle gap comes any more: what one has begun goes on as any collection.
     pub fn end_idleness(&mut self) {
         self.running &= !(self.by_idleness && self.is_idle());

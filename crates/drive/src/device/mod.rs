@@ -9,10 +9,12 @@
 //! operations, `array` starts and ends them on units, `channel` on channels;
 //! `read`, `write`, `discard` and `collect` are what requests and garbage
 //! collection make of them, `chain` the short way through a collection; `buffer` and
-//! `link` are the parts around.
+//! `link` are the parts around. `census`, `whereabouts` and `obstacles` only look: they say
+//! where a request stands (`standing`) and what is in its way.
 
 mod array;
 mod buffer;
+mod census;
 mod chain;
 mod channel;
 mod collect;
@@ -22,6 +24,7 @@ mod discard;
 mod event;
 mod ledgers;
 mod link;
+mod obstacles;
 mod op;
 mod queue;
 mod read;
@@ -29,12 +32,15 @@ mod request;
 mod scrub;
 mod shutdown;
 mod space;
+mod standing;
 mod suspend;
 mod watch;
+mod whereabouts;
 mod write;
 
 pub use counters::{Counters, OpKind};
 pub use request::{Completion, RequestId};
+pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
 use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, EraseBatching, FirmwareConfig};
@@ -61,6 +67,7 @@ pub struct Device {
     // ---- constant ----
     timing: Timing,
     units: Units,
+    planes_per_die: u32,
     bypass: Bypass,
     routing: ReadRouting,
     erase_rules: suspend::Rules,
@@ -237,6 +244,7 @@ impl Device {
             firmware: config.firmware,
             buffer_config: config.buffer.clone(),
             gc_config: config.ftl.gc.clone(),
+            planes_per_die: geometry.planes_per_die,
             rows: RowTiming::new(layout, &timing),
             now: Instant::START,
             agenda: Agenda::new(),
@@ -626,6 +634,13 @@ impl Device {
     /// True where writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
         self.buffer_config.durability != Durability::None
+    }
+
+    /// A request that has not completed: its command, what the submitter called it, and when
+    /// it arrived.
+    pub fn request(&self, id: RequestId) -> (Command, u32, Instant) {
+        let request = &self.requests[id];
+        (request.command, request.tag, request.arrived)
     }
 
     /// Checks the map against itself and against what the auditor saw.

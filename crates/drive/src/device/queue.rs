@@ -63,6 +63,10 @@ impl List {
             self.tail = before;
         }
     }
+    /// What is in the list, in order.
+    pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
+        std::iter::successors(self.head, |id| ops[*id].next)
+    }
     /// Puts all of `other` behind all of this one.
     pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
         while let Some(id) = other.pop_front(ops) {
@@ -361,6 +365,11 @@ impl Group {
         oldest
     }
 
+    /// All that waits, by class and then lane by lane in order.
+    pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        self.lists.iter().flat_map(|list| list.iter(ops))
+    }
+
     /// Reads that wait for any of `cells`, of hosts only or all, by class and then lane by
     /// lane in order.
     pub fn reads_on<'a>(
@@ -376,7 +385,7 @@ impl Group {
         };
         let lists = bits(self.classes & classes)
             .flat_map(move |class| &self.lists[class * lanes..][..lanes]);
-        let waiting = lists.flat_map(|list| std::iter::successors(list.head(), |id| ops[*id].next));
+        let waiting = lists.flat_map(|list| list.iter(ops));
         waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
     }
     /// The read that goes first where an operation has made way on `cells`: of the highest

@@ -81,6 +81,21 @@ enum Stage {
     },
 }
 
+/// An operation that may make way, as whoever it is in the way of sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkingView {
+    /// The operation.
+    pub op: OpId,
+    /// When it began.
+    pub began: Instant,
+    /// When it is over if nothing interrupts it; nothing where it is interrupted.
+    pub ends: Option<Instant>,
+    /// Whether it has left its unit to reads.
+    pub is_aside: bool,
+    /// How often it has made way.
+    pub suspensions: u32,
+}
+
 /// What an operation does that may be asked to make way.
 enum Reply {
     /// Nothing, for good.
@@ -103,6 +118,17 @@ impl Device {
                 OpKind::Program => self.program_rules.is_on,
                 OpKind::Read | OpKind::CopyBack => false,
             }
+    }
+
+    /// The operations of a group that have begun and may make way, or have made way.
+    pub(super) fn working_in(&self, group: GroupId) -> impl Iterator<Item = WorkingView> + '_ {
+        self.working[group].iter().map(|working| WorkingView {
+            op: working.op,
+            began: working.began,
+            ends: (working.stage == Stage::AtWork).then(|| self.ends(working)),
+            is_aside: matches!(working.stage, Stage::Aside { .. }),
+            suspensions: working.suspensions,
+        })
     }
 
     fn rules_of(&self, working: &Working) -> &Rules {

@@ -15,6 +15,7 @@ const BACKLOG: (f64, u64) = (0.05, 64);
 /// The notes on a run whose measuring has ended; `steady` are its verdicts.
 pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Value) -> Vec<String> {
     let mut notes = checked.notes.clone();
+    notes.extend(super::starvation::note(run));
     notes.extend(nothing_counted(run));
     notes.extend(no_erase(run, experiment));
     notes.extend(not_aged(run));

@@ -11,7 +11,6 @@
 mod case;
 #[path = "../common/mod.rs"]
 mod common;
-#[expect(dead_code, reason = "cases make their own drives of its shape")]
 #[path = "../poised/mod.rs"]
 mod poised;
 mod predicted;

@@ -48,6 +48,22 @@ pub fn cases() -> Vec<Case> {
             .see(what, counted)
             .left_out([8, 8, 0])
             .under([("3", [8, 5, 375]), ("5", [8, 3, 625])]),
+        // A read that is answered after 125 us has not starved by then.
+        reads("run.starvation.limit", "requests = 8\nstarvation = { then = \"report\" }")
+            .see("reads that starve, and the age of the oldest in us", |scene| {
+                let run = scene.run();
+                let watch = run.starvation().expect("it is asked for");
+                let starved: u64 = watch.starved().map(|one| one.requests).sum();
+                [starved, watch.longest(run.now()).as_ns() / US]
+            })
+            .under([("125 us", [0, 125]), ("124999 ns", [8, 125]), ("1 ns", [8, 125])]),
+        reads("run.starvation.then", "requests = 8\nstarvation = { limit = \"100 us\" }")
+            .see("how the run ends", |scene| match scene.try_run() {
+                Ok(run) => format!("after {} us", run.elapsed().as_ns() / US),
+                Err(why) => why.split(':').next().unwrap_or_default().to_owned(),
+            })
+            .left_out("starvation")
+            .under([("stop", "starvation"), ("report", "after 1000 us")]),
         // A second account: what it takes (MODEL, section 18), and that it is kept.
         reads("run.audit", "requests = 1")
             .see("bytes of the account, and accounts that are kept", move |scene| {

@@ -5,6 +5,8 @@
 //! 0, pages 2n + 1 on die 1. A die has 8 blocks of 4 pages, and 16 pages of data
 //! fill blocks 0 to 3.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use crate::common::{Bench, Override, set};
 use host::Kind;
 

@@ -2,11 +2,15 @@
 //! anything did.
 
 use drive::check::check;
+use drive::experiment::{StarvationConfig, Then};
+use drive::starvation::Watch;
 use drive::{Device, Experiment, Run, RunError, load};
+use engine::Span;
 use ftl::{Ftl, Lpn};
 use host::trace::Survey;
 use host::{HostError, WorkloadConfig};
 use metrics::State;
+use settings::Time;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -142,6 +146,9 @@ pub fn run(
 ) -> Result<(Outcome, u64), String> {
     let mut experiment = experiment.clone();
     experiment.run.audit = true;
+    if !short_ways && experiment.run.starvation.is_none() {
+        experiment.run.starvation = Some(reported(&experiment));
+    }
     for trace in experiment.workload.iter_mut().filter_map(|workload| workload.trace.as_mut()) {
         trace.file = folder.join(&trace.file);
     }
@@ -156,6 +163,25 @@ pub fn run(
         Ok(surveys) => run_checked(&experiment, &surveys, short_ways, bounds),
         Err(outcome) => Ok((outcome, 0)),
     }
+}
+
+/// Requests that starve are told of, which changes nothing, so one of the two runs does it.
+fn reported(experiment: &Experiment) -> StarvationConfig {
+    let limits = [Span::from_ns(1), Span::from_us(300), Span::from_ms(2), Span::from_ms(20)];
+    let limit = limits[(experiment.seed % limits.len() as u64) as usize];
+    StarvationConfig { limit: Time::from(limit), then: Then::Report }
+}
+
+/// Wherever a run stands, it is known where its oldest request does.
+fn look_at_oldest(run: &mut Run) -> Result<(), String> {
+    let Some(oldest) = run.starvation().and_then(Watch::oldest) else { return Ok(()) };
+    let device = run.device_mut();
+    let blamed = device.blame_so_far(oldest).total();
+    let standings = device.standings(oldest);
+    if !device.is_stuck() && standings.iter().any(|one| one.words.starts_with("nothing is")) {
+        return Err(format!("nothing is known of {oldest:?}, blamed for {blamed}: {standings:?}"));
+    }
+    Ok(())
 }
 
 /// The surveys of all traces, or how the experiment ends without them.
@@ -217,8 +243,9 @@ fn run_checked(
     }
     let mut logged = Logged::default();
     let mut events = 0;
+    let slice = if short_ways { 1 << 14 } else { 1 << 9 };
     loop {
-        match run.advance(1 << 14) {
+        match run.advance(slice) {
             Ok(true) => {}
             Ok(false) => break,
             Err(RunError::Stuck { .. }) if is_worn(run.device().ftl(), experiment) => {
@@ -227,7 +254,8 @@ fn run_checked(
             Err(error) => return ended(error, experiment).map(|outcome| (outcome, 0)),
         }
         logged.take(&mut run)?;
-        events += 1 << 14;
+        look_at_oldest(&mut run)?;
+        events += slice;
         if events > bounds.events && !bounds.is_whole() {
             return Ok((Outcome::CutOff, run.device().chained()));
         }
@@ -315,6 +343,7 @@ fn ended(error: RunError, experiment: &Experiment) -> Result<Outcome, String> {
         // What a survey has seen can be replayed, but stamps may run backwards by more
         // than is sorted, or repeated without end.
         RunError::Workload { .. } => Ok(Outcome::Ended(said)),
+        RunError::Starved(_) if experiment.run.starvation.is_some() => Ok(Outcome::Ended(said)),
         RunError::Snapshot(_) if experiment.precondition.snapshot.is_some() => {
             Ok(Outcome::Ended(said))
         }

@@ -1,0 +1,87 @@
+//! A census of the operations: what each is doing or waiting for at present. It is taken from
+//! the queues and the agenda when somebody asks, so that nothing is kept for it.
+
+use super::Device;
+use super::buffer::EntryId;
+use super::event::Event;
+use super::op::OpId;
+use super::request::RequestId;
+use engine::Instant;
+use std::collections::BTreeMap;
+
+/// What an operation is doing or waiting for.
+#[derive(Clone, Copy, Debug)]
+pub enum Doing {
+    /// Waits in the queue of its group.
+    AwaitsUnit,
+    /// Waits for its channel.
+    AwaitsChannel,
+    /// A program without a place, until its bin has space.
+    AwaitsSpace,
+    /// Has made way for reads.
+    MakesWay,
+    /// Is being interrupted: it has its unit and will make way.
+    Stops,
+    /// Goes on until what is due then.
+    Goes(Event, Instant),
+}
+
+/// What everything in a drive is doing.
+#[derive(Debug, Default)]
+pub struct Census {
+    /// Operations.
+    pub ops: BTreeMap<OpId, Doing>,
+    /// Requests that something is due for themselves: they are taken in or answered.
+    pub requests: Vec<(RequestId, Event, Instant)>,
+    /// Buffer entries whose rest is being decoded.
+    pub decoded: Vec<(EntryId, Instant)>,
+}
+
+impl Device {
+    /// What everything is doing at present.
+    pub(super) fn census(&self) -> Census {
+        let mut census = Census::default();
+        let ops = &mut census.ops;
+        for (_, group) in self.groups.iter() {
+            ops.extend(group.waiting(&self.ops).map(|id| (id, Doing::AwaitsUnit)));
+        }
+        for (_, channel) in self.channels.iter() {
+            ops.extend(channel.waiting(&self.ops).map(|id| (id, Doing::AwaitsChannel)));
+        }
+        for (_, home) in self.bins.iter() {
+            ops.extend(home.parked.iter().map(|(id, _)| (*id, Doing::AwaitsSpace)));
+        }
+        for group in self.groups.ids() {
+            let interrupted = self.working_in(group).filter(|working| working.ends.is_none());
+            let doing = |is_aside| if is_aside { Doing::MakesWay } else { Doing::Stops };
+            ops.extend(interrupted.map(|working| (working.op, doing(working.is_aside))));
+        }
+        for (due, event) in self.agenda.pending() {
+            match event {
+                Event::Sensed(id)
+                | Event::Programmed(id)
+                | Event::Array(id)
+                | Event::CarriedOut(id)
+                | Event::CarriedIn(id) => {
+                    let doing = ops.entry(id).or_insert(Doing::Goes(event, due));
+                    // Of an operation that was interrupted and goes on, the later one counts.
+                    if let Doing::Goes(_, until) = doing
+                        && *until < due
+                    {
+                        *doing = Doing::Goes(event, due);
+                    }
+                }
+                Event::Dispatch(id) | Event::Answer(id) | Event::Complete(id) => {
+                    census.requests.push((id, event, due));
+                }
+                Event::Fetched(entry) => census.decoded.push((entry, due)),
+                Event::Partial(_)
+                | Event::Idle(_)
+                | Event::Scrub
+                | Event::Look(_)
+                | Event::Backlog(_) => {}
+            }
+        }
+        census
+    }
+}
