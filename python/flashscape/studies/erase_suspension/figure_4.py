@@ -1,0 +1,145 @@
+"""Figure 4: read and write tails of 4 KiB random requests, 70 % of them reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape.catalogue import check
+from flashscape.reproduce import Answer, Exhibit, Figure, percentile, plots
+from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES, fio
+from flashscape.studies.erase_suspension._shares import erase_shares
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.reproduce import Outcomes
+
+exhibit = Exhibit()
+exhibit.runs(fio)
+
+_SUSPEND_NS = 100_000
+"""A recovery, which an interruption takes."""
+
+
+def reads(runs: Outcomes, scheme: str, percent: float) -> Figure:
+    """A percentile of reads of a scheme."""
+    return percentile(runs[f"fio-{scheme}"].measured.read, percent)
+
+
+def writes(runs: Outcomes, scheme: str, percent: float) -> Figure:
+    """A percentile of writes of a scheme."""
+    return percentile(runs[f"fio-{scheme}"].measured.write, percent)
+
+
+@exhibit.measures("E-3")
+def baseline(runs: Outcomes) -> Answer:
+    """The tail of reads that wait for whole erases."""
+    ours = reads(runs, "baseline", 99.999)
+    return Answer(
+        f"p99.999 {ours.text('ns')}",
+        {
+            "baseline_read_p99_999_ns": ours,
+            "d_es_read_p99_999_ns": reads(runs, "d-es", 99.999),
+        },
+    )
+
+
+@exhibit.measures("E-4")
+def deferred(runs: Outcomes) -> Answer:
+    """The tail of reads that wait for a step."""
+    ours = reads(runs, "d-es", 99.999)
+    figures = {
+        f"{scheme.replace('-', '_')}_read_p99_999_ns": reads(runs, scheme, 99.999)
+        for scheme in ("baseline", "d-es", "i-es")
+    }
+    return Answer(f"p99.999 {ours.text('ns')}", figures)
+
+
+@exhibit.measures("E-5")
+def immediate(runs: Outcomes) -> Answer:
+    """The tails of ES and I-ES beside that of Ideal-ES."""
+    durations = check(runs["fio-ideal-es"].measured.summary["config"])["durations_ns"]
+    figures: dict[str, object] = {
+        f"{scheme.replace('-', '_')}_read_p99_999_ns": reads(runs, scheme, 99.999)
+        for scheme in ("es", "i-es", "ideal-es", "d-es")
+    }
+    once = max(durations["read"]) + durations["transfer_page"]
+    figures["allowed_ns"] = _SUSPEND_NS + 2 * once
+    for scheme in ("es", "i-es"):
+        figures[f"{scheme.replace('-', '_')}_completed"] = runs[f"fio-{scheme}"].error is None
+    es, i_es, ideal = (reads(runs, s, 99.999).text("ns") for s in ("es", "i-es", "ideal-es"))
+    return Answer(f"p99.999 {es} with ES, {i_es} with I-ES, {ideal} with Ideal-ES", figures)
+
+
+@exhibit.measures("E-6")
+def timed_out(runs: Outcomes) -> Answer:
+    """How many erases T-ES made reads wait for the end of a step."""
+    summary = runs["fio-t-es-64"].measured.summary["flash"]
+    erases = summary["erases"]["erase"]["commands"]
+    late = summary["erase_deferrals"]
+    share = late / erases
+    figure = Figure(share, samples=erases)
+    return Answer(f"{late} of {erases:,} erases", {"timed_out_share": figure})
+
+
+@exhibit.measures("E-7")
+def longest_write(runs: Outcomes) -> Answer:
+    """The longest write under Baseline beside the longest collection."""
+    measured = runs["fio-baseline"].measured
+    longest = measured.write.max
+    collection = measured.summary["collection"]["max_ns"]
+    figures = {"baseline_write_max_ns": longest, "gc_max_ns": collection}
+    ours = f"{Figure(longest).text('ns')}; longest collection {Figure(collection).text('ns')}"
+    reason = (
+        "writes fill the buffer for some milliseconds before they wait, and a collection that "
+        "nobody waits for takes longer than one that is waited for"
+    )
+    return Answer(ours, figures, reason)
+
+
+@exhibit.measures("E-8")
+def write_tails(runs: Outcomes) -> Answer:
+    """Write tails of all schemes."""
+    figures = {
+        f"{name}_write_p99_999_ns": writes(runs, scheme, 99.999)
+        for name, scheme in [
+            ("baseline", "baseline"),
+            ("es", "es"),
+            ("d_es", "d-es"),
+            ("ideal_es", "ideal-es"),
+            ("i_es", "i-es"),
+            ("t_es", "t-es-64"),
+        ]
+    }
+    ours = ", ".join(f"{SCHEMES[s]} {writes(runs, s, 99.999).text('ns')}" for s in SCHEMES)
+    reason = (
+        "an erase with I-ES is interrupted two or three times in the mean before all 16 requests "
+        "are writes; the milliseconds that this adds are few beside the moves of a collection"
+    )
+    return Answer(f"p99.999 {ours}", figures, reason)
+
+
+@exhibit.draws("tails")
+def drawn(runs: Outcomes) -> Picture:
+    """Reads and writes, a curve for each scheme."""
+    results = {name: runs[f"fio-{scheme}"].measured for scheme, name in SCHEMES.items()}
+    references = {
+        "reads": [
+            plots.Reference(5e6, "paper: Baseline about 5 ms", "Baseline"),
+            plots.Reference(1e6, "paper: D-ES about 1 ms", "D-ES"),
+            plots.Reference(2e5, "paper: T-ES below 200 µs", "T-ES(64)"),
+        ],
+        "writes": [plots.Reference(35e6, "paper: longest collection 35 ms")],
+    }
+    panels = {
+        "reads": {name: result.read for name, result in results.items()},
+        "writes": {name: result.write for name, result in results.items()},
+    }
+    return plots.tails(panels, LOOKS, references=references)
+
+
+@exhibit.tabulates("causes")
+def causes(runs: Outcomes) -> pl.DataFrame:
+    """What reads wait for, by scheme."""
+    return erase_shares({s: runs[f"fio-{s}"].measured for s in SCHEMES})
