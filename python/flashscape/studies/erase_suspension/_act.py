@@ -109,8 +109,9 @@ def passes(outcome: Outcome, multiplier: int) -> tuple[bool, bool]:
 
 
 def ratings(runs: Outcomes, scheme: str) -> tuple[int, int]:
-    """The highest multipliers of a scheme that pass the stress and the performance test, and
-    below which all of the ladder pass; 0 where the lowest fails.
+    """Return the highest multipliers that pass the stress and the performance test.
+
+    All of the ladder below them pass, too; 0 where the lowest fails.
     """
     best, failed = [0, 0], [False, False]
     for k in ladder(runs.setting):

@@ -64,7 +64,7 @@ def immediate(runs: Outcomes) -> Answer:
         f"{scheme.replace('-', '_')}_read_p99_999_ns": reads(runs, scheme, 99.999)
         for scheme in ("es", "i-es", "ideal-es", "d-es")
     }
-    once = max(durations["read"]) + durations["transfer_page"]
+    once = max(durations["sense_by_page_type"]) + durations["transfer_page"]
     figures["allowed_ns"] = _SUSPEND_NS + 2 * once
     for scheme in ("es", "i-es"):
         figures[f"{scheme.replace('-', '_')}_completed"] = runs[f"fio-{scheme}"].error is None

@@ -33,7 +33,7 @@ def ratings(runs: Outcomes) -> Answer:
     for scheme, name in (("d-es", "d_es"), ("t-es-64", "t_es")):
         figures[f"{name}_completed"] = runs[f"act-{scheme}-{_act.AT}x"].error is None
     reason = (
-        "D-ES does best; with T-ES reads are as short, but a write waits for 64 ms with each erase, "
+        "D-ES does best; with T-ES reads are as short, but writes wait for 64 ms with each erase, "
         "so that the mean large write passes its issue period"
     )
     ours = f"performance {_act.told(rated)}; D-ES and T-ES end at {_act.AT}x"

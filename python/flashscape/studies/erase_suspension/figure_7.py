@@ -93,7 +93,7 @@ def by_timeout(runs: Outcomes) -> Picture:
     }
     points = {
         name: {
-            "T-ES": [(n * 1e6, float(f.numbers()[0])) for n, f in zip(TIMEOUTS_MS, of, strict=True)]
+            "T-ES": [(n * 1e6, float(f.numbers[0])) for n, f in zip(TIMEOUTS_MS, of, strict=True)]
         }
         for name, of in panels.items()
     }

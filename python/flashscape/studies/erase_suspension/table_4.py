@@ -23,7 +23,7 @@ def runs(_: Setting) -> list[Run]:
 
 
 def _estimates(runs: Outcomes) -> list[int]:
-    alone = collection(runs).numbers()[0]
+    alone = collection(runs).numbers[0]
     return [round(alone) + n * 1_000_000 for n in TIMEOUTS_MS]
 
 
