@@ -52,7 +52,8 @@ impl Holder {
     pub const fn on_unit(self) -> State {
         State::ALL[self as usize]
     }
-    /// Waiting for a channel that this holder occupies.
+    /// Waiting for a channel that this holder occupies. An erase never does: its place is that
+    /// of [`State::Suspended`], which no channel is in.
     #[inline]
     pub const fn on_channel(self) -> State {
         State::ALL[HOLDERS + self as usize]
@@ -111,14 +112,12 @@ states! {
     ChannelGcRead => "wait_channel_gc_read",
     /// Waits for a channel that carries data that garbage collection moves.
     ChannelGcProgram => "wait_channel_gc_program",
-    /// Waits for a channel that an erase occupies.
-    ChannelErase => "wait_channel_erase",
+    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
+    Suspended => "wait_suspended",
     /// Waits for a channel that carries data that scrubbing moves.
     ChannelScrub => "wait_channel_scrub",
     /// The unit is idle but kept for a collection that does not yield.
     Reserved => "withheld_gc_reserved",
-    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
-    Suspended => "wait_suspended",
     /// The unit is idle but another operation's turn is kept for it.
     Order => "withheld_order",
     /// Waits in the host because the queue depth is used up.
@@ -312,7 +311,11 @@ mod tests {
     fn holders_and_their_waits_agree() {
         for holder in Holder::ALL {
             assert_eq!(holder.on_unit().name(), format!("wait_unit_{}", holder.name()));
-            assert_eq!(holder.on_channel().name(), format!("wait_channel_{}", holder.name()));
+            let on_channel = match holder {
+                Holder::Erase => State::Suspended.name().to_owned(),
+                _ => format!("wait_channel_{}", holder.name()),
+            };
+            assert_eq!(holder.on_channel().name(), on_channel);
         }
     }
 

@@ -152,7 +152,10 @@ impl Ledger {
     /// Time that the resource was held by operations, of all kinds.
     pub fn busy(&self, unit: bool) -> Span {
         let state = if unit { Holder::on_unit } else { Holder::on_channel };
-        Holder::ALL.iter().map(|holder| self.totals[state(*holder) as usize]).sum()
+        let held: Span =
+            Holder::ALL.iter().map(|holder| self.totals[state(*holder) as usize]).sum();
+        // A channel is never held so; a unit is until an interrupted operation has freed it.
+        if unit { held + self.totals[State::Suspended as usize] } else { held }
     }
 }
 

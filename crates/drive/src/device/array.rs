@@ -148,7 +148,7 @@ impl Device {
             }
         }
         self.begin_wait(id);
-        if self.suspends {
+        if self.has_work(group) {
             return self.enqueue_beside_work(id);
         }
         self.groups[group].push_back(&mut self.ops, id);
@@ -215,7 +215,7 @@ impl Device {
 
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
-        if self.suspends {
+        if self.has_work(group) {
             self.go_on_working(group);
         }
         while self.groups[group].may_serve(self.all_cells) {
@@ -236,7 +236,7 @@ impl Device {
                 }
                 OpKind::Program => self.start_program(pick.op),
             }
-            if self.suspends {
+            if self.has_work(group) {
                 self.go_on_working(group);
             }
         }

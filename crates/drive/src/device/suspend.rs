@@ -131,6 +131,12 @@ impl Device {
         })
     }
 
+    /// Whether operations of a group are under way that may make way.
+    #[inline]
+    pub(super) fn has_work(&self, group: GroupId) -> bool {
+        self.suspends && !self.working[group].is_empty()
+    }
+
     fn rules_of(&self, working: &Working) -> &Rules {
         if working.is_program { &self.program_rules } else { &self.erase_rules }
     }
