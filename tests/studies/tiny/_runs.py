@@ -20,7 +20,7 @@ DRIVE = {
 }
 SCHEDULERS = {
     "waiting": {},
-    "suspending": {"read_routing": "suspend", "suspension": "at-steps"},
+    "suspending": {"read_routing": "suspend", "suspension": "d-es"},
 }
 GIVES_UP = Path(__file__).parent / "_gives_up.py"
 

@@ -6,13 +6,14 @@ drive is filled and overwritten before. Small reads are random.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flashscape.act import load
-from flashscape.act.conditions import LIMITS, Share, service_of
+from flashscape.act.trial import Trial
 from flashscape.catalogue import check
 from flashscape.reproduce import Run
-from flashscape.studies.erase_suspension._runs import SCHEMES, drive
+from flashscape.studies.erase_suspension._runs import SCHEMES, STARVES, drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,10 +26,8 @@ RATED = ("baseline", "es", "i-es", "d-es", "t-es-64")
 AT = 30
 """The multiplier of figure 5."""
 
-_SALT_SECONDS = 10
+_SALT_NS = 10_000_000_000
 """In which the drive is overwritten once, before the load begins: 6.4 GiB at 1 GB/s and more."""
-
-_WARM_UP_SECONDS = 0.5
 
 
 def ladder(setting: Setting) -> range:
@@ -39,24 +38,39 @@ def ladder(setting: Setting) -> range:
 
 def runs(setting: Setting, multipliers: Iterable[int], schemes: Iterable[str] = RATED) -> list[Run]:
     """A run for each scheme and multiplier."""
-    seconds = setting.pick(short=2.0, full=20.0)
-    capacity = check(_experiment("baseline", [], 1.0))["capacity"]["exported_bytes"]
     steps = list(multipliers)
     return [
-        Run(f"act-{scheme}-{k}x", _experiment(scheme, _streams(k, capacity, seconds), seconds))
+        Run(
+            f"act-{scheme}-{k}x",
+            _experiment(scheme, _streams(k, _lengths(k)), _lengths(k)),
+            tables=("latency", "bands"),
+            may_end_with=STARVES,
+        )
         for scheme in schemes
         for k in steps
     ]
 
 
-def _streams(multiplier: int, capacity: int, seconds: float) -> list[dict[str, Any]]:
-    lengths = load.Lengths(round(_WARM_UP_SECONDS * 1e9), round(seconds * 1e9), 1)
+@cache
+def _derived() -> dict[str, Any]:
+    idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
+    return check({"drive": drive("baseline"), "workload": [idle]})
+
+
+def _lengths(multiplier: int) -> load.Lengths:
+    """Whole cycles of collection, five seconds at least, after two of warm-up."""
+    cycle = load.cycle_bytes(_derived())
+    return load.lengths(multiplier, cycle, warm_up_ns=None, time_ns=None, slices=1)
+
+
+def _streams(multiplier: int, lengths: load.Lengths) -> list[dict[str, Any]]:
+    capacity = _derived()["capacity"]["exported_bytes"]
     streams = load.workloads(
         multiplier, lengths, exported_bytes=capacity, seed=1, arrivals="constant"
     )
     for stream in streams:
         after_ns = int(stream["start"].removesuffix(" ns"))
-        stream["start"] = f"{after_ns + _SALT_SECONDS * 1_000_000_000} ns"
+        stream["start"] = f"{after_ns + _SALT_NS} ns"
         if stream["name"].startswith("large"):
             stream["addresses"] = {"pattern": "sequential"}
     salt = {
@@ -70,42 +84,35 @@ def _streams(multiplier: int, capacity: int, seconds: float) -> list[dict[str, A
     return [salt, *streams]
 
 
-def _experiment(scheme: str, streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    idle = [{"name": "idle", "reads": "100 %", "stop": {"requests": 1}}]
-    begin = _SALT_SECONDS + _WARM_UP_SECONDS
+def _experiment(
+    scheme: str, streams: list[dict[str, Any]], lengths: load.Lengths
+) -> dict[str, Any]:
+    begin_ns = _SALT_NS + lengths.warm_up_ns
     return {
         "title": f"ACT: {SCHEMES[scheme]}",
         "drive": drive(scheme),
         "precondition": {"fill": "sequential"},
-        "workload": streams or idle,
-        "run": {"time": f"{begin + seconds} s", "warm_up": {"time": f"{begin} s"}},
+        "workload": streams,
+        "run": {
+            "time": f"{begin_ns + lengths.slice_ns} ns",
+            "warm_up": {"time": f"{begin_ns} ns"},
+            "starvation": {"limit": "5 s"},
+        },
     }
 
 
-def passes(outcome: Outcome, multiplier: int) -> tuple[bool, bool]:
-    """Whether a run passes the stress test, and the performance test.
+def failures(outcome: Outcome, multiplier: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why a run fails the stress test, and the performance test; nothing where it passes.
 
-    The fourth condition takes the paper by its words: the mean service time of each kind of
-    request is less than the time from one request of its stream to the next.
+    Conditions are those of `flashscape act`, the fourth by the paper's words: the mean service
+    time of each kind of request is less than the time from one request of its stream to the next.
     """
-    result = outcome.measured
-    keeps_up = True
-    for stream in load.STREAMS:
-        [name] = load.initiators(stream, 1)
-        one = result.of_kind(stream.kind, name)
-        if one.mean is None:
-            return False, False
-        measured = [(one.requests, one.requests * stream.bytes, one.mean)]
-        keeps_up &= service_of(stream, multiplier, 1, measured).passes
-    small = result.of_kind("read", load.slice_name(0))
-    lower, buckets = 0, []
-    for upper, count in small.buckets:
-        buckets.append((lower, upper, count))
-        lower = upper + 1
-    # A bucket that straddles a threshold counts as slower.
-    shares = [Share.of(limit, buckets) for limit in LIMITS]
-    quick = all(share.slower_most < share.limit_share * share.requests for share in shares)
-    return keeps_up, keeps_up and quick
+    if outcome.error is not None:
+        starved = (f"it ends: {outcome.error.type}",)
+        return starved, starved
+    cycle_ns = load.cycle_of(multiplier, load.cycle_bytes(_derived()))
+    trial = Trial.of(outcome.measured, multiplier, _lengths(multiplier), cycle_ns, threads=1)
+    return trial.stress_failures, trial.failures
 
 
 def ratings(runs: Outcomes, scheme: str) -> tuple[int, int]:
@@ -115,11 +122,20 @@ def ratings(runs: Outcomes, scheme: str) -> tuple[int, int]:
     """
     best, failed = [0, 0], [False, False]
     for k in ladder(runs.setting):
-        for test, passed in enumerate(passes(runs[f"act-{scheme}-{k}x"], k)):
-            failed[test] |= not passed
+        for test, why in enumerate(failures(runs[f"act-{scheme}-{k}x"], k)):
+            failed[test] |= bool(why)
             if not failed[test]:
                 best[test] = k
     return best[0], best[1]
+
+
+def why_no_more(runs: Outcomes, scheme: str) -> str:
+    """What a scheme fails at first, above its stress rating."""
+    above = [k for k in ladder(runs.setting) if k > ratings(runs, scheme)[0]]
+    if not above:
+        return f"{SCHEMES[scheme]} passes all"
+    why, _ = failures(runs[f"act-{scheme}-{above[0]}x"], above[0])
+    return f"{SCHEMES[scheme]} at {above[0]}x: {'; '.join(why)}"
 
 
 def figure_of(scheme: str, test: str) -> str:

@@ -53,17 +53,25 @@ FULL = {"fill": "random", "age": {"overwrites": 2.0}}
 """The drive with its spare space full, too, as the paper measures."""
 
 
-def fio(setting: Setting, schemes: Iterable[str] = SCHEMES) -> list[Run]:
+def fio_name(scheme: str, seed: int = 1) -> str:
+    """How a run of the mix is called."""
+    return f"fio-{scheme}" if seed == 1 else f"fio-{scheme}-seed-{seed}"
+
+
+def fio(
+    setting: Setting, schemes: Iterable[str] = SCHEMES, seeds: Iterable[int] = (1,)
+) -> list[Run]:
     """4 KiB at random over the whole drive, 70 % reads, queue depth 16.
 
-    A seventh are enough for ten reads beyond p99.999: 1.4 million.
+    A quarter of the short profile's requests would do for ten reads beyond p99.999.
     """
     requests = setting.pick(short=6_000_000, full=30_000_000)
     mix = {"name": "fio", "reads": "70 %", "size": "4 KiB", "queue_depth": 16}
     return [
         Run(
-            f"fio-{scheme}",
+            fio_name(scheme, seed),
             {
+                "seed": seed,
                 "title": f"4 KiB random, 70 % reads, QD 16: {SCHEMES[scheme]}",
                 "drive": drive(scheme),
                 "precondition": FULL,
@@ -74,34 +82,31 @@ def fio(setting: Setting, schemes: Iterable[str] = SCHEMES) -> list[Run]:
                     "starvation": {"limit": _STARVATION_LIMIT},
                 },
             },
+            tables=("latency", "bands"),
             may_end_with=STARVES,
         )
+        for seed in seeds
         for scheme in schemes
     ]
 
 
-MICRO_MS = 1900
+MICRO_MS = 2000
 """T of figure 3."""
 
-_READS_BEGIN_MS = 520
-"""When the reads join the writes, which collect by then.
-
-A write that starves from there on has waited for five times as long at the end of 4 T as at the
-end of T if that is T / 4 at least. At queue depth 1 it is one write that starves: with fewer than
-1000 before it is their p99.9. An erase with ES may still get through by chance, when reads of other
-dies hold a request up for longer than a ramp.
-"""
+MICRO_TIMES = (1, 2, 4)
+"""How many T the runs of figure 3 are long."""
 
 
 def micro(schemes: Iterable[str]) -> list[Run]:
-    """128 KiB reads beside 128 KiB writes, each at queue depth 1, for T and for 4 T.
+    """128 KiB reads beside 128 KiB writes, each at queue depth 1, for T, 2 T and 4 T.
 
-    The reads join when the writes have gone on for a while. Nothing is issued after the end; a
-    write that starves by then is answered when the reads are, and counts with its whole wait.
+    Nothing is issued after the end; a write that starves by then is answered when the reads are,
+    and counts with its whole wait.
     """
-    writes = {"name": "writes", "reads": "0 %", "size": "128 KiB"}
-    reads = {"name": "reads", "reads": "100 %", "size": "128 KiB"}
-    reads["start"] = f"{_READS_BEGIN_MS} ms"
+    streams = [
+        {"name": "reads", "reads": "100 %", "size": "128 KiB"},
+        {"name": "writes", "reads": "0 %", "size": "128 KiB"},
+    ]
     return [
         Run(
             f"micro-{scheme}-{times}",
@@ -109,26 +114,28 @@ def micro(schemes: Iterable[str]) -> list[Run]:
                 "title": f"128 KiB reads beside 128 KiB writes, {times} T: {SCHEMES[scheme]}",
                 "drive": drive(scheme),
                 "precondition": FULL,
-                "workload": [writes, reads],
+                "workload": streams,
                 "run": {"time": f"{times * MICRO_MS} ms"},
-                "record": {"interval": "20 ms", "slowest": 1000},
             },
-            tables=("latency", "series", "slowest"),
         )
         for scheme in schemes
-        for times in (1, 4)
+        for times in MICRO_TIMES
     ]
 
 
-_TIME_SCALE = 0.2
-"""Of the trace's stamps. Erases starve only where reads are dense on a die: I-ES where they leave
-no 1.1 ms free, which at the trace's own pace they do not (lambda t_step = 12 on eight dies); ES,
-which keeps what it has executed, where they leave no ramp free, 0.1 ms. In the paper both
-starve, so its reads are denser than the trace's: five times as dense, lambda t_step is 60.
+_READS_PER_SECOND = 32_100
+_CLEANERS = 32
+_THINK_US = 1600
+"""Of the TPC-C trace: 51.3 thousand requests a second, 62.6 % of them reads. So many writers with
+such pauses would make the other 19.2 thousand if nothing held them up.
 """
 
-READS_PER_SECOND = round(32_200 / _TIME_SCALE)
-"""Of TPC-C: 62.6 % of the trace's 51.4 thousand requests a second, at that pace."""
+DENSER = 5
+"""How many times as dense as in the trace reads are in the runs that both ES and I-ES are to starve
+in. Starvation needs reads that are dense on a die: I-ES starves where they leave no 1.1 ms free,
+ES, which keeps what it has executed, where they leave no ramp free, 0.1 ms. At the trace's own pace
+only I-ES does. That both do in the paper says that its reads are denser.
+"""
 
 _UNITS_OF_A_READ = 3 - 1 / 8
 """Mapping units of 4 KiB that 8 KiB at any 512 B lie on, in the mean."""
@@ -136,31 +143,32 @@ _UNITS_OF_A_READ = 3 - 1 / 8
 _DIES = 8
 
 
-def lambda_t() -> float:
+def lambda_t(denser: int = 1) -> float:
     """Reads of a die in the time of a step, of a millisecond."""
-    return READS_PER_SECOND * _UNITS_OF_A_READ / _DIES / 1000
+    return denser * _READS_PER_SECOND * _UNITS_OF_A_READ / _DIES / 1000
 
 
-def tpcc(scheme: str) -> Run:
-    """The stand-in for the TPC-C trace: 8 KiB at any 512 B, uniform, 62.6 % reads.
+def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
+    """The stand-in for the TPC-C trace: 8 KiB at any 512 B, uniform.
 
-    Users' reads come openly (Poisson) at the trace's rate. Writes are those of 32 page cleaners
-    that would make the trace's rate, 0.6 of the reads', if nothing held them up; they do not
-    pile up without bound behind a starving erase, while reads go on. Ten seconds are 1.6
-    million reads; where N is long, a run is longer.
+    Users' reads come openly (Poisson), at the trace's rate or denser. Writes are those of 32
+    page cleaners, which would make the trace's rate of writes if nothing held them up. They do
+    not pile up without bound behind an erase that starves, while reads go on; so the drive sees
+    a larger share of reads than the trace has.
     """
     timeout_ms = int(scheme.removeprefix("t-es-")) if scheme.startswith("t-es-") else 0
-    seconds = 10 if timeout_ms <= 1024 else 20
+    seconds = (10 if timeout_ms <= 1024 else 30) * setting.pick(short=1, full=4)
     place = {"size": "8 KiB", "align": "512 B"}
-    arrivals = {"process": "poisson", "rate": f"{READS_PER_SECOND} IOPS"}
+    arrivals = {"process": "poisson", "rate": f"{denser * _READS_PER_SECOND} IOPS"}
     reads = {"name": "users", "reads": "100 %", **place, "arrivals": arrivals}
-    writes = {"name": "cleaners", "reads": "0 %", **place, "queue_depth": 32}
-    writes["think_time"] = {"mean": f"{round(1600 * _TIME_SCALE)} us"}
+    writes = {"name": "cleaners", "reads": "0 %", **place, "queue_depth": _CLEANERS}
+    writes["think_time"] = {"mean": f"{_THINK_US // denser} us"}
     name = SCHEMES.get(scheme, f"T-ES({timeout_ms})")
+    pace = "" if denser == 1 else f", {denser} times as dense"
     return Run(
-        f"tpcc-{scheme}",
+        tpcc_name(scheme, denser),
         {
-            "title": f"TPC-C stand-in: {name}",
+            "title": f"TPC-C stand-in{pace}: {name}",
             "drive": drive(scheme),
             "precondition": FULL,
             "workload": [reads, writes],
@@ -170,8 +178,14 @@ def tpcc(scheme: str) -> Run:
                 "starvation": {"limit": _STARVATION_LIMIT},
             },
         },
+        tables=("latency", "bands"),
         may_end_with=STARVES,
     )
+
+
+def tpcc_name(scheme: str, denser: int = 1) -> str:
+    """How a run of the stand-in is called."""
+    return f"tpcc-{scheme}" if denser == 1 else f"tpcc-dense-{scheme}"
 
 
 TRACE = "tpcc-small.trace"
@@ -181,7 +195,7 @@ TRACE = "tpcc-small.trace"
 def tpcc_trace(setting: Setting) -> list[Run]:
     """The trace itself under each scheme, at its own pace, where it is there.
 
-    Its 14 devices are folded into the drive. Reads go on for 136 ms, so no erase can starve for
+    Its 16 devices are folded into the drive. Reads go on for 136 ms, so no erase can starve for
     longer.
     """
     file = setting.trace(TRACE)

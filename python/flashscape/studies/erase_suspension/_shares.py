@@ -11,34 +11,38 @@ if TYPE_CHECKING:
 
     from flashscape.result import Result
 
+_TAIL = 99.9
+
 
 def erase_shares(results: Mapping[str, Result]) -> pl.DataFrame:
-    """Return, of all reads of a run, the mean and the share of their time that erases take.
+    """Return the shares of reads' time that erases take, of all reads and of those beyond p99.9.
 
-    Erases take it at work
-    (``erases``), and until an interrupted one has freed its unit (``suspension``).
+    Erases take it at work, and until an interrupted one has freed its unit (``suspension``).
+    What lies beyond a percentile is known to 1.6 % of its latency.
     """
     import polars as pl
 
-    rows = []
-    for scheme, result in results.items():
-        states: dict[str, int] = {}
-        for initiator in result.summary["initiators"]:
-            for state, ns in initiator["read"]["blame_ns"].items():
-                states[state] = states.get(state, 0) + ns
-        total = sum(states.values())
-        flash = result.summary["flash"]
-        rows.append(
-            {
-                "scheme": scheme,
-                "read_mean_ns": result.read.mean,
-                "share_waiting_for_erases": states.get("wait_unit_erase", 0) / total,
-                "share_waiting_for_suspension": states.get("wait_suspended", 0) / total,
-                "erases": flash["erases"].get("erase", {}).get("commands", 0),
-                "erase_suspensions": flash["erase_suspensions"],
-                "erase_deferrals": flash["erase_deferrals"],
-                "extra_ramps": flash["extra_ramps"],
-                "extra_pulses": flash["extra_pulses"],
-            }
+    return pl.DataFrame([_row(scheme, result) for scheme, result in results.items()])
+
+
+def _row(scheme: str, result: Result) -> dict[str, float | int | str | None]:
+    import polars as pl
+
+    bands = result.bands.filter(pl.col("kind") == "read")
+    tail = bands.filter(pl.col("low_ns") >= (result.read.percentile(_TAIL) or 0))
+    flash = result.summary["flash"]
+    row: dict[str, float | int | str | None] = {"scheme": scheme, "read_mean_ns": result.read.mean}
+    for name, part in (("all", bands), ("beyond_p99_9", tail)):
+        times = part.select(
+            pl.col("^(link|firmware|buffer|sense|program|transfer|decode|wait.*|withheld.*)_ns$")
         )
-    return pl.DataFrame(rows)
+        total = sum(times.sum().row(0)) or 1
+        for cause, state in (("erases", "wait_unit_erase_ns"), ("suspension", "wait_suspended_ns")):
+            row[f"share_of_{name}_{cause}"] = float(part[state].sum()) / total
+    return row | {
+        "erases": flash["erases"].get("erase", {}).get("commands", 0),
+        **{
+            key: flash[key]
+            for key in ("erase_suspensions", "erase_deferrals", "extra_ramps", "extra_pulses")
+        },
+    }

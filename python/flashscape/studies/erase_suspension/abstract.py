@@ -23,7 +23,7 @@ def runs(setting: Setting) -> list[Run]:
     """Those of figures 4 to 6 that the abstract is about."""
     mix = fio(setting, ("baseline", "es", "i-es", "t-es-64"))
     act = _act.runs(setting, [_act.AT], _COMPARED.values())
-    return [*mix, *act, *(tpcc(scheme) for scheme in _COMPARED.values())]
+    return [*mix, *act, *(tpcc(setting, scheme) for scheme in _COMPARED.values())]
 
 
 @exhibit.measures("E-1")

@@ -8,8 +8,10 @@ from flashscape.act import load
 from flashscape.reproduce import Answer, Exhibit, plots
 from flashscape.studies.erase_suspension import _act
 from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES
+from flashscape.studies.erase_suspension._shares import erase_shares
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
@@ -32,10 +34,7 @@ def ratings(runs: Outcomes) -> Answer:
     figures: dict[str, object] = {_act.figure_of(s, "performance"): k for s, k in rated.items()}
     for scheme, name in (("d-es", "d_es"), ("t-es-64", "t_es")):
         figures[f"{name}_completed"] = runs[f"act-{scheme}-{_act.AT}x"].error is None
-    reason = (
-        "D-ES does best; with T-ES reads are as short, but writes wait for 64 ms with each erase, "
-        "so that the mean large write passes its issue period"
-    )
+    reason = "; ".join(_act.why_no_more(runs, s) for s in ("es", "d-es", "t-es-64"))
     ours = f"performance {_act.told(rated)}; D-ES and T-ES end at {_act.AT}x"
     return Answer(ours, figures, reason)
 
@@ -51,4 +50,10 @@ def drawn(runs: Outcomes) -> Picture:
             .percentile(percent)
             for s in _act.RATED
         }
-    return plots.bars(groups, LOOKS, unit="ns", label="small reads", log=True)
+    return plots.bars(groups, LOOKS, unit="ns", label="latency of small reads", log=True)
+
+
+@exhibit.tabulates("causes")
+def causes(runs: Outcomes) -> pl.DataFrame:
+    """What reads wait for, by scheme."""
+    return erase_shares({s: runs[f"act-{s}-{_act.AT}x"].measured for s in _act.RATED})

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES, lambda_t, tpcc, tpcc_trace
+from flashscape.studies.erase_suspension._runs import (
+    DENSER,
+    LOOKS,
+    SCHEMES,
+    lambda_t,
+    tpcc,
+    tpcc_name,
+    tpcc_trace,
+)
 from flashscape.studies.erase_suspension._shares import erase_shares
 
 if TYPE_CHECKING:
@@ -19,54 +27,63 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The stand-in under each scheme, and the trace itself."""
-    return [*(tpcc(scheme) for scheme in SCHEMES), *tpcc_trace(setting)]
+    """The stand-in at the trace's pace and denser, and the trace itself."""
+    stand_ins = [tpcc(setting, s, denser) for denser in (1, DENSER) for s in SCHEMES]
+    return [*stand_ins, *tpcc_trace(setting)]
 
 
-def longest(runs: Outcomes, scheme: str, kind: str) -> Figure:
+def longest(runs: Outcomes, scheme: str, kind: str, denser: int = 1) -> Figure:
     """The longest request of a kind."""
-    latency = runs[f"tpcc-{scheme}"].measured.of_kind(kind)
+    latency = runs[tpcc_name(scheme, denser)].measured.of_kind(kind)
     return Figure(latency.max, latency.requests)
-
-
-def collection(runs: Outcomes) -> Figure:
-    """The longest time that a write waits for collection in this drive: under Baseline."""
-    return longest(runs, "baseline", "write")
 
 
 @exhibit.measures("E-13")
 def bounded(runs: Outcomes) -> Answer:
-    """The longest write with T-ES(64)."""
-    ours, alone = longest(runs, "t-es-64", "write"), collection(runs)
-    figures = {"t_es_write_max_ns": ours, "gc_max_ns": alone, "baseline_write_max_ns": alone}
+    """The longest write with T-ES(64), and that under Baseline, which collection alone makes."""
+    ours, alone = longest(runs, "t-es-64", "write"), longest(runs, "baseline", "write")
+    figures = {"t_es_write_max_ns": ours, "baseline_write_max_ns": alone}
     return Answer(f"{ours.text('ns')}; Baseline {alone.text('ns')}", figures)
 
 
 @exhibit.measures("E-14")
 def tails(runs: Outcomes) -> Answer:
-    """Who ends, and the longest requests."""
+    """Who ends, and the longest requests, where reads are dense; who ends where they are not."""
     figures: dict[str, object] = {
-        "es_completed": runs["tpcc-es"].error is None,
-        "i_es_completed": runs["tpcc-i-es"].error is None,
+        "es_completed": _ends(runs, "es", DENSER),
+        "i_es_completed": _ends(runs, "i-es", DENSER),
     }
     for scheme, name in (("baseline", "baseline"), ("d-es", "d_es"), ("t-es-64", "t_es")):
-        figures[f"{name}_read_max_ns"] = longest(runs, scheme, "read")
-        figures[f"{name}_write_max_ns"] = longest(runs, scheme, "write")
-    figures["ideal_es_write_max_ns"] = longest(runs, "ideal-es", "write")
-
-    def end(scheme: str) -> str:
-        return f"{SCHEMES[scheme]} {'ends' if runs[f'tpcc-{scheme}'].error is None else 'starves'}"
-
+        figures[f"{name}_read_max_ns"] = longest(runs, scheme, "read", DENSER)
+        figures[f"{name}_write_max_ns"] = longest(runs, scheme, "write", DENSER)
+    figures["ideal_es_write_max_ns"] = longest(runs, "ideal-es", "write", DENSER)
     compared = ("baseline", "d-es", "t-es-64")
-    reads = ", ".join(f"{SCHEMES[s]} {longest(runs, s, 'read').text('ns')}" for s in compared)
-    dense = f"lambda t_step {lambda_t():.0f}"
-    return Answer(f"{end('es')}, {end('i-es')} ({dense}); longest read {reads}", figures)
+    reads = ", ".join(
+        f"{SCHEMES[s]} {longest(runs, s, 'read', DENSER).text('ns')}" for s in compared
+    )
+    dense, own = (
+        f"{_told(runs, 'es', denser)} and {_told(runs, 'i-es', denser)}" for denser in (DENSER, 1)
+    )
+    ours = (
+        f"at {DENSER} times the trace's pace (lambda t_step {lambda_t(DENSER):.0f}) {dense}, "
+        f"longest read {reads}; at its own pace ({lambda_t():.0f}) {own}"
+    )
+    return Answer(ours, figures)
 
 
-@exhibit.draws("tails")
-def drawn(runs: Outcomes) -> Picture:
-    """Reads and writes of the schemes; of one that starves what it had until then."""
-    results = {name: runs[f"tpcc-{scheme}"].measured for scheme, name in SCHEMES.items()}
+def _ends(runs: Outcomes, scheme: str, denser: int) -> bool:
+    return runs[tpcc_name(scheme, denser)].error is None
+
+
+def _told(runs: Outcomes, scheme: str, denser: int) -> str:
+    return f"{SCHEMES[scheme]} {'ends' if _ends(runs, scheme, denser) else 'starves'}"
+
+
+def _drawn(runs: Outcomes, denser: int) -> Picture:
+    results = {name: runs[tpcc_name(s, denser)].measured for s, name in SCHEMES.items()}
+    starved = [SCHEMES[s] for s in SCHEMES if not _ends(runs, s, denser)]
+    pace = "the trace's pace" if denser == 1 else f"{denser} times the trace's pace"
+    title = f"{pace}; {', '.join(starved)} starved" if starved else pace
     panels = {
         "reads": {name: result.read for name, result in results.items()},
         "writes": {name: result.write for name, result in results.items()},
@@ -75,7 +92,19 @@ def drawn(runs: Outcomes) -> Picture:
         "reads": [plots.Reference(1e6, "paper: D-ES and T-ES about 1 ms", "D-ES")],
         "writes": [plots.Reference(88e6, "paper: T-ES 24 + 64 ms", "T-ES(64)")],
     }
-    return plots.tails(panels, LOOKS, references=references)
+    return plots.tails(panels, LOOKS, title=title, references=references)
+
+
+@exhibit.draws("tails")
+def drawn(runs: Outcomes) -> Picture:
+    """Reads and writes at the trace's pace; of a scheme that starves what it had until then."""
+    return _drawn(runs, 1)
+
+
+@exhibit.draws("tails-denser")
+def drawn_denser(runs: Outcomes) -> Picture:
+    """The same where reads are denser."""
+    return _drawn(runs, DENSER)
 
 
 @exhibit.tabulates("trace")
@@ -108,4 +137,25 @@ def trace(runs: Outcomes) -> pl.DataFrame:
 @exhibit.tabulates("causes")
 def causes(runs: Outcomes) -> pl.DataFrame:
     """What reads wait for, by scheme."""
-    return erase_shares({s: runs[f"tpcc-{s}"].measured for s in SCHEMES})
+    return erase_shares({s: runs[tpcc_name(s)].measured for s in SCHEMES})
+
+
+@exhibit.tabulates("requests")
+def requests(runs: Outcomes) -> pl.DataFrame:
+    """How many reads and writes each scheme served: writers that wait write less."""
+    import polars as pl
+
+    rows = []
+    for denser in (1, DENSER):
+        for scheme in SCHEMES:
+            measured = runs[tpcc_name(scheme, denser)].measured
+            rows.append(
+                {
+                    "scheme": scheme,
+                    "times_the_traces_pace": denser,
+                    "ends": _ends(runs, scheme, denser),
+                    "reads": measured.read.requests,
+                    "writes": measured.write.requests,
+                }
+            )
+    return pl.DataFrame(rows)

@@ -20,9 +20,10 @@ _DRAWN_MS = (4, 16, 64, 256, 1024, 4096)
 
 
 @exhibit.runs
-def runs(_: Setting) -> list[Run]:
+def runs(setting: Setting) -> list[Run]:
     """The stand-in with D-ES, I-ES and every timeout between them."""
-    return [tpcc("d-es"), tpcc("i-es"), *(tpcc(f"t-es-{n}") for n in TIMEOUTS_MS)]
+    schemes = ("d-es", "i-es", *(f"t-es-{n}" for n in TIMEOUTS_MS))
+    return [tpcc(setting, scheme) for scheme in schemes]
 
 
 def _reads(runs: Outcomes, timeout_ms: int) -> Latency:

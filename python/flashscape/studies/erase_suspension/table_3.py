@@ -33,12 +33,7 @@ def baseline(runs: Outcomes) -> Answer:
     stress, performance = _ratings(runs, 0), _ratings(runs, 1)
     figures = {_act.figure_of(s, "performance"): k for s, k in performance.items()}
     figures["baseline_stress_multiplier"] = stress["baseline"]
-    reason = (
-        "by the words of the fourth condition the mean small read must be shorter than the time "
-        "to the next one, 15.6 us at 32 times, where an unloaded read takes 11: the reads that "
-        "meet an erase alone add more. The paper's drive, whose blocks are not published, must "
-        "erase less often"
-    )
+    reason = "; ".join(_act.why_no_more(runs, s) for s in ("baseline", "i-es"))
     ours = f"stress {stress['baseline']}x; performance {_act.told(performance)}"
     return Answer(ours, figures, reason)
 
@@ -48,11 +43,7 @@ def stress(runs: Outcomes) -> Answer:
     """Stress ratings."""
     rated = _ratings(runs, 0)
     figures = {_act.figure_of(s, "stress"): k for s, k in rated.items()}
-    reason = (
-        "I-ES fails as it should, for its writes starve; but ES keeps what it has executed and so "
-        "goes on wherever reads leave more than a ramp, Baseline's mean small read is too long "
-        "for the fourth condition, and T-ES holds writes for 64 ms with each erase"
-    )
+    reason = "; ".join(_act.why_no_more(runs, s) for s in _act.RATED)
     return Answer(f"stress {_act.told(rated)}", figures, reason)
 
 
