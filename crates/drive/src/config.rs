@@ -72,7 +72,7 @@ pub struct SchedulerConfig {
 pub struct EraseBatching {
     /// The burst is over when no host read has used the unit for this long.
     pub quiet: Time,
-    /// When so many erases of a bin wait they run whatever reads there are. Default: 8.
+    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: 8.
     #[serde(default = "backlog_most")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most: u32,

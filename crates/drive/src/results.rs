@@ -127,6 +127,8 @@ fn flash(measured: &Measured) -> Value {
     table.insert("commands".into(), counters.total().into());
     table.insert("erase_suspensions".into(), counters.suspensions.into());
     table.insert("program_suspensions".into(), counters.program_suspensions.into());
+    table.insert("erase_put_offs".into(), counters.put_offs.into());
+    table.insert("program_put_offs".into(), counters.program_put_offs.into());
     table.insert("erase_deferrals".into(), counters.deferrals.into());
     table.insert("program_deferrals".into(), counters.program_deferrals.into());
     table.insert("extra_ramps".into(), counters.extra_ramps.into());

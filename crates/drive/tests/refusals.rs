@@ -835,3 +835,42 @@ fn suspension_that_can_never_be_is_refused() {
     let path = "drive.scheduler.suspension_bounds.most";
     expect(&text, &problems(&text), path, "most = 5", &["4 safe points"]);
 }
+
+#[test]
+fn suspension_settings_that_do_nothing_are_refused() {
+    // One step of 1500 us, as long as the erase.
+    let bypass = "bypass = \"batch\"";
+    let with = |more: &str| file(&[(bypass, &format!("{bypass}\n{more}"))]);
+    for (more, path, at, why) in [
+        (
+            "suspension = \"i-es\"\nsuspension_bounds = { gap = \"1500 us\" }",
+            "drive.scheduler.suspension_bounds.gap",
+            "1500 us",
+            "no shorter than a whole erase",
+        ),
+        (
+            "suspension = { policy = \"t-es\", after = \"0 s\" }",
+            "drive.scheduler.suspension",
+            "t-es",
+            "has no safe point inside",
+        ),
+        ("suspension = \"d-es\"", "drive.scheduler.suspension", "d-es", "has no safe point inside"),
+        (
+            "suspension_bounds = { most = 1 }",
+            "drive.scheduler.suspension_bounds",
+            "most = 1",
+            "no erase makes way",
+        ),
+        (
+            "program_suspension = \"i-es\"",
+            "drive.scheduler.program_suspension",
+            "i-es",
+            "give drive.nand.program_steps",
+        ),
+    ] {
+        let text = with(more);
+        expect(&text, &problems(&text), path, at, &[why]);
+    }
+    let sound = with("suspension = \"i-es\"\nsuspension_bounds = { gap = \"1499 us\" }");
+    load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+}

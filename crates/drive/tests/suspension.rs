@@ -304,8 +304,8 @@ fn not_within_the_refractory_gap() {
     assert_eq!(under("i-es", &gap(275), &[999]).0, [1_225]);
     // It goes on at 1225, and then not before 1500.
     assert_eq!(under("i-es", &gap(275), &[1_000, 1_300]).0, [1_225, 1_600 + 125]);
-    // Beyond its end there is nothing to wait for.
-    assert_eq!(under("i-es", &gap(1_501), &[1_000]).0, [2_225 + 125]);
+    // At 2125 its last step recovers for 50 us more.
+    assert_eq!(under("i-es", &gap(1_400), &[1_000]).0, [2_175 + 125]);
 }
 
 #[test]
@@ -405,4 +405,43 @@ fn a_timeout_of_nothing_is_deferred_and_an_endless_one_immediate() {
     assert_eq!(none, deferred);
     assert_eq!(endless, immediate);
     assert!(between != deferred && between != immediate && deferred != immediate);
+}
+
+#[test]
+fn a_cap_ends_what_reads_without_a_gap_would_keep_from_ever_going_on() {
+    // Reads of 125 us come every 120 from 800 on: one always waits. The erase is cancelled at
+    // 800, kept aside for more reads once (the second time that it makes way), and then does
+    // not make way any more: it is over long before the reads are.
+    let reads: Vec<u64> = (0..60).map(|number| 800 + 120 * number).collect();
+    let most = |most: u32| [set("scheduler.suspension_bounds", format!("{{ most = {most} }}"))];
+    let erased = |more: &[Override]| {
+        let scheme = [set("nand.erase", PHASES), set("scheduler.suspension", "i-es")];
+        let (mut bench, start) = erasing(&[&scheme[..], more].concat());
+        let pages = (1..9).cycle();
+        for (at, page) in reads.iter().zip(pages) {
+            bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE);
+        }
+        bench.settle();
+        bench.device.counters().longest_collection.as_ns() / US
+    };
+    // It recovers until 900, and reads one after the other: the last ends at 900 + 60 * 125.
+    assert_eq!(erased(&[]), 900 + 60 * 125 + 50 + 1_500);
+    // Until 900 only the first has come, which is read until 1025; the others wait.
+    assert_eq!(erased(&most(1)), 1_025 + 50 + 1_500);
+    // By 1025 a second one has come; while that is read until 1150 the third comes.
+    assert_eq!(erased(&most(2)), 1_150 + 50 + 1_500);
+}
+
+#[test]
+fn an_erase_with_nothing_left_to_do_does_not_wait_for_reads() {
+    // One step without a verify: executed until 1025, recovering until 1125.
+    let plain = "{ steps = 1, ramp = \"0 us\", execute = \"300 us\", recover = \"100 us\", verify = \"0 us\" }";
+    let scheme = [set("nand.erase", plain), set("scheduler.suspension", "i-es")];
+    let (mut bench, start) = erasing(&scheme);
+    for (at, page) in [1_050, 1_100, 1_200, 1_300].into_iter().zip(1..) {
+        bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE);
+    }
+    bench.settle();
+    // The reads that were asked for by 1125 go first.
+    assert_eq!(bench.device.counters().longest_collection.as_ns() / US, 1_125 + 2 * 125);
 }

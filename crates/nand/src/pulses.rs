@@ -159,6 +159,9 @@ impl Progress {
     /// From the beginning of an attempt to the end of the present step, if nothing
     /// interrupts it.
     pub fn to_safe_point(&self, pulses: &Pulses) -> Span {
+        if self.steps_left == 0 {
+            return Span::ZERO;
+        }
         let step = pulses.ramp + self.execute(pulses) + pulses.recover + pulses.verify;
         match self.entry {
             Entry::Ramp { executed } => step - executed,

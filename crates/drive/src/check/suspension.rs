@@ -14,6 +14,9 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
     check_kind(drive, &Kind::programs(drive), problems);
     let kinds = [&scheduler.suspension, &scheduler.program_suspension];
     let nothing_makes_way = kinds.iter().all(|kind| kind.is_baseline());
+    if nothing_makes_way && drive.nand.error_rate_per_1000_suspensions.is_some() {
+        problems.push("drive.nand.error_rate_per_1000_suspensions", "nothing is interrupted (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
+    }
     check_routing(drive, nothing_makes_way, problems);
 }
 
@@ -25,6 +28,8 @@ struct Kind<'a> {
     name: &'static str,
     suspension: &'a Suspension,
     limits: Option<SuspensionBounds>,
+    /// How long it takes at most, undisturbed, in nanoseconds.
+    longest_ns: u128,
     /// The key of its steps, and how many there are, if that is known.
     steps_key: &'static str,
     steps: Option<u32>,
@@ -38,6 +43,7 @@ impl<'a> Kind<'a> {
             name: "erase",
             suspension: &drive.scheduler.suspension,
             limits: drive.scheduler.suspension_bounds,
+            longest_ns: drive.nand.erase.whole_ns(),
             steps_key: "nand.erase.steps",
             steps: Some(drive.nand.erase.steps),
         }
@@ -49,10 +55,16 @@ impl<'a> Kind<'a> {
             name: "program",
             suspension: &drive.scheduler.program_suspension,
             limits: drive.scheduler.program_suspension_bounds,
+            longest_ns: longest_program_ns(drive),
             steps_key: "nand.program_steps.steps",
             steps: drive.nand.program_steps.map(|steps| steps.steps),
         }
     }
+}
+
+fn longest_program_ns(drive: &DriveConfig) -> u128 {
+    let programs = drive.nand.program.iter().map(|time| u128::from(time.span().as_ns()));
+    programs.max().unwrap_or(0)
 }
 
 fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
@@ -75,6 +87,15 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
     }
     if !drive.ftl.gc.preemptible {
         problems.push(policy, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose preemptible = true, or leave this out");
+    }
+    let longest = kind.longest_ns;
+    if let Some(gap) = kind.limits.and_then(|limits| limits.gap)
+        && u128::from(gap.span().as_ns()) >= longest
+    {
+        let problem = format!(
+            "{gap} is no shorter than a whole {name}, so that none ever makes way; give less, or leave {policy} out"
+        );
+        problems.push(format!("{bounds}.gap"), problem);
     }
     if kind.suspension.needs_safe_points() {
         let most = kind.limits.and_then(|limits| limits.most);
@@ -112,11 +133,8 @@ fn check_routing(drive: &DriveConfig, nothing_makes_way: bool, problems: &mut Pr
         let within = u128::from(deadline.within.span().as_ns());
         let scheduler = &drive.scheduler;
         let erase = (!scheduler.suspension.is_baseline()).then(|| drive.nand.erase.whole_ns());
-        let programs = drive.nand.program.iter().map(|time| u128::from(time.span().as_ns()));
-        let program = match scheduler.program_suspension.is_baseline() {
-            true => None,
-            false => programs.max(),
-        };
+        let program =
+            (!scheduler.program_suspension.is_baseline()).then(|| longest_program_ns(drive));
         if erase.max(program).is_some_and(|longest| within >= longest) {
             let problem = format!(
                 "{} is no shorter than the longest operation that may make way, so that no read ever asks; give less, or leave read_routing and suspension out",

@@ -138,7 +138,8 @@ impl Device {
                     if !self.channels[channel].busy {
                         return self.start_program(id);
                     }
-                    if self.short_ways && self.groups[group].is_alone() {
+                    // What makes way may go on before this one's wait has begun.
+                    if self.short_ways && !self.has_work(group) && self.groups[group].is_alone() {
                         let forced = self.groups[group].pass(self.ops[id].class, self.bypass);
                         self.begin_wait(id);
                         return self.want_channel(id, group, forced);

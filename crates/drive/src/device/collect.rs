@@ -108,7 +108,7 @@ impl Device {
             // block that hosts write.
             return self.write_rest(bin);
         }
-        if level == Level::Urgent {
+        if level == Level::Urgent || self.jobs[bin].debt > 0 {
             self.clear_backlog(bin);
         }
         if level == Level::Urgent && self.class_of(bin) != Class::Soft {
@@ -173,6 +173,10 @@ impl Device {
         if job.debt > 0 {
             let group = self.places[bin].group;
             self.groups[group].raise_soft(&mut self.ops);
+            if self.backlogs[bin].len() > 0 {
+                // Not here: what owes is about to take its cells.
+                self.to_collect.push(bin);
+            }
         }
     }
 
@@ -578,7 +582,7 @@ impl Device {
     }
 
     /// Notes whether a bin's collection is under way, for waits for space.
-    fn note_space(&mut self, bin: BinId) {
+    pub(super) fn note_space(&mut self, bin: BinId) {
         let job = &self.jobs[bin];
         let under_way = job.reads + job.writes + job.erases > 0 || !job.draining.is_empty();
         if under_way != self.spaces[bin].is_under_way() {

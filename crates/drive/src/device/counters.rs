@@ -55,6 +55,11 @@ pub struct Counters {
     pub deferrals: u64,
     /// See `deferrals`.
     pub program_deferrals: u64,
+    /// How often an erase, or a program, let reads go first that would have interrupted it in
+    /// the moment that it began or went on.
+    pub put_offs: u64,
+    /// See `put_offs`.
+    pub program_put_offs: u64,
     /// Pairs of ramp and recovery that interruptions added.
     pub extra_ramps: u64,
     /// Pulses that were given up and are asserted again as a whole.
@@ -79,6 +84,13 @@ impl Counters {
         match is_program {
             true => self.program_deferrals += 1,
             false => self.deferrals += 1,
+        }
+    }
+    /// An erase, or a program, lets reads go first before it begins or goes on.
+    pub fn put_off(&mut self, is_program: bool) {
+        match is_program {
+            true => self.program_put_offs += 1,
+            false => self.put_offs += 1,
         }
     }
     /// An erase, or a program, made way.
@@ -124,6 +136,8 @@ impl Counters {
             collections: self.collections - earlier.collections,
             collecting: self.collecting - earlier.collecting,
             longest_collection: self.longest_collection,
+            put_offs: self.put_offs - earlier.put_offs,
+            program_put_offs: self.program_put_offs - earlier.program_put_offs,
             deferrals: self.deferrals - earlier.deferrals,
             program_deferrals: self.program_deferrals - earlier.program_deferrals,
             suspensions: self.suspensions - earlier.suspensions,

@@ -4,7 +4,7 @@
 
 use super::Device;
 use super::op::Class;
-use engine::{Span, Ticket};
+use engine::{Span, Ticket, bits};
 use ftl::{BinId, BlockId};
 use metrics::State;
 
@@ -57,13 +57,17 @@ impl Device {
         (backlog.read, backlog.look) = (read, look);
     }
 
-    /// How long host reads have used a bin's unit so far, and whether one waits for it.
+    /// How long host reads have used the cells that a bin's erases take so far, and whether
+    /// one waits for them.
     fn use_by_reads(&mut self, bin: BinId) -> (Span, bool) {
         let place = &self.places[bin];
-        let (group, cells) = (place.group, place.program);
-        let ledger = self.ledgers.of(group, cells);
-        ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);
-        let read = ledger.totals()[State::UnitHostRead as usize];
+        let group = place.group;
+        let mut read = Span::ZERO;
+        for cell in bits(place.erase) {
+            let ledger = self.ledgers.of(group, 1 << cell);
+            ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);
+            read += ledger.totals()[State::UnitHostRead as usize];
+        }
         let waits = self.groups[group].reads_on(&self.ops, place.erase, true).next().is_some();
         (read, waits)
     }
@@ -78,11 +82,15 @@ impl Device {
             self.watch_backlog(bin, batching.quiet.span());
         } else {
             self.clear_backlog(bin);
+            self.note_space(bin);
         }
     }
 
-    /// All erases of a bin that wait begin, one after the other.
+    /// All erases of a bin that wait for a burst to end wait for it no longer.
     pub(super) fn clear_backlog(&mut self, bin: BinId) {
+        if self.erase_batching.is_none() {
+            return;
+        }
         let backlog = &mut self.backlogs[bin];
         backlog.look = Ticket::NONE;
         for block in std::mem::take(&mut backlog.waiting) {

@@ -56,6 +56,8 @@ pub struct Working {
     /// When it began or last went on; and when its present step did, or was gone on with.
     resumed: Instant,
     entered: Instant,
+    /// How often it has made way: interrupted, put off before it ramped, or kept aside for
+    /// reads that would have interrupted it again.
     suspensions: u32,
     /// Whether a read had to wait for the end of a step.
     is_deferred: bool,
@@ -392,10 +394,12 @@ impl Device {
         let now = self.now;
         let before = self.bound();
         let working = &mut self.working[group][place];
-        // One that has only just begun was not interrupted.
+        working.suspensions += 1;
         if now > working.resumed {
-            working.suspensions += 1;
             self.counters.suspended(working.is_program);
+        } else {
+            // It has only just begun: it is put off.
+            self.counters.put_off(working.is_program);
         }
         working.asking = 0;
         working.stage = Stage::Aside { before };
@@ -449,6 +453,13 @@ impl Device {
         let now = self.now;
         let working = &mut self.working[group][place];
         (working.resumed, working.entered) = (now, now);
+        let mut working = *working;
+        (working.progress, working.entered) = working.at(self.pulses(&working), now);
+        self.working[group][place] = working;
+        if working.progress.steps_left() == 0 {
+            // Nothing was missing but a verify that takes no time.
+            return true;
+        }
         // Those that came meanwhile meet it now.
         self.meet_all(group, place);
         let working = self.working[group][place];
@@ -458,7 +469,9 @@ impl Device {
         let before = self.bound();
         let working = &mut self.working[group][place];
         working.asking = 0;
+        working.suspensions += 1;
         working.stage = Stage::Aside { before };
+        self.counters.put_off(working.is_program);
         false
     }
 

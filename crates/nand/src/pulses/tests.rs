@@ -125,6 +125,15 @@ fn the_verify_before_a_whole_pulse_is_given_up_at_once() {
 }
 
 #[test]
+fn a_verify_without_length_is_done_at_once() {
+    let pulses = Pulses { verify: Span::ZERO, steps: 1, ..ERASE };
+    let mut progress = Progress::new(&pulses);
+    assert_eq!(progress.stop(&pulses, Stop::Cancel, us(850)).after, us(50));
+    assert_eq!(progress.pass(&pulses, Span::ZERO), Span::ZERO);
+    assert_eq!((progress.steps_left(), progress.to_end(&pulses)), (0, Span::ZERO));
+}
+
+#[test]
 fn a_program_divides_its_time_among_its_steps() {
     let config: ProgramStepsConfig = serde_json::from_value(serde_json::json!({
         "steps": 3, "ramp": "5 us", "recover": "10 us", "verify": "15 us",

@@ -103,7 +103,11 @@ impl Suspension {
     }
     /// True where an operation makes way at the ends of its steps only.
     pub fn needs_safe_points(&self) -> bool {
-        matches!(self, Self::DEs(_))
+        match self {
+            Self::DEs(_) => true,
+            Self::TEs(t_es) => t_es.after.span().is_zero(),
+            _ => false,
+        }
     }
 }
 

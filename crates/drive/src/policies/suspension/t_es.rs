@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Is interrupted at once until `after` from its first ramp, and at the ends of steps from
-/// then on until it is done. 0 is `d-es`, and a time that no operation takes is `i-es`.
+/// Is interrupted at once until `after` from when it was its turn (its first ramp, unless reads
+/// put it off), and at the ends of steps from then on until it is done. 0 is `d-es`, and a time that no operation takes is `i-es`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TEs {
