@@ -52,36 +52,43 @@ def test_percentiles_have_their_samples():
         assert counted * 0.3 * 1e-5 >= 10, profile
 
 
-def test_the_stand_in_has_the_statistics_of_the_trace():
+def test_the_stand_in_asks_for_what_the_trace_does_if_nothing_holds_it_up():
     # As `flashscape trace info` says of tpcc-small.trace: 62.6 % reads, 51.3 thousand requests a
     # second, 8 KiB; hardly any address twice.
-    reads, writes = _runs.tpcc("baseline").experiment["workload"]
-    per_second = float(reads["arrivals"]["rate"].split()[0]) * _runs._TIME_SCALE
-    assert per_second == pytest.approx(0.626 * 51_300, rel=0.01)
-    think_s = float(writes["think_time"]["mean"].split()[0]) * 1e-6
-    unhindered = writes["queue_depth"] / think_s * _runs._TIME_SCALE
-    assert per_second / (per_second + unhindered) == pytest.approx(0.626, abs=0.02)
-    assert reads["size"] == writes["size"] == "8 KiB"
+    setting = Setting("short", Path("no-traces"))
+    for denser in (1, _runs.DENSER):
+        reads, writes = _runs.tpcc(setting, "baseline", denser).experiment["workload"]
+        read_rate = float(reads["arrivals"]["rate"].split()[0])
+        think_s = float(writes["think_time"]["mean"].split()[0]) * 1e-6
+        write_rate = writes["queue_depth"] / think_s
+        assert read_rate == pytest.approx(0.626 * 51_300 * denser, rel=0.01)
+        assert write_rate == pytest.approx(0.374 * 51_300 * denser, rel=0.05)
+        assert reads["size"] == writes["size"] == "8 KiB"
 
 
 def test_lambda_t_is_reads_of_a_die_in_a_step():
-    # 161 thousand reads, each on 23/8 units, over 8 dies, in 1 ms.
-    assert _runs.lambda_t() == pytest.approx(161_000 * 2.875 / 8 * 1e-3)
+    # 32.1 thousand reads, each on 23/8 units, over 8 dies, in 1 ms.
+    assert _runs.lambda_t() == pytest.approx(32_100 * 2.875 / 8 * 1e-3)
+    assert _runs.lambda_t(5) == pytest.approx(5 * _runs.lambda_t())
 
 
 def test_a_drive_that_starves_is_told_from_one_that_ends(tmp_path):
     found = fs.reproduce("erase-suspension/figure-3", out=tmp_path / "out", progress=False)
     [claim] = found.claims
-    assert (claim.id, claim.verdict) == ("E-9", "reproduced")
+    # A write that starves from the beginning waits four times as long in 4 T, not five times.
+    assert (claim.id, claim.verdict) == ("E-9", "direction")
+    ratio = claim.figures["i_es_write_max_4t_ns"] / claim.figures["i_es_write_max_1t_ns"]
+    assert ratio == pytest.approx(4, rel=0.02)
     [written] = json.loads(found.to_json())
     assert {"id", "claim", "paper", "ours", "verdict", "reason"} <= set(written)
     assert (tmp_path / "out" / "figure-3" / "writes.png").stat().st_size > 10_000
 
 
 def test_ratings_end_at_the_first_failure(monkeypatch):
-    passed = {8: (True, True), 10: (True, False), 12: (False, False), 14: (True, True)}
-    monkeypatch.setattr(_act, "ladder", lambda _: list(passed))
-    monkeypatch.setattr(_act, "passes", lambda outcome, k: passed[k])
+    why = ("too slow",)
+    failures = {8: ((), ()), 10: ((), why), 12: (why, why), 14: ((), ())}
+    monkeypatch.setattr(_act, "ladder", lambda _: list(failures))
+    monkeypatch.setattr(_act, "failures", lambda outcome, k: failures[k])
 
     class Runs:
         setting = None

@@ -232,7 +232,7 @@ def _so_what(groups: list[Group], result: Result) -> list[str]:
     sentences = []
     drive = result.summary["config"]["drive"]
     nand = drive["nand"]
-    if "erases" in named:
+    if named & {"erases", "suspension"}:
         lasts = units.duration(_erase_ns(nand["erase"]))
         sentences.append(f"An erase lasts {lasts}, {_interrupted(drive, 'suspension')}.")
     if named & {"GC programs", "host programs"}:

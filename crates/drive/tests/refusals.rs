@@ -845,7 +845,7 @@ fn suspension_settings_that_do_nothing_are_refused() {
         (
             "suspension = \"i-es\"\nsuspension_bounds = { gap = \"1500 us\" }",
             "drive.scheduler.suspension_bounds.gap",
-            "1500 us",
+            "gap = \"1500 us\"",
             "no shorter than a whole erase",
         ),
         (

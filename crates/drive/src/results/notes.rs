@@ -1,8 +1,10 @@
 //! What is true of a run and often not meant, in sentences.
 
 use crate::check::Checked;
+use crate::device::OpKind;
 use crate::experiment::Experiment;
 use crate::run::Run;
+use metrics::Holder;
 use serde_json::Value;
 
 /// Share of the counted time that may lie before the steady state.
@@ -38,7 +40,8 @@ fn nothing_counted(run: &Run) -> Option<String> {
 
 fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
     let tally = run.measured().tally();
-    if tally.erases > 0 || tally.units.iter().sum::<u64>() == 0 {
+    let begun = run.measured().counters().commands(OpKind::Erase, Holder::Erase);
+    if begun > 0 || tally.erases > 0 || tally.units.iter().sum::<u64>() == 0 {
         return None;
     }
     let was_new = run.device().ftl().tally.erases == 0;
