@@ -519,13 +519,13 @@ MULTIPLIERS = {
             "E-13",
             {"t_es_write_max_ns": 96_800_000},
             {"t_es_write_max_ns": 96_800_001},
-            {"gc_max_ns": 24 * MS},
+            {"baseline_write_max_ns": 24 * MS},
         ),
         (
             "E-13",
             {"t_es_write_max_ns": 79_200_000},
             {"t_es_write_max_ns": 79_199_999},
-            {"gc_max_ns": 24 * MS},
+            {"baseline_write_max_ns": 24 * MS},
         ),
         # Of 28 ms (N = 4 ms) 5 ms decide, of 4120 ms (N = 4096 ms) the tenth.
         (
