@@ -1,6 +1,7 @@
 //! What a user says about the flash: the `[drive.geometry]`, `[drive.nand]` and
 //! `[drive.concurrency]` tables.
 
+use engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Rate, Share, Size, Time};
@@ -154,6 +155,15 @@ pub struct ProgramStepsConfig {
     pub recover: Time,
     /// Verify that ends a step.
     pub verify: Time,
+}
+
+impl ProgramStepsConfig {
+    /// What a step does not execute; times of any length may be given, so it may be cut.
+    pub fn overhead(&self) -> Span {
+        let phases = [self.ramp, self.recover, self.verify];
+        let ns = phases.iter().map(|phase| phase.span().as_ns());
+        Span::from_ns(ns.fold(0, u64::saturating_add))
+    }
 }
 
 impl EraseConfig {

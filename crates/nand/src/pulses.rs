@@ -63,7 +63,7 @@ impl Pulses {
         let (ramp, recover, verify) =
             (config.ramp.span(), config.recover.span(), config.verify.span());
         let step = Span::from_ns(whole.as_ns() / u64::from(config.steps));
-        let execute = step.checked_sub(ramp + recover + verify).ok_or(step)?;
+        let execute = step.checked_sub(config.overhead()).ok_or(step)?;
         let longer = whole - step * u64::from(config.steps);
         Ok(Self { steps: config.steps, ramp, execute, recover, verify, longer })
     }

@@ -153,7 +153,7 @@ fn check_program_steps(drive: &DriveConfig, problems: &mut Problems) {
     }
     for time in &drive.nand.program {
         if let Err(step) = Pulses::of_program(steps, time.span()) {
-            let overhead = steps.ramp.span() + steps.recover.span() + steps.verify.span();
+            let overhead = steps.overhead();
             problems.push(path, format!("a step of a program of {time} lasts {step}, and its ramp, recovery and verify {overhead}; give fewer steps, or shorter ones"));
             return;
         }
