@@ -183,10 +183,8 @@ fn erases() -> Vec<Case> {
         of_erases("drive.scheduler.suspension_bounds.by", &[scheme("i-es")])
             .see("a partial write beside an erase, us", a_partial_write_beside_an_erase)
             .under([("host-reads", 2_225 + 125 + 300), ("reads", 2_775 + 300)]),
-        batching("drive.scheduler.erase_batching.quiet").under([
-            ("100 us", 825 + 1_500 + 125),
-            ("300 us", 1_325 + 1_500),
-        ]),
+        batching("drive.scheduler.erase_batching.quiet")
+            .under([("100 us", 825 + 1_500 + 125), ("300 us", 1_325 + 1_500)]),
         batching("drive.scheduler.erase_batching.most")
             .given(&[set("scheduler.erase_batching.quiet", "300 us")])
             .under([("1", 725 + 1_500 + 125), ("2", 1_325 + 1_500)])
