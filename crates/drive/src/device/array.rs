@@ -359,7 +359,7 @@ impl Device {
     /// A unit has programmed a row, where programs may make way; or the event is stale.
     #[inline(never)]
     pub(super) fn programmed_beside_reads(&mut self, id: OpId, ticket: Ticket) {
-        if self.has_ended(id, ticket) {
+        if self.end_work(id, ticket) {
             self.programmed(id);
         }
     }
@@ -367,7 +367,7 @@ impl Device {
     /// A unit has erased, or copied back, where erases may make way; or the event is stale.
     #[inline(never)]
     pub(super) fn array_ended(&mut self, id: OpId, ticket: Ticket) {
-        if self.has_ended(id, ticket) {
+        if self.end_work(id, ticket) {
             self.end(id);
         }
     }

@@ -143,8 +143,11 @@ impl Device {
         if working.is_program { &self.program_rules } else { &self.erase_rules }
     }
     fn pulses(&self, working: &Working) -> &Pulses {
-        match working.is_program {
-            true => self.timing.program_steps(self.ops[working.op].row),
+        self.pulses_of(working.op, working.is_program)
+    }
+    fn pulses_of(&self, id: OpId, is_program: bool) -> &Pulses {
+        match is_program {
+            true => self.timing.program_steps(self.ops[id].row),
             false => &self.timing.erase,
         }
     }
@@ -154,11 +157,7 @@ impl Device {
     pub(super) fn begin_work(&mut self, id: OpId) {
         let op = &self.ops[id];
         let (group, cells, is_program) = (op.group, op.cells, op.kind == OpKind::Program);
-        let pulses = match is_program {
-            true => self.timing.program_steps(op.row),
-            false => &self.timing.erase,
-        };
-        let (now, progress) = (self.now, Progress::new(pulses));
+        let (now, progress) = (self.now, Progress::new(self.pulses_of(id, is_program)));
         self.working[group].push(Working {
             op: id,
             cells,
@@ -193,9 +192,9 @@ impl Device {
         self.working[group][place].ends = self.agenda.schedule(ends, event);
     }
 
-    /// An operation that may have made way has come to its end, unless the event is stale;
-    /// returns whether it has.
-    pub(super) fn has_ended(&mut self, id: OpId, ticket: Ticket) -> bool {
+    /// Ends an operation that may have made way, unless the event is stale; returns whether
+    /// it is over.
+    pub(super) fn end_work(&mut self, id: OpId, ticket: Ticket) -> bool {
         let all = &mut self.working[self.ops[id].group];
         let Some(place) = all.iter().position(|working| working.op == id) else { return true };
         if all[place].ends != ticket {
@@ -216,7 +215,7 @@ impl Device {
         self.groups[group].push_back(&mut self.ops, id);
         if kind == OpKind::Read {
             let mut place = 0;
-            // An operation that makes way at once may serve reads, of which some may end one.
+            // By place: what makes way at once serves reads, and others may begin meanwhile.
             while let Some(working) = self.working[group].get(place) {
                 if working.stage == Stage::AtWork
                     && working.cells & cells != 0
@@ -391,18 +390,8 @@ impl Device {
 
     /// An operation leaves its cells to the reads that wait for them.
     fn make_way(&mut self, group: GroupId, place: usize) {
-        let now = self.now;
-        let before = self.bound();
+        self.put_aside(group, place);
         let working = &mut self.working[group][place];
-        working.suspensions += 1;
-        if now > working.resumed {
-            self.counters.suspended(working.is_program);
-        } else {
-            // It has only just begun: it is put off.
-            self.counters.put_off(working.is_program);
-        }
-        working.asking = 0;
-        working.stage = Stage::Aside { before };
         (working.ends, working.look) = (Ticket::NONE, Ticket::NONE);
         let (id, cells) = (working.op, working.cells);
         // Nothing takes its cells but the reads that it makes way for.
@@ -412,9 +401,19 @@ impl Device {
         self.serve(group);
     }
 
-    /// Reads asked for before this number go before an operation that makes way now.
-    fn bound(&self) -> u64 {
-        if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq }
+    /// The reads that wait now go before an operation, or all until none waits.
+    fn put_aside(&mut self, group: GroupId, place: usize) {
+        let before = if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq };
+        let working = &mut self.working[group][place];
+        working.suspensions += 1;
+        working.asking = 0;
+        working.stage = Stage::Aside { before };
+        if self.now > working.resumed {
+            self.counters.suspended(working.is_program);
+        } else {
+            // It has only just begun, or gone on: nothing is interrupted.
+            self.counters.put_off(working.is_program);
+        }
     }
 
     /// Serves the reads that operations have made way for; those go on once they are done.
@@ -434,15 +433,13 @@ impl Device {
             let mut waiting = self.groups[group].reads_on(&self.ops, cells, hosts_only);
             let has_to_wait = waiting.any(|id| self.ops[id].seq < before);
             drop(waiting);
-            if has_to_wait || self.groups[group].busy & cells != 0 || !self.goes_on(group, place) {
-                // Where it does not go on it has let more reads go before it.
-                if has_to_wait || self.groups[group].busy & cells != 0 {
-                    place += 1;
-                }
-                continue;
+            if has_to_wait || self.groups[group].busy & cells != 0 {
+                place += 1;
+            } else if self.goes_on(group, place) {
+                self.take_up(group, place);
+                place += 1;
             }
-            self.take_up(group, place);
-            place += 1;
+            // Else it has let more reads go before it, which are looked for now.
         }
     }
 
@@ -466,12 +463,7 @@ impl Device {
         if working.asking == 0 || !matches!(self.reply(&working), Reply::Stops(_)) {
             return true;
         }
-        let before = self.bound();
-        let working = &mut self.working[group][place];
-        working.asking = 0;
-        working.suspensions += 1;
-        working.stage = Stage::Aside { before };
-        self.counters.put_off(working.is_program);
+        self.put_aside(group, place);
         false
     }
 

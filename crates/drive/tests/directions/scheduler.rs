@@ -79,9 +79,9 @@ pub fn functions() -> [&'static str; 2] {
     [functions, others]
 }
 
-/// When reads that come 1000 and 1300 us after a write are answered, in us after it. The
-/// write has a block erased in three steps of 500 us from 725 on; a read takes 125 us.
-fn reads_beside_an_erase(scene: &Scene) -> [u64; 2] {
+/// On the drive that is one write away from collecting: that write, and when it comes. A block
+/// is erased from 725 us after it on.
+pub fn collecting(scene: &Scene) -> (Bench, u64) {
     let mut experiment = scene.experiment();
     find_outside(&mut experiment);
     let mut bench = Bench::of(&experiment);
@@ -90,6 +90,13 @@ fn reads_beside_an_erase(scene: &Scene) -> [u64; 2] {
     }
     let start = bench.settle();
     bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    (bench, start)
+}
+
+/// When reads that come 1000 and 1300 us after a write are answered, in us after it. The
+/// write has a block erased in three steps of 500 us from 725 on; a read takes 125 us.
+fn reads_beside_an_erase(scene: &Scene) -> [u64; 2] {
+    let (mut bench, start) = collecting(scene);
     let reads = [(1_000, 1), (1_300, 2)]
         .map(|(at, number)| bench.submit(start + at * US, Kind::Read, page(0, number), PAGE));
     bench.settle();

@@ -4,7 +4,7 @@ use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
 use crate::poised::{page, shape};
 use crate::requests::{PAGE, US};
-use crate::scheduler::{find_outside, functions};
+use crate::scheduler::{collecting, find_outside, functions};
 use host::Kind;
 
 /// Three steps of 50 us of ramp, 300 of execution, 100 of recovery and 50 of verify.
@@ -13,23 +13,9 @@ const ERASE: &str =
 /// Four steps of a program of 200 us, of which 30 execute.
 const PROGRAM: &str = "{ steps = 4, ramp = '5 us', recover = '10 us', verify = '5 us' }";
 
-/// On the drive that is one write away from collecting: a block is erased from 725 us after
-/// the write on.
-fn poised(scene: &Scene) -> (Bench, u64) {
-    let mut experiment = scene.experiment();
-    find_outside(&mut experiment);
-    let mut bench = Bench::of(&experiment);
-    for number in [0, 1, 2, 4] {
-        bench.alone(Kind::Write, page(0, number), PAGE);
-    }
-    let start = bench.settle();
-    bench.submit(start, Kind::Write, page(0, 5), PAGE);
-    (bench, start)
-}
-
 /// When reads at 1000 and 1400 us are answered, and when the erase is over, in us.
 fn reads_beside_an_erase(scene: &Scene) -> [u64; 3] {
-    let (mut bench, start) = poised(scene);
+    let (mut bench, start) = collecting(scene);
     let reads = [(1_000, 1), (1_400, 2)]
         .map(|(at, number)| bench.submit(start + at * US, Kind::Read, page(0, number), PAGE));
     let end = bench.settle();
@@ -65,7 +51,7 @@ fn of_programs(parameter: &'static str, more: &[Override]) -> Case {
 
 /// When a write is on flash that reads its other half first, from 1000 us on.
 fn a_partial_write_beside_an_erase(scene: &Scene) -> u64 {
-    let (mut bench, start) = poised(scene);
+    let (mut bench, start) = collecting(scene);
     let write = bench.submit(start + 1_000 * US, Kind::Write, page(0, 1), PAGE / 2);
     bench.settle();
     (bench.done(write).finished - start) / US
@@ -83,7 +69,7 @@ fn a_partial_write_beside_a_program(scene: &Scene) -> u64 {
 
 /// When the erase is over, in us, if a read comes at 900 and collection is not urgent.
 fn end_of_an_erase(scene: &Scene) -> u64 {
-    let (mut bench, start) = poised(scene);
+    let (mut bench, start) = collecting(scene);
     bench.submit(start + 900 * US, Kind::Read, page(0, 1), PAGE);
     (bench.settle() - start) / US
 }
