@@ -267,7 +267,7 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
     (tmp_path / "claims.json").write_text("{}")
     refused = flashscape(*command)
     assert (refused.status, refused.out) == (1, "")
-    assert "claims.json: is there already" in refused.err
+    assert "claims.json: is there already, and is no list of claims" in refused.err
 
 
 def test_all_that_is_reproduced_is_no_fault_under_strict(flashscape, tmp_path, found, out):

@@ -62,6 +62,7 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_record(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
+    suspension::check_backlog(drive, &layout, &mut problems);
     check_workloads(experiment, &layout, &mut problems);
     if times_are_sound {
         durations::check_rates(experiment, &layout, &geometry, &mut problems);

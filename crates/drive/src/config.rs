@@ -72,14 +72,11 @@ pub struct SchedulerConfig {
 pub struct EraseBatching {
     /// The burst is over when no host read has used the unit for this long.
     pub quiet: Time,
-    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: 8.
-    #[serde(default = "backlog_most")]
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub most: u32,
-}
-
-fn backlog_most() -> u32 {
-    8
+    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: no
+    /// bound, but collection takes no more victims than `ftl.gc.stop` asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
+    pub most: Option<u32>,
 }
 
 /// Who may interrupt an operation, and how often.

@@ -874,3 +874,24 @@ fn suspension_settings_that_do_nothing_are_refused() {
     let sound = with("suspension = \"i-es\"\nsuspension_bounds = { gap = \"1499 us\" }");
     load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
 }
+
+#[test]
+fn erases_that_never_wait_for_each_other_are_not_batched() {
+    let bypass = "bypass = \"batch\"";
+    let with = |stop: &str, most: &str| {
+        let batching = format!("{bypass}\nerase_batching = {{ quiet = \"1 ms\"{most} }}");
+        file(&[(bypass, &batching), ("stop = \"1 block\"", &format!("stop = \"{stop}\""))])
+    };
+    // The urgent threshold is one block.
+    let path = "drive.scheduler.erase_batching";
+    let text = with("1 block", "");
+    expect(&text, &problems(&text), path, "erase_batching", &["ends at the urgent threshold"]);
+    let text = with("4 blocks", ", most = 4");
+    let why = ["4 erases", "takes 3 at most"];
+    expect(&text, &problems(&text), &format!("{path}.most"), "most = 4", &why);
+    let text = with("4 blocks", ", most = 1");
+    expect(&text, &problems(&text), &format!("{path}.most"), "most = 1", &["2"]);
+    for sound in [with("2 blocks", ""), with("4 blocks", ", most = 3")] {
+        load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    }
+}

@@ -113,6 +113,8 @@ pub struct Strain {
 pub struct Progress {
     steps_left: u32,
     entry: Entry,
+    /// How far beyond its entry an attempt begins that goes on after [`Stop::Freeze`].
+    into: Span,
 }
 
 /// With what an attempt begins.
@@ -124,8 +126,6 @@ enum Entry {
     Check,
     /// The verify that ends the step.
     Verify,
-    /// This far into a step that nothing had interrupted but [`Stop::Freeze`].
-    Inside { into: Span },
 }
 
 /// Where in a step an operation is.
@@ -143,7 +143,8 @@ enum Phase {
 impl Progress {
     /// Of an operation that begins.
     pub fn new(pulses: &Pulses) -> Self {
-        Self { steps_left: pulses.steps, entry: Entry::Ramp { executed: Span::ZERO } }
+        let entry = Entry::Ramp { executed: Span::ZERO };
+        Self { steps_left: pulses.steps, entry, into: Span::ZERO }
     }
 
     /// Steps that are not done.
@@ -163,12 +164,12 @@ impl Progress {
             return Span::ZERO;
         }
         let step = pulses.ramp + self.execute(pulses) + pulses.recover + pulses.verify;
-        match self.entry {
+        let from_entry = match self.entry {
             Entry::Ramp { executed } => step - executed,
             Entry::Check => pulses.verify + step,
             Entry::Verify => pulses.verify,
-            Entry::Inside { into } => step - into,
-        }
+        };
+        from_entry - self.into
     }
 
     /// From the beginning of an attempt to the end of the operation, if nothing interrupts it.
@@ -190,20 +191,25 @@ impl Progress {
             }
             elapsed -= step;
             self.steps_left -= 1;
-            self.entry = Entry::Ramp { executed: Span::ZERO };
+            self.enter(Entry::Ramp { executed: Span::ZERO });
         }
         elapsed
+    }
+
+    /// The next attempt begins so.
+    fn enter(&mut self, entry: Entry) {
+        (self.entry, self.into) = (entry, Span::ZERO);
     }
 
     /// Where an attempt is that has gone on for `elapsed` in its first step.
     fn phase(&self, pulses: &Pulses, elapsed: Span) -> Phase {
         let execute = self.execute(pulses);
+        let elapsed = self.into + elapsed;
         // The time since a plain step of the same place would have begun.
         let into = match self.entry {
             Entry::Check if elapsed < pulses.verify => return Phase::Check,
             Entry::Verify => return Phase::Verify,
             Entry::Check => elapsed - pulses.verify,
-            Entry::Inside { into } => into + elapsed,
             Entry::Ramp { .. } if elapsed < pulses.ramp => return Phase::Ramp,
             Entry::Ramp { executed } => elapsed + executed,
         };
@@ -229,7 +235,7 @@ impl Progress {
             return free;
         }
         if how == Stop::Freeze {
-            self.freeze(pulses, elapsed);
+            self.into += elapsed;
             return free;
         }
         match self.phase(pulses, elapsed) {
@@ -237,17 +243,17 @@ impl Progress {
             Phase::Ramp => {
                 let executed = match self.entry {
                     Entry::Ramp { executed } => executed,
-                    _ => Span::ZERO,
+                    Entry::Check | Entry::Verify => Span::ZERO,
                 };
                 self.bring_down(pulses, how, executed, false)
             }
             Phase::Execute(executed) => self.bring_down(pulses, how, executed, true),
             Phase::Recover(left) => {
-                self.entry = Entry::Verify;
+                self.enter(Entry::Verify);
                 Stopped { after: left, ..free }
             }
             Phase::Verify => {
-                self.entry = Entry::Verify;
+                self.enter(Entry::Verify);
                 free
             }
         }
@@ -262,19 +268,9 @@ impl Progress {
         is_executing: bool,
     ) -> Stopped {
         let in_vain = how == Stop::Cancel && is_executing;
-        self.entry = if how == Stop::Cancel { Entry::Check } else { Entry::Ramp { executed } };
+        self.enter(if how == Stop::Cancel { Entry::Check } else { Entry::Ramp { executed } });
         let strain = Strain { ramps: 1, pulses: u32::from(in_vain) };
         Stopped { after: pulses.recover, strain }
-    }
-
-    /// Goes on later exactly where it is.
-    fn freeze(&mut self, pulses: &Pulses, elapsed: Span) {
-        let whole = pulses.ramp + self.execute(pulses) + pulses.recover + pulses.verify;
-        let left = self.to_safe_point(pulses) - elapsed;
-        // Where a check comes before the step it may be that more than a step is left.
-        if let Some(into) = whole.checked_sub(left) {
-            self.entry = Entry::Inside { into };
-        }
     }
 }
 

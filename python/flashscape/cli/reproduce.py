@@ -10,6 +10,7 @@ import click
 
 from flashscape import output
 from flashscape.cli import options
+from flashscape.errors import OutputError
 from flashscape.reproduce.api import TRACES, reproduce
 from flashscape.reproduce.claims import PROFILES
 
@@ -93,7 +94,10 @@ def command(
 
 def _claimed(document: Path) -> output.File:
     """The file of ``--json``; the same command may come again, so its own is replaced."""
-    return output.File.claim(document, "--json", force=_is_ours(document))
+    if document.exists() and not _is_ours(document):
+        problem = "is there already, and is no list of claims; choose another name, or remove it"
+        raise OutputError(f"{document}: {problem}")
+    return output.File.claim(document, "--json", force=True)
 
 
 def _is_ours(document: Path) -> bool:

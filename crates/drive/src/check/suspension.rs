@@ -3,6 +3,7 @@
 use crate::config::{DriveConfig, SuspensionBounds};
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
+use ftl::{Layout, Thresholds};
 use nand::Pulses;
 use settings::Problems;
 
@@ -120,6 +121,26 @@ fn check_batching(drive: &DriveConfig, problems: &mut Problems) {
     }
     if !drive.ftl.gc.preemptible {
         problems.push(path, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no erase waits; choose preemptible = true, or leave this out");
+    }
+}
+
+/// Whether collection ever has so many erases ready that they may wait for each other.
+pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
+    let Some(batching) = &drive.scheduler.erase_batching else { return };
+    let path = "drive.scheduler.erase_batching";
+    let gc = &drive.ftl.gc;
+    let most = Thresholds::new(gc, layout).most_coming();
+    if most == 0 {
+        let problem = format!(
+            "collection ends at the urgent threshold (ftl.gc.stop = \"{}\"), and no erase waits while it is urgent; give a higher stop, or leave this out",
+            gc.stop
+        );
+        problems.push(path, problem);
+    } else if let Some(bound) = batching.most.filter(|bound| *bound > most) {
+        let problem = format!(
+            "{bound} erases of a bin never wait at a time: between the urgent and the stop threshold (ftl.gc) collection takes {most} at most; give no more than that, or leave most out"
+        );
+        problems.push(format!("{path}.most"), problem);
     }
 }
 

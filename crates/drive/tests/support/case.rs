@@ -51,6 +51,8 @@ pub struct Shape {
     pub unit: u64,
     batch_units: u64,
     block_units: u64,
+    /// Erases of a bin that may wait for each other.
+    waiting_erases: u64,
     /// Bytes that the drive shows.
     pub exported: u64,
 }
@@ -73,7 +75,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     let mut text = String::new();
     let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
     buffer(&mut text, &mut part(), &shape);
-    surroundings(&mut text, &mut part());
+    surroundings(&mut text, &mut part(), shape.waiting_erases);
     precondition(&mut text, &mut part(), &shape);
     let mut run = part();
     let initiators = run.between(1, 3);
@@ -146,7 +148,16 @@ fn flash_and_firmware(
     let batch_units = (row / unit).max(1);
     let block_units = pages * row / unit;
     let bins = channels * packages * dies * planes / block_planes;
-    let mut shape = Shape { bins, blocks, page, unit, batch_units, block_units, exported: 0 };
+    let mut shape = Shape {
+        bins,
+        blocks,
+        page,
+        unit,
+        batch_units,
+        block_units,
+        waiting_erases: 0,
+        exported: 0,
+    };
 
     let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
     let order = firmware.of(&["CWDP", "PDWC", "WCPD", "DPCW", "CDPW"]);
@@ -168,7 +179,7 @@ fn flash_and_firmware(
     )
     .unwrap();
 
-    let stop = collection(text, gc, &shape);
+    let stop = collection(text, gc, &mut shape);
     // As `check` counts: what is bad, open, or free above the stop threshold.
     let bad = blocks as f64 * factory as f64 / 100.0;
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
@@ -216,7 +227,7 @@ fn nand(text: &mut String, dice: &mut Dice<'_>) {
 }
 
 /// Writes the collection's settings; returns the stop threshold in blocks.
-fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
+fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 {
     let victim = match dice.below(7) {
         0 => "\"greedy\"".to_owned(),
         1 => "\"cost-benefit\"".to_owned(),
@@ -235,10 +246,16 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
         3 => format!("{} % of pages", percent(blocks)),
         _ => format!("{blocks} blocks"),
     };
-    let in_blocks = match form {
-        2 => percent(stop) * shape.blocks / 100,
-        3 => (percent(stop) * shape.blocks * shape.block_units / 100).div_ceil(shape.block_units),
-        _ => stop,
+    let pages = |count: u64| percent(count) * shape.blocks * shape.block_units / 100;
+    let in_blocks = |count: u64| match form {
+        2 => percent(count) * shape.blocks / 100,
+        3 => pages(count).div_ceil(shape.block_units),
+        _ => count,
+    };
+    shape.waiting_erases = match form {
+        // The drive may round a threshold down by one.
+        3 => (pages(stop) - pages(urgent)).saturating_sub(1).div_ceil(shape.block_units),
+        _ => in_blocks(stop) - in_blocks(urgent),
     };
     let idle_gap = match dice.below(3) {
         2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),
@@ -258,7 +275,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) -> u64 {
         threshold(stop),
     )
     .unwrap();
-    in_blocks
+    in_blocks(stop)
 }
 
 fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
@@ -292,24 +309,29 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
 }
 
 /// Writes how erases make way for reads, or programs, or both.
-fn suspension(text: &mut String, dice: &mut Dice<'_>) {
+fn suspension(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     // The shortest erase takes 100 us, and the shortest program 50: any deadline may be missed.
     let routing = match dice.of(&["suspend", "suspend", "20 us", "0 s", "49 us"]) {
         "suspend" => "\"suspend\"".to_owned(),
         within => format!("{{ policy = \"deadline\", within = \"{within}\" }}"),
     };
     writeln!(text, "read_routing = {routing}").unwrap();
-    if dice.once_in(4) {
-        let (quiet, most) = (dice.between(1, 900), dice.of(&["", ", most = 1", ", most = 3"]));
+    if waiting_erases > 0 && dice.once_in(3) {
+        let quiet = dice.between(1, 900);
+        let most = match dice.between(1, waiting_erases) {
+            1 => String::new(),
+            most => format!(", most = {most}"),
+        };
         writeln!(text, "erase_batching = {{ quiet = \"{quiet} us\"{most} }}").unwrap();
     }
     let of_erases = dice.below(3) > 0;
     if of_erases {
-        makes_way(text, dice, "suspension", !text.contains("steps = 1,"));
+        let steps = (1..6).find(|steps| text.contains(&format!("steps = {steps},")));
+        makes_way(text, dice, "suspension", steps.expect("erases have steps"));
     }
     if !of_erases || dice.once_in(2) {
-        makes_way(text, dice, "program_suspension", true);
         let steps = dice.of(&[2, 3, 7]);
+        makes_way(text, dice, "program_suspension", steps);
         let [ramp, recover, verify] = [0; 3].map(|_| dice.of(&[0, 1, 2]));
         writeln!(
             text,
@@ -320,9 +342,9 @@ fn suspension(text: &mut String, dice: &mut Dice<'_>) {
     }
 }
 
-fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, has_safe_points: bool) {
+fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
     let policies = ["es", "ideal-es", "i-es", "t-es", "t-es, ", "t-es, after", "d-es", "d-es"];
-    let count = if has_safe_points { 8 } else { 6 };
+    let count = if steps > 1 { 8 } else { 6 };
     let policy = policies[dice.below(count) as usize];
     let policy = match policy {
         "t-es, " => "t-es\", after = \"0 s".to_owned(),
@@ -332,22 +354,25 @@ fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, has_safe_points:
     writeln!(text, "{key} = {{ policy = \"{policy}\" }}").unwrap();
     if dice.once_in(2) {
         let by = dice.of(&["host-reads", "reads"]);
-        // One safe point is the fewest.
-        let most = dice.of(&["", ", most = 1"]);
+        // No more than there are safe points.
+        let most = match dice.below(steps.max(2)) {
+            0 => String::new(),
+            most => format!(", most = {most}"),
+        };
         let gap = dice.of(&["", "", ", gap = \"90 us\""]);
         writeln!(text, "{key}_bounds = {{ by = \"{by}\"{most}{gap} }}").unwrap();
     }
 }
 
 /// Writes what is around; returns whether priorities count.
-fn surroundings(text: &mut String, dice: &mut Dice<'_>) {
+fn surroundings(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     let bypass = dice.of(&["none", "batch", "drain"]);
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
     if text.contains("preemptible = true") && dice.once_in(2) {
-        suspension(text, dice);
+        suspension(text, dice, waiting_erases);
     } else if dice.once_in(2) {
         let routing = dice.of(&["wait", "suspend"]);
         writeln!(text, "read_routing = \"{routing}\"\nsuspension = \"baseline\"").unwrap();

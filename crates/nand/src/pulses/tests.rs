@@ -186,6 +186,33 @@ proptest! {
         }
     }
 
+    /// Whatever came before: an operation that stands still for a while, and is then
+    /// interrupted, is where it would have been without that.
+    #[test]
+    fn what_stood_still_is_interrupted_as_if_it_had_not(
+        pulses in any_pulses(),
+        before in proptest::collection::vec((0u64..900, 0usize..2), 0..4),
+        (first, second, how) in (1u64..900, 1u64..900, 0usize..2),
+    ) {
+        let stops = [Stop::Cancel, Stop::Suspend];
+        let mut progress = Progress::new(&pulses);
+        for (attempt, how) in before {
+            let elapsed = progress.pass(&pulses, ns(attempt));
+            progress.stop(&pulses, stops[how], elapsed);
+        }
+        let mut frozen = progress;
+        let elapsed = frozen.pass(&pulses, ns(first));
+        prop_assume!(frozen.steps_left() > 0);
+        frozen.stop(&pulses, Stop::Freeze, elapsed);
+        let elapsed = frozen.pass(&pulses, ns(second));
+        // At a safe point there is nothing to interrupt.
+        prop_assume!(frozen.steps_left() > 0 && !elapsed.is_zero());
+        let with = frozen.stop(&pulses, stops[how], elapsed);
+        let elapsed = progress.pass(&pulses, ns(first + second));
+        let without = progress.stop(&pulses, stops[how], elapsed);
+        prop_assert_eq!((with, frozen), (without, progress));
+    }
+
     /// A suspended pulse executes as long as one that is not; what comes on top is a ramp
     /// and a recovery for each pair that is counted, and verifies that were given up.
     #[test]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 0.8
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
-"""Beside colours, for print without them."""
+_MARKERS = "osD^vPX*"
+"""Both beside colours, for print without them."""
 
 
 def bars(
@@ -31,6 +32,8 @@ def bars(
 ) -> Figure:
     """Bars of figures in a base unit; None, for what has none, leaves its place empty.
 
+    On a logarithmic axis, which has no zero for bars to stand on, they are points.
+
     ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
     """
     schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
@@ -41,15 +44,15 @@ def bars(
     for at, scheme in enumerate(schemes):
         drawn = [(n, g[scheme]) for n, g in enumerate(groups.values()) if g.get(scheme) is not None]
         places = [n + (at - (len(schemes) - 1) / 2) * width for n, _ in drawn]
+        values = [float(value or 0.0) for _, value in drawn]
+        shape = looks.schemes.index(scheme)
+        colour = looks[scheme].colour
+        if log:
+            axes.scatter(places, values, 36, color=colour, marker=_MARKERS[shape], label=scheme)
+            continue
+        edge: Any = {"edgecolor": "white", "linewidth": 0.4}
         axes.bar(
-            places,
-            [float(value or 0.0) for _, value in drawn],
-            width * 0.92,
-            color=looks[scheme].colour,
-            hatch=_HATCHES[looks.schemes.index(scheme)],
-            edgecolor="white",
-            linewidth=0.4,
-            label=scheme,
+            places, values, width * 0.92, color=colour, hatch=_HATCHES[shape], label=scheme, **edge
         )
     _reference_lines(axes, groups, schemes, width, references or {})
     axes.set_xticks(range(len(groups)), list(groups))
