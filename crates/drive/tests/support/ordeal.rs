@@ -75,8 +75,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// All of it. The longest run has a tenth of these events.
-    pub const WHOLE: Self = Self { events: 1_500_000, slices: u32::MAX, memory: u64::MAX };
+    /// All of it. Where scrubbing goes on all the time beside rare requests, a few million
+    /// events go by.
+    pub const WHOLE: Self = Self { events: 15_000_000, slices: u32::MAX, memory: u64::MAX };
     /// A little of a drive of which nothing is known.
     pub const SHORT: Self = Self { events: 60_000, slices: 3, memory: 64 << 20 };
 

@@ -131,7 +131,8 @@ def ratings(runs: Outcomes, scheme: str) -> tuple[int, int]:
 
 def why_no_more(runs: Outcomes, scheme: str) -> str:
     """What a scheme fails at first, above its stress rating."""
-    above = [k for k in ladder(runs.setting) if k > ratings(runs, scheme)[0]]
+    stress, _ = ratings(runs, scheme)
+    above = [k for k in ladder(runs.setting) if k > stress]
     if not above:
         return f"{SCHEMES[scheme]} passes all"
     why, _ = failures(runs[f"act-{scheme}-{above[0]}x"], above[0])
