@@ -276,6 +276,7 @@ def _write_amplification(result: Result) -> list[str]:
             ("host", "for the data itself"),
             ("gc", "for pages that garbage collection moved"),
             ("scrub", "for pages that scrubbing moved"),
+            ("summary", "for summaries of full blocks"),
             ("padding", "for padding of batches that were not full"),
         )
         if amplification[source] >= 0.005

@@ -343,7 +343,7 @@ def amplification(result: Result) -> tuple[list[int], list[float]]:
     series = result.series
     unit = units.size_of(result.summary["config"]["drive"]["ftl"]["unit"])
     programmed = series.select(
-        f"{who}_units_programmed" for who in ("host", "gc", "scrub", "padding")
+        f"{who}_units_programmed" for who in ("host", "gc", "scrub", "summary", "padding")
     ).sum_horizontal()
     ends = series["end_ns"].to_list()
     written = [0, *series["write_bytes"].cum_sum().to_list()]

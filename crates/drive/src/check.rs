@@ -4,6 +4,7 @@
 mod derived;
 mod durations;
 mod memory;
+mod rounds;
 mod space;
 mod suspension;
 
@@ -130,11 +131,10 @@ fn check_flash(
         );
         return None;
     }
-    if let Err(fault) = Units::new(geometry, &drive.concurrency) {
+    if let Err(fault) = Units::new(geometry, &drive.concurrency, drive.scheduler.group()) {
         problems.push("drive.concurrency", fault);
     }
-    let Some(exported) = drive.ftl.over_provisioning.exported_bytes(geometry.physical_bytes())
-    else {
+    let Some(exported) = drive.ftl.exported_bytes(geometry) else {
         problems.push("drive.ftl.over_provisioning", "give exactly one of spare, reserved and exported (spare divides by the exported capacity, reserved by the physical)");
         return None;
     };
@@ -161,7 +161,26 @@ fn check_flash(
     {
         problems.push("drive.concurrency.erase", format!("an erase of {} planes (ftl.block_planes) occupies a unit of only {erase}; choose a larger unit", drive.ftl.block_planes));
     }
+    check_bins(drive, geometry, &layout, problems);
+    rounds::check(drive, geometry, problems);
     Some(layout)
+}
+
+/// Blocks of a bin are opened one after the other, so that nothing goes on in several planes
+/// of it at a time.
+fn check_bins(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems: &mut Problems) {
+    if layout.planes_per_bin() == layout.block_planes {
+        return;
+    }
+    let units = &drive.concurrency;
+    for (key, level) in [("read", units.read), ("program", units.program), ("erase", units.erase)] {
+        if let Some(planes) = geometry.planes_in(level)
+            && planes < layout.planes_per_bin()
+        {
+            let bin = layout.planes_per_bin();
+            problems.push(format!("drive.concurrency.{key}"), format!("a bin (ftl.allocation.bin) has {bin} planes, which are used one at a time, and this unit only {planes}; choose a larger unit, or smaller bins"));
+        }
+    }
 }
 
 /// Entries of a buffer that an event can tell apart.

@@ -5,7 +5,7 @@ use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
 use ftl::{FtlConfig, Layout};
 use host::Kind;
-use nand::{ConcurrencyConfig, GeometryConfig, NandConfig};
+use nand::{ConcurrencyConfig, GeometryConfig, NandConfig, UnitLevel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Rate, Share, Size, Time};
@@ -42,6 +42,9 @@ pub struct DriveConfig {
 pub struct SchedulerConfig {
     /// Which operations may go before one whose turn it is.
     pub bypass: Bypass,
+    /// Operations go in rounds. Default: each begins as soon as its unit is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<RoundsConfig>,
     /// What a read does that meets an erase, or a program, that may make way. Default:
     /// `suspend`.
     #[serde(default)]
@@ -63,6 +66,45 @@ pub struct SchedulerConfig {
     /// Who may interrupt a program, and how often. Not with `baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_suspension_bounds: Option<SuspensionBounds>,
+}
+
+impl SchedulerConfig {
+    /// The least that operations are scheduled together in.
+    pub fn group(&self) -> Option<UnitLevel> {
+        self.rounds.map(|rounds| rounds.unit)
+    }
+}
+
+/// Operations of a package (or a gang) go in rounds, one on each of its units, and none begins
+/// before all of a round have ended. A batch is what waits when the last one is done: its reads
+/// go first, then its programs, then collection. The simulator of ATC'08 interleaves so.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoundsConfig {
+    /// What has rounds of its own; units of `concurrency` go in parallel within.
+    pub unit: UnitLevel,
+    /// When collection begins. Default: `when-asked`.
+    #[serde(default)]
+    pub collect: RoundCollection,
+    /// Operations of a kind in a batch, where there are several units. Default: 100.
+    #[serde(default = "hundred")]
+    #[schemars(range(min = 1))]
+    pub most: u32,
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+/// When collection begins between rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundCollection {
+    /// In the foreground: when something waits that it then delays.
+    #[default]
+    WhenAsked,
+    /// In the background: as soon as a threshold asks for it.
+    AtOnce,
 }
 
 /// Erases that are ready wait until a burst of reads is over. One whose collection is urgent

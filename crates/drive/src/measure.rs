@@ -141,6 +141,7 @@ impl Measured {
             Field::u64("gc_units_programmed", Merge::Sum),
             Field::u64("padding_units_programmed", Merge::Sum),
             Field::u64("scrub_units_programmed", Merge::Sum),
+            Field::u64("summary_units_programmed", Merge::Sum),
             Field::u64("erases", Merge::Sum),
             Field::u64("free_blocks", Merge::Last),
         ];
@@ -211,7 +212,7 @@ impl Measured {
     }
 
     /// What the present interval has counted.
-    fn row(&self, device: &Device) -> [Number; 14] {
+    fn row(&self, device: &Device) -> [Number; 15] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
         let interval = &self.interval;
@@ -229,6 +230,7 @@ impl Measured {
             flash.units[1].into(),
             flash.units[2].into(),
             flash.units[3].into(),
+            flash.units[4].into(),
             flash.erases.into(),
             u64::from(free).into(),
         ]

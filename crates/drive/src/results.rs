@@ -165,6 +165,7 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         "gc": ratio(tally.units[Source::Gc as usize]),
         "padding": ratio(tally.units[Source::Padding as usize]),
         "scrub": ratio(tally.units[Source::Scrub as usize]),
+        "summary": ratio(tally.units[Source::Summary as usize]),
         "host_bytes": written,
     })
 }

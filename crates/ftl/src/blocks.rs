@@ -31,10 +31,12 @@ pub enum Source {
     Padding = 2,
     /// Scrubbing moved them.
     Scrub = 3,
+    /// They summarise a full block.
+    Summary = 4,
 }
 
 /// Number of sources.
-pub const SOURCES: usize = 4;
+pub const SOURCES: usize = 5;
 
 /// What became of the flash, in units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use crate::gc::GcConfig;
 use crate::scrub::ScrubConfig;
+use nand::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Share, Size};
@@ -17,6 +18,10 @@ pub struct FtlConfig {
     /// multi-plane command) and erased together. 1 keeps planes apart.
     #[schemars(range(min = 1, max = 64))]
     pub block_planes: u32,
+    /// Whether the last page of each block is written with a summary of the others (logical
+    /// addresses and versions), when those are full, and holds no data. Default: false.
+    #[serde(default)]
+    pub summary_page: bool,
     /// How much of the flash the host does not see.
     pub over_provisioning: OverProvisioning,
     /// Where writes go.
@@ -30,6 +35,22 @@ pub struct FtlConfig {
     pub scrub: Option<ScrubConfig>,
 }
 
+impl FtlConfig {
+    /// Pages of a block that hold data.
+    pub fn data_pages(&self, geometry: &Geometry) -> u32 {
+        geometry.pages_per_block - u32::from(self.summary_page)
+    }
+    /// Bytes that the flash can hold beside summaries, bad blocks included.
+    pub fn data_bytes(&self, geometry: &Geometry) -> u128 {
+        let pages = u128::from(geometry.pages_per_block);
+        geometry.physical_bytes() / pages * u128::from(self.data_pages(geometry))
+    }
+    /// Bytes that the host sees; `None` unless exactly one key of over-provisioning is given.
+    pub fn exported_bytes(&self, geometry: &Geometry) -> Option<u128> {
+        self.over_provisioning.exported_bytes(self.data_bytes(geometry))
+    }
+}
+
 /// Over-provisioning. Papers differ in what they divide by, so there are several
 /// keys; give exactly one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +60,8 @@ pub struct OverProvisioning {
     /// Spare over exported capacity: physical / exported - 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare: Option<Share>,
-    /// Share of the physical capacity that is not exported: 1 - exported / physical.
+    /// Share of the physical capacity (without summary pages) that is not exported:
+    /// 1 - exported / physical.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Share>,
     /// The exported capacity itself.
@@ -72,6 +94,11 @@ pub struct AllocationConfig {
     /// program command writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<Size>,
+    /// The level that has open blocks, free blocks, thresholds and victims of its own: a bin.
+    /// Blocks of its planes are opened one after the other. Not above `pool`. Default:
+    /// `plane`.
+    #[serde(default = "plane")]
+    pub bin: PoolLevel,
     /// Which level varies fastest in striping and in taking turns, named by the
     /// letters C (channel), W (way: package on a channel), D (die), P (plane).
     #[schemars(regex(pattern = "^[CWDP]{4}$"))]
@@ -82,6 +109,10 @@ pub struct AllocationConfig {
     pub streams: StreamSharing,
     /// Which free block is opened next (dynamic wear-leveling, or none).
     pub free_block: FreeBlockOrder,
+}
+
+fn plane() -> PoolLevel {
+    PoolLevel::Plane
 }
 
 /// The level that a pool covers.

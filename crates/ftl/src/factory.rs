@@ -10,6 +10,7 @@ use engine::{Stream, Streams};
 pub struct FactoryBlocks {
     bad_share: f64,
     planes: u32,
+    homes: u32,
     blocks: u32,
     numbers: Stream,
 }
@@ -20,15 +21,25 @@ impl FactoryBlocks {
         Self {
             bad_share: config.factory.fraction(),
             planes: layout.block_planes,
-            blocks: layout.blocks_per_bin(),
+            homes: layout.planes_per_bin() / layout.block_planes,
+            blocks: layout.blocks_per_home(),
             numbers: streams.stream("bad-blocks.factory"),
         }
     }
 
-    /// The places of the next bin's bad blocks, rising. The planes of a bin replace
-    /// bad blocks from their own good ones, so a bin loses as many blocks as its
-    /// worst plane.
+    /// The places of the next bin's bad blocks, rising.
     pub fn of_next_bin(&mut self) -> Vec<u32> {
+        let mut all = Vec::new();
+        for home in 0..self.homes {
+            let first = home * self.blocks;
+            all.extend(self.of_next_home().into_iter().map(|place| first + place));
+        }
+        all
+    }
+
+    /// The places of bad blocks among those on the same planes. The planes replace bad
+    /// blocks from their own good ones, so that they lose as many as the worst of them.
+    fn of_next_home(&mut self) -> Vec<u32> {
         let mut worst: Vec<u32> = Vec::new();
         if self.bad_share > 0.0 {
             for _ in 0..self.planes {

@@ -402,6 +402,9 @@ impl Ftl {
     }
 
     fn close(&mut self, block: BlockId) {
+        if self.layout.summary_page {
+            self.tally.units[Source::Summary as usize] += u64::from(self.layout.units_per_batch);
+        }
         self.blocks.state[block] = BlockState::Closed;
         self.blocks.standing[block] &= !BARRED;
         self.blocks.closed_at[block] = self.tally.units[Source::Host as usize];

@@ -4,7 +4,7 @@
 //! writing`, so the firmware never looks at geometry; only what a flash
 //! operation occupies is decoded from it.
 
-use crate::config::{FtlConfig, PoolLevel};
+use crate::config::{AllocationConfig, FtlConfig, PoolLevel};
 use crate::map::low_bits;
 use engine::{Column, Divisor, bits, ids::Id, typed_id};
 use nand::{Geometry, PlaneId};
@@ -16,7 +16,7 @@ typed_id! {
     pub struct Pun;
     /// A block of the firmware (see the crate's vocabulary).
     pub struct BlockId;
-    /// A home of blocks: `block_planes` planes of one die.
+    /// A home of blocks: `block_planes` planes of one die, or several such.
     pub struct BinId;
     /// A set of bins among which a unit may be placed.
     pub struct PoolId;
@@ -31,8 +31,10 @@ pub struct Layout {
     pub page_bytes: u64,
     /// Planes that a block spans.
     pub block_planes: u32,
-    /// Rows of a block: pages of each of its erase blocks.
+    /// Rows of a block that hold data: pages of each of its erase blocks.
     pub rows_per_block: u32,
+    /// Whether one row more follows, with a summary of those.
+    pub summary_page: bool,
     /// Units that one program command writes (1 where a unit is larger than that).
     pub units_per_batch: u32,
     /// Program commands that one unit takes (1 where it is not larger than that).
@@ -52,6 +54,8 @@ pub struct Layout {
     blocks_per_bin: Divisor,
     batch: Divisor,
     planes_per_bin: u32,
+    /// Blocks of a bin that lie on the same planes.
+    blocks_per_home: u32,
     planes_of_slot: Vec<u64>,
     /// All slots of a batch.
     whole_batch: u64,
@@ -101,10 +105,25 @@ impl Layout {
                 format!("{units_per_batch} units in one program command; at most 64 are supported"),
             ));
         }
-        if !u64::from(geometry.pages_per_block).is_multiple_of(rows_per_batch) {
+        let rows = config.data_pages(geometry);
+        if rows == 0 {
+            faults.push(("summary_page", "a block of one page holds a summary or data".into()));
+        } else if config.summary_page && rows_per_batch > 1 {
+            let fault = format!(
+                "a unit takes {rows_per_batch} rows, and a summary only one; choose a unit of no more than the {row} bytes that a program command writes, or leave summary_page out"
+            );
+            faults.push(("summary_page", fault));
+        } else if !u64::from(rows).is_multiple_of(rows_per_batch) {
             faults.push((
                 "unit",
-                format!("a unit takes {rows_per_batch} rows, which do not divide the {} rows of a block", geometry.pages_per_block),
+                format!("a unit takes {rows_per_batch} rows, which do not divide the {rows} rows of a block"),
+            ));
+        }
+        let level = config.allocation.bin;
+        if level > config.allocation.pool {
+            faults.push((
+                "allocation.bin",
+                "a bin is not larger than its pool; choose a lower level, or a higher pool".into(),
             ));
         }
         let order = Self::order_faults(&config.allocation.order);
@@ -113,11 +132,12 @@ impl Layout {
             return Err(faults);
         }
 
-        let batches_per_block = geometry.pages_per_block / rows_per_batch as u32;
+        let batches_per_block = rows / rows_per_batch as u32;
         let units_per_block = u64::from(batches_per_block) * units_per_batch;
-        let bins = geometry.planes() / planes;
-        let physical =
-            u128::from(bins) * u128::from(geometry.blocks_per_plane) * u128::from(units_per_block);
+        let planes_per_bin = Self::planes_in(geometry, level).max(planes);
+        let bins = geometry.planes() / planes_per_bin;
+        let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
+        let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
         if physical >= u128::from(u32::MAX) {
             faults.push((
                 "unit",
@@ -131,7 +151,7 @@ impl Layout {
                 format!("exports {logical} of {physical} physical units; at least 1 must be exported and some must be spare"),
             ));
         }
-        let pools = Self::pools(geometry, planes, config.allocation.pool, &config.allocation.order);
+        let pools = Self::pools(geometry, planes_per_bin, &config.allocation);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         if stripe == 0 || !stripe.is_multiple_of(unit) {
             faults.push((
@@ -150,7 +170,8 @@ impl Layout {
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
-            rows_per_block: geometry.pages_per_block,
+            rows_per_block: rows,
+            summary_page: config.summary_page,
             units_per_batch: units_per_batch as u32,
             rows_per_batch: rows_per_batch as u32,
             batches_per_block,
@@ -161,9 +182,10 @@ impl Layout {
             pools,
             stripe: Divisor::new((stripe / unit) as u32),
             units_per_block: Divisor::new(units_per_block as u32),
-            blocks_per_bin: Divisor::new(geometry.blocks_per_plane),
+            blocks_per_bin: Divisor::new(blocks_per_bin),
             batch: Divisor::new(units_per_batch as u32),
-            planes_per_bin: planes,
+            planes_per_bin,
+            blocks_per_home: geometry.blocks_per_plane,
             planes_of_slot: (0..units_per_batch)
                 .map(|slot| Self::planes_of_bytes(slot * unit, (slot + 1) * unit, page, planes))
                 .collect(),
@@ -185,19 +207,36 @@ impl Layout {
         })
     }
 
+    /// Planes below a unit of a level.
+    fn planes_in(geometry: &Geometry, level: PoolLevel) -> u32 {
+        match level {
+            PoolLevel::Plane => 1,
+            PoolLevel::Die => geometry.planes_per_die,
+            PoolLevel::Package => geometry.planes_per_die * geometry.dies_per_package,
+            PoolLevel::Channel => geometry.planes() / geometry.channels,
+            PoolLevel::Drive => geometry.planes(),
+        }
+    }
+
     /// The bins of each pool, pools and bins both in turn order.
-    fn pools(geometry: &Geometry, planes: u32, level: PoolLevel, order: &str) -> Vec<Vec<BinId>> {
-        let bins_per_die = geometry.planes_per_die / planes;
+    fn pools(
+        geometry: &Geometry,
+        planes_per_bin: u32,
+        allocation: &AllocationConfig,
+    ) -> Vec<Vec<BinId>> {
+        let AllocationConfig { pool: level, order, .. } = allocation;
+        // How many bins a unit of each level holds, or is a part of one.
+        let bins_in = |planes: u32| (planes / planes_per_bin).max(1);
+        let die = bins_in(geometry.planes_per_die);
+        let package = bins_in(geometry.planes_per_die * geometry.dies_per_package);
+        let channel = bins_in(geometry.planes() / geometry.channels);
         let counts = |letter| match letter {
-            'C' => geometry.channels,
-            'W' => geometry.packages_per_channel,
-            'D' => geometry.dies_per_package,
-            _ => bins_per_die,
+            'C' => bins_in(geometry.planes()) / channel,
+            'W' => channel / package,
+            'D' => package / die,
+            _ => die,
         };
-        let bin_at = |c, w, d, p| {
-            let package = c * geometry.packages_per_channel + w;
-            BinId((package * geometry.dies_per_package + d) * bins_per_die + p)
-        };
+        let bin_at = |c, w, d, p| BinId(c * channel + w * package + d * die + p);
         // Coordinates of the pool that a bin belongs to: what its level leaves fixed.
         let pool_key = |c: u32, w: u32, d: u32, p: u32| match level {
             PoolLevel::Plane => (c, w, d, p),
@@ -325,10 +364,23 @@ impl Layout {
     pub fn first_unit(&self, block: BlockId, batch: u32) -> Pun {
         Pun(block.0 * self.units_per_block.get() + batch * self.units_per_batch)
     }
-    /// The first plane that a bin's blocks span.
+    /// The first of a bin's planes.
     #[inline]
     pub fn first_plane(&self, bin: BinId) -> PlaneId {
         PlaneId(bin.0 * self.planes_per_bin)
+    }
+    /// Planes of a bin.
+    pub fn planes_per_bin(&self) -> u32 {
+        self.planes_per_bin
+    }
+    /// Blocks of a bin that lie on the same planes; those of the next planes follow them.
+    pub fn blocks_per_home(&self) -> u32 {
+        self.blocks_per_home
+    }
+    /// True where two blocks of a bin lie on the same planes.
+    #[inline]
+    pub fn share_planes(&self, one: BlockId, other: BlockId) -> bool {
+        one.0 / self.blocks_per_home == other.0 / self.blocks_per_home
     }
     /// The planes that hold a slot of a batch: bit `i` for plane `i` of the bin.
     #[inline]

@@ -6,7 +6,7 @@
 //! dies, a group is a die and its cells are its planes; with everything on the
 //! package, group and cell are the package.
 
-use crate::config::ConcurrencyConfig;
+use crate::config::{ConcurrencyConfig, UnitLevel};
 use crate::geometry::{ChannelId, Geometry, PlaneId};
 use engine::{Column, typed_id};
 
@@ -46,11 +46,16 @@ pub struct Units {
 pub const MOST_CELLS: u32 = 64;
 
 impl Units {
-    /// The units that `concurrency` makes of `geometry`.
+    /// The units that `concurrency` makes of `geometry`; a group is not smaller than `group`,
+    /// if that is given.
     ///
     /// # Errors
     /// Says what does not fit: planes without a pair, or more than 64 cells.
-    pub fn new(geometry: &Geometry, concurrency: &ConcurrencyConfig) -> Result<Self, String> {
+    pub fn new(
+        geometry: &Geometry,
+        concurrency: &ConcurrencyConfig,
+        group: Option<UnitLevel>,
+    ) -> Result<Self, String> {
         let planes_in = |level, key: &str| {
             geometry.planes_in(level).ok_or_else(|| {
                 format!("{key} = \"plane-pair\" needs an even number of planes a die")
@@ -60,7 +65,8 @@ impl Units {
         let program = planes_in(concurrency.program, "program")?;
         let erase = planes_in(concurrency.erase, "erase")?;
         let cell = read.min(program).min(erase);
-        let group = read.max(program).max(erase);
+        let wanted = group.map_or(Ok(1), |level| planes_in(level, "rounds"))?;
+        let group = read.max(program).max(erase).max(wanted);
         let cells_per_group = group / cell;
         if cells_per_group > MOST_CELLS {
             return Err(format!(
@@ -121,7 +127,7 @@ mod tests {
             program: UnitLevel::PlanePair,
             erase: UnitLevel::Die,
         };
-        let units = Units::new(&geometry(), &levels).unwrap();
+        let units = Units::new(&geometry(), &levels, None).unwrap();
         assert_eq!((units.groups, units.cells_per_group), (12, 4));
         // Plane 30 = die 7, plane 2; die 7 hangs on channel 1 (24 planes a channel).
         let place = units.place(PlaneId(30));
@@ -136,7 +142,7 @@ mod tests {
             program: UnitLevel::Package,
             erase: UnitLevel::Package,
         };
-        let units = Units::new(&geometry(), &levels).unwrap();
+        let units = Units::new(&geometry(), &levels, None).unwrap();
         assert_eq!((units.groups, units.cells_per_group), (6, 1));
         assert_eq!(units.place(PlaneId(47)).erase, 1);
     }
@@ -149,6 +155,6 @@ mod tests {
             erase: UnitLevel::Die,
         };
         let odd = Geometry { planes_per_die: 3, ..geometry() };
-        assert!(Units::new(&odd, &levels).unwrap_err().contains("even number of planes"));
+        assert!(Units::new(&odd, &levels, None).unwrap_err().contains("even number of planes"));
     }
 }

@@ -240,5 +240,5 @@ def _latest_amplification(result: Result) -> float | None:
         return int(last[f"{source}_units_programmed"].sum())
 
     host = programmed("host")
-    others = sum(programmed(each) for each in ("gc", "padding", "scrub"))
+    others = sum(programmed(each) for each in ("gc", "padding", "scrub", "summary"))
     return (host + others) / host if host else None

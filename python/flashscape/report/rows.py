@@ -251,7 +251,8 @@ def _amplification(amplification: dict[str, float | None]) -> str:
     total = amplification["total"]
     if total is None:
         return "nothing was written"
-    sources = ["host", "gc", *(["scrub"] if amplification["scrub"] else []), "padding"]
+    seldom = [source for source in ("scrub", "summary") if amplification[source]]
+    sources = ["host", "gc", *seldom, "padding"]
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in sources]
     why = why_not_one(amplification["host"] or 0)
     return f"{total:.2f} = {' + '.join(parts)}{f'; {why}' if why else ''}"

@@ -127,6 +127,9 @@ impl Device {
 
     #[inline]
     fn enqueue(&mut self, id: OpId) {
+        if self.goes_in_rounds() {
+            return self.enqueue_for_round(id);
+        }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = engine::Ticket::NONE;
@@ -177,7 +180,7 @@ impl Device {
         self.groups[group].push_front(&mut self.ops, id);
     }
 
-    fn begin_wait(&mut self, id: OpId) {
+    pub(super) fn begin_wait(&mut self, id: OpId) {
         let now = self.now;
         let op = &mut self.ops[id];
         if op.is_collection() {
@@ -216,6 +219,9 @@ impl Device {
 
     /// Starts what may start on a group.
     pub(super) fn serve(&mut self, group: GroupId) {
+        if self.goes_in_rounds() {
+            return self.serve_in_rounds(group);
+        }
         if self.has_work(group) {
             self.go_on_working(group);
         }
@@ -347,7 +353,7 @@ impl Device {
     }
 
     /// Binds a program to its place and starts its transfer.
-    fn start_program(&mut self, id: OpId) {
+    pub(super) fn start_program(&mut self, id: OpId) {
         let bound = self.bind(id);
         debug_assert!(bound, "a program with a place binds");
         self.prefetch_flush(id, ftl::Ftl::prefetch);
@@ -368,8 +374,35 @@ impl Device {
     #[inline(never)]
     pub(super) fn array_ended(&mut self, id: OpId, ticket: Ticket) {
         if self.end_work(id, ticket) {
-            self.end(id);
+            self.array_over(id);
         }
+    }
+
+    /// A unit has erased, or copied back: a copy that fills a block writes its summary, too.
+    #[inline]
+    pub(super) fn array_over(&mut self, id: OpId) {
+        if self.ops[id].kind == OpKind::CopyBack && self.summarises(id) {
+            return self.write_summary(id);
+        }
+        self.end(id);
+    }
+
+    /// True where a batch fills its block, and that gets a summary.
+    #[inline]
+    fn summarises(&self, id: OpId) -> bool {
+        let layout = &self.ftl.layout;
+        layout.summary_page && self.ops[id].batch + 1 == layout.batches_per_block
+    }
+
+    /// The last data of a block is programmed: its summary follows, on the same cells.
+    #[cold]
+    fn write_summary(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        op.row = self.ftl.layout.rows_per_block;
+        op.rows_left = 1;
+        op.transfer = self.rows.summary;
+        self.counters.count(OpKind::Program, op.holder, op.planes);
+        self.want_transfer(id);
     }
 
     /// A unit has programmed a row.
@@ -380,6 +413,9 @@ impl Device {
         op.row += 1;
         if op.rows_left > 0 {
             return self.want_transfer(id);
+        }
+        if op.row == self.ftl.layout.rows_per_block && self.summarises(id) {
+            return self.write_summary(id);
         }
         self.end(id);
     }
@@ -407,7 +443,7 @@ impl Device {
         self.prefetch_flush(id, ftl::Ftl::prefetch_old);
         let span = self.timing.program(self.ops[id].row);
         self.ops.charge_service(id, State::Program, span);
-        if self.may_make_way(OpKind::Program) {
+        if self.may_make_way(self.ops[id].kind) {
             return self.begin_work(id);
         }
         self.agenda.schedule(self.now + span, Event::Programmed(id));

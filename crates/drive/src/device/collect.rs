@@ -62,6 +62,15 @@ impl Job {
         let nothing = self.reads + self.writes + self.erases == 0;
         nothing && self.victim.is_none() && self.staged.is_empty() && self.draining.is_empty()
     }
+    /// Collects until enough is free.
+    pub fn begin(&mut self) {
+        self.running = true;
+        self.by_idleness = false;
+    }
+    /// True from a threshold (or an idle gap) until enough is free.
+    pub fn is_running(&self) -> bool {
+        self.running
+    }
     /// A block that was read whole and waits to be erased.
     pub fn drained(&self) -> Option<BlockId> {
         self.draining.first().copied()
@@ -102,6 +111,9 @@ impl Device {
     }
 
     fn collect_if_needed(&mut self, bin: BinId) {
+        if self.goes_in_rounds() {
+            return self.collect_in_rounds(bin);
+        }
         let level = self.ftl.level(bin);
         if level == Level::Ample {
             // Its moves may have been set aside all the same, as pages may be free in a
@@ -115,8 +127,7 @@ impl Device {
             let group = self.group_of(bin);
             self.groups[group].raise_soft(&mut self.ops);
         }
-        self.jobs[bin].running = true;
-        self.jobs[bin].by_idleness = false;
+        self.jobs[bin].begin();
         self.collect(bin);
     }
 
@@ -138,7 +149,7 @@ impl Device {
     }
 
     pub(super) fn class_of(&self, bin: BinId) -> Class {
-        if !self.gc_config.preemptible && self.groups[self.group_of(bin)].reserved_by == Some(bin) {
+        if !self.gc_config.preemptible && self.groups[self.group_of(bin)].is_kept_for(bin) {
             return Class::Held;
         }
         let is_urgent = match self.jobs[bin].scrubs {
@@ -215,7 +226,7 @@ impl Device {
             && !job.look
             && !job.is_scrubbing()
             && self.ftl.level(bin) == Level::Ample
-            && group.reserved_by != Some(bin)
+            && !group.is_kept_for(bin)
             && group.queued() > 0
     }
 
@@ -241,7 +252,11 @@ impl Device {
             return false;
         }
         let group = self.group_of(bin);
-        if !self.gc_config.preemptible && self.groups[group].reserved_by.is_some() {
+        let is_kept = match self.goes_in_rounds() {
+            true => !self.may_choose(bin),
+            false => !self.gc_config.preemptible && self.groups[group].reserved != 0,
+        };
+        if is_kept {
             return false;
         }
         let Some(victim) = self.ftl.pick_victim(bin) else {
@@ -556,8 +571,7 @@ impl Device {
     /// Keeps a unit for a collection that does not yield.
     fn reserve(&mut self, bin: BinId, group: GroupId) {
         let cells = self.places[bin].erase;
-        self.groups[group].reserved = cells;
-        self.groups[group].reserved_by = Some(bin);
+        self.groups[group].keep(cells, bin);
         self.mark_reserved(bin, cells);
     }
 
@@ -570,11 +584,10 @@ impl Device {
     /// Gives a bin's unit back, where it is kept for the bin's collection.
     fn unreserve(&mut self, bin: BinId) {
         let group = self.group_of(bin);
-        if self.groups[group].reserved_by != Some(bin) {
+        let cells = self.places[bin].erase;
+        if !self.groups[group].give_back(cells, bin) {
             return;
         }
-        let cells = std::mem::take(&mut self.groups[group].reserved);
-        self.groups[group].reserved_by = None;
         self.mark_reserved(bin, cells);
         // Collections of other bins of the group may have waited for their turn.
         self.to_collect.extend_from_slice(&self.bins_of_group[group]);

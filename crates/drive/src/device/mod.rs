@@ -29,6 +29,7 @@ mod op;
 mod queue;
 mod read;
 mod request;
+mod rounds;
 mod scrub;
 mod shutdown;
 mod space;
@@ -74,6 +75,8 @@ pub struct Device {
     program_rules: suspend::Rules,
     /// Whether any erase or program may make way.
     suspends: bool,
+    /// The rounds in which operations go, if they do.
+    rounds: Option<rounds::Rounds>,
     /// How erases that are ready wait for a burst of reads to end, if they do.
     erase_batching: Option<EraseBatching>,
     firmware: FirmwareConfig,
@@ -154,6 +157,8 @@ struct RowTiming {
     chunks: Vec<Span>,
     /// By number of units, of one row of theirs.
     units: Vec<Span>,
+    /// Of a block's summary.
+    summary: Span,
 }
 
 impl RowTiming {
@@ -166,6 +171,7 @@ impl RowTiming {
         Self {
             chunks: up_to(layout.row_bytes() / chunk, chunk),
             units: up_to(u64::from(layout.units_per_batch), in_row),
+            summary: timing.transfer(SUMMARY_BYTES),
         }
     }
     /// Channel time of a row of the units of a batch that a mask names.
@@ -180,13 +186,16 @@ impl RowTiming {
     }
 }
 
+/// Bytes of a summary that cross the channel: a sector, as in the simulator of ATC'08.
+const SUMMARY_BYTES: u64 = 512;
+
 /// The firmware of a new drive as `config` describes it.
 ///
 /// # Panics
 /// Where the configuration contradicts itself.
 pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
     let geometry = Geometry::from(&config.geometry);
-    let exported = config.ftl.over_provisioning.exported_bytes(geometry.physical_bytes());
+    let exported = config.ftl.exported_bytes(&geometry);
     let exported = exported.expect("a checked configuration has one over-provisioning key");
     let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
     Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed))
@@ -209,7 +218,8 @@ impl Device {
     /// Where the configuration contradicts itself.
     pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
         let geometry = Geometry::from(&config.geometry);
-        let units = Units::new(&geometry, &config.concurrency).expect("checked units");
+        let units = Units::new(&geometry, &config.concurrency, config.scheduler.group())
+            .expect("checked units");
         let timing = Timing::new(&config.nand, &geometry);
         Self::assemble(config, geometry, timing, units, ftl)
     }
@@ -237,6 +247,10 @@ impl Device {
             routing: config.scheduler.read_routing.clone(),
             suspends: erase_rules.is_on || program_rules.is_on,
             erase_batching: config.scheduler.erase_batching,
+            rounds: config
+                .scheduler
+                .rounds
+                .map(|rounds| rounds::Rounds::new(rounds, units.groups, units.cells_per_group)),
             erase_rules,
             program_rules,
             working: Column::filled(Vec::new(), units.groups as usize),
@@ -257,7 +271,7 @@ impl Device {
             buffer: Buffer::new(buffer_units, layout.pool_count()),
             link: Link::new(&config.link),
             scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
-            short_ways: true,
+            short_ways: config.scheduler.rounds.is_none(),
             chained: 0,
             draining: false,
             fetches_left: Vec::new(),
@@ -425,7 +439,7 @@ impl Device {
             Event::Programmed(op) if self.suspends => self.programmed_beside_reads(op, ticket),
             Event::Programmed(op) => self.programmed(op),
             Event::Array(op) if self.suspends => self.array_ended(op, ticket),
-            Event::Array(op) => self.end(op),
+            Event::Array(op) => self.array_over(op),
             Event::Sensed(op) => self.want_transfer(op),
             Event::CarriedOut(op) => self.carried_out(op),
             Event::CarriedIn(op) => self.carried_in(op),

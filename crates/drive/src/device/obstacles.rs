@@ -159,7 +159,7 @@ impl Look<'_> {
         if !standing.behind.is_empty() {
             return;
         }
-        match group.reserved_by.filter(|_| group.reserved & op.cells != 0) {
+        match group.kept_for().filter(|_| group.reserved & op.cells != 0) {
             Some(bin) if !(op.is_collection() && bin == op.bin) => {
                 standing.words += &format!(", which is kept for the collection of bin {}", bin.0);
                 standing.behind = self.collection(bin, depth);

@@ -97,10 +97,10 @@ pub struct Group {
     pub wanted: u64,
     /// Those among them that no read may take any more.
     pub held: u64,
-    /// Cells kept for one bin's collection.
+    /// Cells kept for collections of bins.
     pub reserved: u64,
-    /// Whose collection that is.
-    pub reserved_by: Option<BinId>,
+    /// Whose collection that is, or one of them.
+    reserved_by: Option<BinId>,
     /// The pending look at whether the group has been idle for long enough.
     pub idle_check: Ticket,
     /// Classes of which something waits: bit `i` for class `i`.
@@ -112,6 +112,8 @@ pub struct Group {
     lists: Vec<List>,
     /// For each class, which of its lists hold something.
     filled: [u64; CLASSES],
+    /// Other bins for which cells are kept.
+    reserved_by_others: Vec<BinId>,
 }
 
 /// The operation that goes next.
@@ -135,12 +137,42 @@ impl Group {
             cells,
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],
+            reserved_by_others: Vec::new(),
             classes: 0,
             queued: 0,
             bound: UNBOUNDED,
         }
     }
 
+    /// Keeps cells for a bin's collection.
+    pub fn keep(&mut self, cells: u64, bin: BinId) {
+        self.reserved |= cells;
+        if let Some(other) = self.reserved_by.replace(bin) {
+            self.reserved_by_others.push(other);
+        }
+    }
+    /// The cells that were kept for a bin are so no longer; returns whether they were.
+    pub fn give_back(&mut self, cells: u64, bin: BinId) -> bool {
+        if !self.is_kept_for(bin) {
+            return false;
+        }
+        self.reserved &= !cells;
+        if self.reserved_by == Some(bin) {
+            self.reserved_by = self.reserved_by_others.pop();
+        } else {
+            self.reserved_by_others.retain(|other| *other != bin);
+        }
+        true
+    }
+    /// True where cells are kept for a bin's collection.
+    #[inline]
+    pub fn is_kept_for(&self, bin: BinId) -> bool {
+        self.reserved_by == Some(bin) || self.reserved_by_others.contains(&bin)
+    }
+    /// A bin for which cells are kept, if there is one.
+    pub fn kept_for(&self) -> Option<BinId> {
+        self.reserved_by
+    }
     /// How many operations wait.
     #[inline]
     pub fn queued(&self) -> u32 {
@@ -201,7 +233,7 @@ impl Group {
         outranks
             && self.cells == 1
             && bypass != Bypass::None
-            && (self.reserved & cells == 0 || self.reserved_by == Some(bin))
+            && (self.reserved & cells == 0 || self.is_kept_for(bin))
             && self.classes & ((2 << class as u32) - 1) == 0
     }
     /// True where nothing that waits can start when an operation takes its cells:
@@ -313,7 +345,7 @@ impl Group {
         if op.cells & taken != 0 {
             return false;
         }
-        op.cells & self.reserved == 0 || (self.reserved_by == Some(op.bin) && op.is_collection())
+        op.cells & self.reserved == 0 || (self.is_kept_for(op.bin) && op.is_collection())
     }
 
     /// The oldest operation of a class that may start. One that needs several

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a file begins with; the last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"flsnap\0\x01";
+const MAGIC: [u8; 8] = *b"flsnap\0\x02";
 
 /// Columns begin at multiples of this.
 const ALIGN: u64 = 4096;

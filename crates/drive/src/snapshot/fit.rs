@@ -23,11 +23,10 @@ pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)
 }
 
 /// What says where data lies, by its path in the configuration.
-fn layout(drive: &DriveConfig) -> [(&'static str, Value); 15] {
+fn layout(drive: &DriveConfig) -> [(&'static str, Value); 17] {
     let DriveConfig { geometry, ftl, .. } = drive;
     let allocation = &ftl.allocation;
-    let physical = nand::Geometry::from(geometry).physical_bytes();
-    let exported = ftl.over_provisioning.exported_bytes(physical);
+    let exported = ftl.exported_bytes(&nand::Geometry::from(geometry));
     // Without it: what one program command writes.
     let row = u64::from(ftl.block_planes).saturating_mul(geometry.page_size.bytes());
     let stripe = allocation.stripe.map_or(row.max(ftl.unit.bytes()), |size| size.bytes());
@@ -43,6 +42,8 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 15] {
         ("drive.ftl.unit", json!(ftl.unit)),
         ("drive.ftl.block_planes", ftl.block_planes.into()),
         ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
+        ("drive.ftl.summary_page", ftl.summary_page.into()),
+        ("drive.ftl.allocation.bin", json!(allocation.bin)),
         ("drive.ftl.allocation.pool", json!(allocation.pool)),
         ("drive.ftl.allocation.stripe", format!("{stripe} bytes").into()),
         ("drive.ftl.allocation.order", json!(allocation.order)),

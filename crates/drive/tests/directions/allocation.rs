@@ -119,6 +119,16 @@ pub fn cases() -> Vec<Case> {
             .given(&two_of_each())
             .see("bins that one page comes to lie in", bins_of_one_page)
             .under([("plane", 1), ("die", 2), ("package", 4), ("channel", 8), ("drive", 16)]),
+        // Two packages of two dies of two planes on a channel that does one thing at a time.
+        case("drive.ftl.allocation.bin")
+            .given(&two_of_each())
+            .given(&[
+                set("geometry.channels", 1),
+                set("concurrency", "{ read = 'channel', program = 'channel', erase = 'channel' }"),
+            ])
+            .see("bins that one page comes to lie in", bins_of_one_page)
+            .left_out(8)
+            .under([("plane", 8), ("die", 4), ("package", 2), ("channel", 1), ("drive", 1)]),
         case("drive.ftl.allocation.stripe")
             .given(&[set("geometry.dies_per_package", 2), set("ftl.allocation.pool", "die")])
             .see("dies of six pages in turn", |scene| bins_in_turn(scene, 6))

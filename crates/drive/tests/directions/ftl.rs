@@ -69,6 +69,15 @@ pub fn cases() -> Vec<Case> {
                 ("2", (400 + 2 * 200) * US),
                 ("4", (400 + 200) * US),
             ]),
+        // A summary of 512 B crosses the channel and is programmed, too.
+        case("drive.ftl.summary_page")
+            .see("the write of a block's 15th page of 16, ns", |scene| {
+                let mut bench = scene.bench();
+                let writes = (0..15).map(|page| bench.alone(Kind::Write, page * PAGE, PAGE));
+                writes.last().expect("there are some").latency()
+            })
+            .left_out(300 * US)
+            .under([("false", 300 * US), ("true", 300 * US + 12_500 + 200 * US)]),
         // 1024 / (1 + share), 1024 x (1 - share), and the capacity itself.
         of_units("drive.ftl.over_provisioning.spare").under([("28 %", 800), ("60 %", 640)]),
         of_units("drive.ftl.over_provisioning.reserved").under([("28 %", 737), ("50 %", 512)]),

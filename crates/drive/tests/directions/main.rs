@@ -52,6 +52,7 @@ parts! {
     allocation: "drive.ftl.allocation";
     collection: "drive.ftl.gc";
     scheduler: "drive.scheduler";
+    rounds: "drive.scheduler.rounds";
     suspension: "drive.scheduler.suspension", "drive.scheduler.program_suspension",
         "drive.scheduler.erase_batching", "drive.nand.program_steps",
         "drive.nand.error_rate_per_1000_suspensions";

@@ -1,0 +1,38 @@
+//! Rounds leave no room for what goes on beside others.
+
+use crate::config::{Bypass, DriveConfig};
+use ftl::Pacing;
+use nand::{Geometry, UnitLevel};
+use settings::Problems;
+
+pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) {
+    let Some(rounds) = &drive.scheduler.rounds else { return };
+    let path = "drive.scheduler";
+    let gc = &drive.ftl.gc;
+    let no = |is_given: bool, key: &'static str| is_given.then_some(key);
+    let given = [
+        no(!drive.scheduler.suspension.is_baseline(), "scheduler.suspension"),
+        no(!drive.scheduler.program_suspension.is_baseline(), "scheduler.program_suspension"),
+        no(drive.scheduler.erase_batching.is_some(), "scheduler.erase_batching"),
+        no(drive.ftl.scrub.is_some(), "ftl.scrub"),
+        no(gc.idle_gap.is_some(), "ftl.gc.idle_gap"),
+    ];
+    for key in given.into_iter().flatten() {
+        problems.push(format!("drive.{key}"), "in rounds (scheduler.rounds) nothing else begins beside what goes on; leave this out, or leave rounds out");
+    }
+    if drive.scheduler.bypass != Bypass::Batch {
+        problems.push(format!("{path}.bypass"), "in rounds (scheduler.rounds) the reads of a batch go first; choose bypass = \"batch\", or leave rounds out");
+    }
+    if gc.preemptible {
+        problems.push("drive.ftl.gc.preemptible", "in rounds (scheduler.rounds) nothing goes between the moves of a collection; choose preemptible = false, or leave rounds out");
+    }
+    if gc.pacing != Pacing::None {
+        problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out");
+    }
+    let units = &drive.concurrency;
+    let planes = |level: UnitLevel| geometry.planes_in(level);
+    let largest = [units.read, units.program, units.erase].into_iter().filter_map(planes).max();
+    if largest > planes(rounds.unit) {
+        problems.push(format!("{path}.rounds.unit"), "a unit of drive.concurrency is larger than what has rounds of its own; choose a larger one here, or smaller units");
+    }
+}

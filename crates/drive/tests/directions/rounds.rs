@@ -1,0 +1,86 @@
+//! Operations in rounds.
+
+use crate::case::{Case, Scene, case};
+use crate::common::{Override, set};
+use crate::poised::{page, shape};
+use crate::requests::{PAGE, US};
+use crate::scheduler::collecting;
+use host::Kind;
+
+/// Two packages on a channel, of two dies of four planes, which sense independently.
+fn planes() -> Vec<Override> {
+    vec![
+        set("geometry.packages_per_channel", 2),
+        set("geometry.dies_per_package", 2),
+        set("geometry.planes_per_die", 4),
+        set("concurrency", "{ read = \"plane\", program = \"plane\", erase = \"plane\" }"),
+        set("ftl.gc.preemptible", "false"),
+    ]
+}
+
+/// A page is read from 0 to 125 us. When reads are answered that come at 10: of the next
+/// plane, of the next pair, of the next die, of the next package, in us.
+fn reads_beside_a_read(scene: &Scene) -> [u64; 4] {
+    let mut bench = scene.bench();
+    bench.submit(0, Kind::Read, 0, PAGE);
+    // The fill took packages, dies and planes in turn.
+    let reads = [4, 8, 2, 1].map(|page| bench.submit(10 * US, Kind::Read, page * PAGE, PAGE));
+    bench.settle();
+    reads.map(|read| bench.done(read).finished / US)
+}
+
+/// When a read is answered that comes 1000 us after a write that leaves too little space.
+fn a_read_after_a_write(scene: &Scene) -> u64 {
+    let (mut bench, start) = collecting(scene);
+    let read = bench.submit(start + 1_000 * US, Kind::Read, page(0, 1), PAGE);
+    bench.settle();
+    (bench.done(read).finished - start) / US
+}
+
+/// A package of two dies reads from 0 to 125 us. When a write and two reads end that come
+/// meanwhile, to dies 1, 0 and 1.
+fn a_write_and_two_reads(scene: &Scene) -> [u64; 3] {
+    let mut bench = scene.bench();
+    bench.submit(0, Kind::Read, page(0, 0), PAGE);
+    let write = bench.submit(10 * US, Kind::Write, page(1, 1), PAGE);
+    let reads = [(20, page(0, 2)), (30, page(1, 2))]
+        .map(|(at, page)| bench.submit(at * US, Kind::Read, page, PAGE));
+    bench.settle();
+    [write, reads[0], reads[1]].map(|tag| bench.done(tag).finished / US)
+}
+
+pub fn cases() -> Vec<Case> {
+    let own =
+        [set("ftl.gc.preemptible", "false"), set("scheduler.rounds", "{ unit = \"package\" }")];
+    vec![
+        // Those with rounds of their own are sensed by 35 and wait for the channel until 125;
+        // the others are sensed from then on.
+        case("drive.scheduler.rounds.unit")
+            .filled()
+            .given(&planes())
+            .see("reads beside a read, us", reads_beside_a_read)
+            .under([
+                ("plane", [225, 325, 425, 525]),
+                ("plane-pair", [525, 225, 325, 425]),
+                ("die", [425, 525, 225, 325]),
+                ("package", [325, 425, 525, 225]),
+                ("channel", [250, 350, 450, 550]),
+            ]),
+        // The write ends at 300. A page is moved in 125 + 300 and a block erased in 1500: from
+        // then on, or when the read has come.
+        case("drive.scheduler.rounds.collect")
+            .filled()
+            .given(&shape(&[set("ftl.gc.preemptible", "false")]))
+            .given(&[set("scheduler.rounds", "{ unit = \"die\" }")])
+            .see("a read after a write, us", a_read_after_a_write)
+            .left_out(1_000 + 1_925 + 125)
+            .under([("when-asked", 1_000 + 1_925 + 125), ("at-once", 300 + 1_925 + 125)]),
+        // Together reads go first. One by one they go in order.
+        case("drive.scheduler.rounds.most")
+            .filled()
+            .given(&shape(&own))
+            .see("a write and two reads, us", a_write_and_two_reads)
+            .left_out([350 + 300, 250, 350])
+            .under([("1", [125 + 300, 425 + 125, 550 + 125]), ("2", [350 + 300, 250, 350])]),
+    ]
+}
