@@ -4,6 +4,7 @@ mod cleaning;
 mod host;
 mod layout;
 mod placement;
+mod random;
 mod refusals;
 mod rounds;
 
