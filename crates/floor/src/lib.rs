@@ -1,6 +1,6 @@
 //! The floors under the simulator's speed, and second opinions on its write
-//! amplification and on what it serves in rounds. Shares no code with the simulator, so that neither a trick nor
-//! a mistake of the one can hide in the other.
+//! amplification and on what it serves in rounds. Shares no code with the simulator,
+//! so that neither a trick nor a mistake of the one can hide in the other.
 //!
 //! - [`BareFtl`]: the fastest page-mapped FTL we can write that does nothing but
 //!   map and clean. A simulator that also keeps time cannot be faster.

@@ -44,6 +44,20 @@ fn the_plane_with_the_most_free_pages_is_taken() {
 }
 
 #[test]
+fn pages_of_free_blocks_count() {
+    // Three free blocks in either plane. Plane 0 fills its active block, plane 1 opens
+    // another: 3 * 4 + 1 against 2 * 4 + 3.
+    let mut flash = Flash::new(&Rules { reserve_percent: 50, ..ANY_PLANE }).unwrap();
+    for (page, plane) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1), (6, 1)] {
+        flash.program(page, plane).unwrap();
+    }
+    let writes = vec![PageRequest { request: 0, page: 7, is_read: false }];
+    flash.plane_to_write = 1;
+    flash.serve(&Batch { writes, ..Batch::default() }, 0).unwrap();
+    assert_eq!(planes_of(&flash, &[7]), [0]);
+}
+
+#[test]
 fn pages_already_assigned_are_not_free() {
     let rules = Rules { parallel_units: 2, ..ANY_PLANE };
     let mut flash = Flash::new(&rules).unwrap();
