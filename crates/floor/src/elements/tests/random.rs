@@ -7,7 +7,7 @@ fn some_rules() -> impl Strategy<Value = Rules> {
     let sizes = (1..4u32, 0..3u32, 0..3u32, 4..11u32, 2..6u32);
     let space = (30..70u32, 0..25u32);
     let ways = (any::<bool>(), any::<bool>(), 0..3usize, any::<bool>(), any::<bool>());
-    (sizes, space, ways).prop_map(|(sizes, space, ways)| {
+    let rules = (sizes, space, ways).prop_map(|(sizes, space, ways)| {
         let (elements, planes, units, blocks_per_plane, pages_per_block) = sizes;
         let (copy_back, one_plane, mapping, background_cleaning, linked) = ways;
         Rules {
@@ -25,7 +25,8 @@ fn some_rules() -> impl Strategy<Value = Rules> {
             link_ns: if linked { 1_907 } else { 0 },
             ..SMALL
         }
-    })
+    });
+    rules.prop_filter("makes a drive", |rules| Drive::new(rules).is_ok())
 }
 
 /// Requests with gaps of up to 2 ms, whose pages are shares of the drive.
@@ -60,7 +61,6 @@ fn unloaded_ns(rules: &Rules, request: &Request) -> u64 {
 proptest! {
     #[test]
     fn counts_are_right_and_latencies_possible(rules in some_rules(), drawn in some_requests()) {
-        prop_assume!(Drive::new(&rules).is_ok());
         let requests = requests_on(&rules, &drawn);
         let served = Drive::new(&rules).unwrap().serve(&requests, Flash::audit);
         prop_assert_eq!(&served, &serve(&rules, &requests), "served twice");
