@@ -1,0 +1,58 @@
+//! Whether what an element counts is what it holds.
+
+use super::flash::{Flash, State};
+
+impl Flash {
+    /// Counts everything again.
+    ///
+    /// # Panics
+    /// Where a count is wrong, or a page is not where it is said to be.
+    pub fn audit(&self) {
+        self.audit_pages();
+        for (number, block) in self.blocks.iter().enumerate() {
+            let (held, data_pages) = (block.written.len(), self.layout.data_pages);
+            let is_active = self.spaces[self.space_of(number)].active == number;
+            match block.state {
+                State::Free => assert_eq!(held, 0, "free block {number} is empty"),
+                State::Open => assert!(
+                    is_active && held < data_pages,
+                    "open block {number} is active and has room"
+                ),
+                State::Sealed => assert_eq!(held, data_pages, "sealed block {number} is full"),
+            }
+            assert!(block.sequence <= self.sequence, "block {number} was opened");
+        }
+        (0..self.spaces.len()).for_each(|space| self.audit_space(space));
+    }
+
+    /// Each page lies in one place, and blocks know how many they hold.
+    fn audit_pages(&self) {
+        for (page, place) in self.places.iter().enumerate() {
+            let held = self.blocks[place.block].written.get(place.page);
+            assert_eq!(held.copied(), Some(page as u32), "page {page} is where it is mapped");
+        }
+        for (number, block) in self.blocks.iter().enumerate() {
+            assert_eq!(block.valid, self.valid_pages(number).len(), "valid pages of {number}");
+        }
+        let valid: usize = self.blocks.iter().map(|block| block.valid).sum();
+        assert_eq!(valid, self.places.len(), "each page is valid once");
+    }
+
+    fn audit_space(&self, number: usize) {
+        let space = &self.spaces[number];
+        let block = &self.blocks[space.active];
+        match block.state {
+            State::Open => assert_eq!(space.next, block.written.len(), "the next page is free"),
+            State::Sealed | State::Free => {
+                assert_eq!(space.next, self.layout.data_pages, "space {number} has to open");
+            }
+        }
+        let blocks = self.layout.blocks_per_space(&self.rules);
+        let is_free =
+            |offset: &usize| self.blocks[self.block_in_space(number, *offset)].state == State::Free;
+        let free = (0..blocks).filter(is_free).count();
+        // See `Layout::free_at_start`.
+        let counted_too_many = usize::from(!self.rules.copy_back);
+        assert_eq!(space.free, free + counted_too_many, "free blocks of space {number}");
+    }
+}
