@@ -121,7 +121,10 @@ def test_write_amplification_is_that_of_the_summary(whole):
             "series": whole.series.select(
                 "end_ns",
                 "write_bytes",
-                *(f"{who}_units_programmed" for who in ("host", "gc", "scrub", "summary", "padding")),
+                *(
+                    f"{who}_units_programmed"
+                    for who in ("host", "gc", "scrub", "summary", "padding")
+                ),
             ).sum()
         },
     )

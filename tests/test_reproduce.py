@@ -268,6 +268,9 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
     refused = flashscape(*command)
     assert (refused.status, refused.out) == (1, "")
     assert "claims.json: is there already, and is no list of claims" in refused.err
+    (tmp_path / "folder").mkdir()
+    refused = flashscape("reproduce", TINY, "--json", "folder")
+    assert "folder: is a directory" in refused.err
 
 
 def test_all_that_is_reproduced_is_no_fault_under_strict(flashscape, tmp_path, found, out):

@@ -114,11 +114,17 @@ pub enum RoundCollection {
 pub struct EraseBatching {
     /// The burst is over when no host read has used the unit for this long.
     pub quiet: Time,
-    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: no
-    /// bound, but collection takes no more victims than `ftl.gc.stop` asks for.
+    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: 8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub most: Option<u32>,
+}
+
+impl EraseBatching {
+    /// When so many erases of a bin wait they wait no longer.
+    pub fn most(&self) -> u32 {
+        self.most.unwrap_or(8)
+    }
 }
 
 /// Who may interrupt an operation, and how often.

@@ -21,7 +21,7 @@ fn programs(bench: &Bench) -> u64 {
 
 /// Units programmed so far: the host's, moved ones, and padding.
 fn programmed_units(bench: &Bench) -> [u64; 3] {
-    let [host, moved, padding, _] = bench.device.ftl().tally.units;
+    let [host, moved, padding, ..] = bench.device.ftl().tally.units;
     [host, moved, padding]
 }
 

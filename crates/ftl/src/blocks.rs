@@ -205,6 +205,10 @@ impl Bin {
     pub fn take(&mut self) -> Option<BlockId> {
         self.free.pop().map(|Reverse((_, block))| block)
     }
+    /// The free block that is opened next.
+    pub fn first_free(&self) -> Option<BlockId> {
+        self.free.peek().map(|Reverse((_, block))| *block)
+    }
     /// Blocks that were ever released here.
     pub fn released(&self) -> u64 {
         self.released

@@ -141,7 +141,7 @@ pub enum BinChoice {
     RoundRobin,
     /// The bin with the fewest programs waiting; ties take turns.
     LeastQueued,
-    /// The bin with the most free pages; ties take turns.
+    /// The bin with the most free pages that nothing waits to be written to; ties take turns.
     MostFree,
 }
 

@@ -313,6 +313,12 @@ impl Ftl {
         Ok(batch)
     }
 
+    /// The block that [`Ftl::bind`] would take a place of, if it would.
+    pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
+        let state = &self.bins[bin];
+        state.open[self.open_index(stream)].block.or_else(|| state.first_free())
+    }
+
     /// Notes what a bound place is written with; `None` for padding.
     #[inline]
     pub fn note(&mut self, pun: Pun, lpn: Lpn) {

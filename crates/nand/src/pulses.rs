@@ -228,7 +228,7 @@ impl Progress {
 
     /// Interrupts an attempt that has gone on for `elapsed` in its first step. The next
     /// attempt begins when the operation goes on. An attempt that has only just begun has
-    /// not ramped yet: it stops at no cost.
+    /// not ramped yet, or stands still after [`Stop::Freeze`]: it stops at no cost.
     pub fn stop(&mut self, pulses: &Pulses, how: Stop, elapsed: Span) -> Stopped {
         let free = Stopped { after: Span::ZERO, strain: Strain::default() };
         if elapsed.is_zero() {

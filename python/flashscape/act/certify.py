@@ -102,6 +102,7 @@ class _Settings:
     def as_dict(self, prepared: Prepared) -> dict[str, Any]:
         return {
             "drive": self.source.label,
+            "config": self.source.drive,
             "seed": self.source.seed,
             "exported_bytes": self.source.exported_bytes,
             "overwrites": prepared.overwrites,

@@ -48,7 +48,7 @@ class Source:
     """A drive, and what follows from it."""
 
     label: str
-    """What it is called: a preset, or a file."""
+    """What it is called: a preset or a file, and what was changed of it."""
     drive: dict[str, Any]
     """Its complete ``[drive]`` table."""
     seed: int
@@ -86,6 +86,9 @@ class Source:
             checked, label = drive.replace(pairs), drive.title
         else:
             checked = _of_table(dict(drive), pairs, "drive")
+        if pairs:
+            each = dict(pairs).items()
+            label += " with " + ", ".join(f"{path} = {value}" for path, value in each)
         return cls._checked(checked, label, seed)
 
     @classmethod

@@ -115,6 +115,12 @@ def _sides(
             f"{paths[0]}: is compared with nothing; name another, or say what changes "
             "with --vary PATH=VALUE"
         )
+    keys = [key for key, _ in varied]
+    if double := [key for key in keys if keys.count(key) > 1]:
+        raise ConfigError(
+            f"--vary {double[0]}: is given twice, and all --vary make up one variation; compare "
+            "one value at a time, or run `flashscape sweep` over them"
+        )
     if double := [path for path in paths if paths.count(path) > 1]:
         raise ConfigError(f"{double[0]}: is named twice; --vary compares it with a variation")
     named: dict[str, Experiment | Result] = {}

@@ -94,7 +94,7 @@ def command(
 
 def _claimed(document: Path) -> output.File:
     """The file of ``--json``; the same command may come again, so its own is replaced."""
-    if document.exists() and not _is_ours(document):
+    if document.exists() and not document.is_dir() and not _is_ours(document):
         problem = "is there already, and is no list of claims; choose another name, or remove it"
         raise OutputError(f"{document}: {problem}")
     return output.File.claim(document, "--json", force=True)

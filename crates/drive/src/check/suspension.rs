@@ -124,12 +124,18 @@ fn check_batching(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Whether collection ever has so many erases ready that they may wait for each other.
+/// Whether collection ever has so many erases ready that they may wait for each other. With
+/// scrubbing, whose erases wait too, and where thresholds count pages, that is not known.
 pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
     let Some(batching) = &drive.scheduler.erase_batching else { return };
     let path = "drive.scheduler.erase_batching";
     let gc = &drive.ftl.gc;
-    let most = Thresholds::new(gc, layout).most_coming();
+    let thresholds = Thresholds::new(gc, layout);
+    let [urgent, _, stop] = thresholds.in_blocks();
+    if !gc.preemptible || drive.ftl.scrub.is_some() || stop < urgent {
+        return;
+    }
+    let Some(most) = thresholds.most_coming() else { return };
     if most == 0 {
         let problem = format!(
             "collection ends at the urgent threshold (ftl.gc.stop = \"{}\"), and no erase waits while it is urgent; give a higher stop, or leave this out",

@@ -197,7 +197,7 @@ impl Device {
 
     /// Charges an operation with its wait for a unit, if it had any, which ends now.
     #[inline(always)]
-    fn end_wait(&mut self, id: OpId) {
+    pub(super) fn end_wait(&mut self, id: OpId) {
         if std::mem::take(&mut self.ops[id].waits) {
             self.charge_wait(id);
         }
@@ -229,8 +229,10 @@ impl Device {
             let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);
-            match self.ops[pick.op].kind {
+            let kind = self.ops[pick.op].kind;
+            match kind {
                 OpKind::Read | OpKind::Erase => self.start(pick.op),
+                OpKind::CopyBack if self.reads_instead(pick.op) => self.start(pick.op),
                 OpKind::Program | OpKind::CopyBack if !self.has_place(pick.op) => {
                     self.park(pick.op)
                 }

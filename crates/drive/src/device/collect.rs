@@ -385,9 +385,12 @@ impl Device {
     fn move_batch(&mut self, bin: BinId, at: Batch, live: u64) {
         self.begin_move(bin, at, live);
         let (reader, writer) = (self.reader_of(bin), self.writer_of(bin));
+        let copies_back = self.gc_config.copy_back
+            && live == self.ftl.layout.whole_batch()
+            && self.may_copy_back(bin, at);
         let layout = &self.ftl.layout;
         let job = &mut self.jobs[bin];
-        let (kind, holder, owner) = if self.gc_config.copy_back && live == layout.whole_batch() {
+        let (kind, holder, owner) = if copies_back {
             job.writes += 1;
             (OpKind::CopyBack, writer, Owner::CollectMove(at))
         } else {
@@ -407,6 +410,33 @@ impl Device {
             rows: layout.rows_per_batch,
             transfer: self.rows.of_units(live),
         });
+    }
+
+    /// True where a batch would be copied to the planes on which it lies.
+    #[inline]
+    fn may_copy_back(&self, bin: BinId, at: Batch) -> bool {
+        let layout = &self.ftl.layout;
+        layout.planes_per_bin() == layout.block_planes || {
+            let to = self.ftl.next_block(bin, Stream::Gc);
+            to.is_some_and(|to| layout.share_planes(at.block, to))
+        }
+    }
+
+    /// Others have taken the places on the planes of a batch that was to be copied back: it is
+    /// read instead. Returns whether it must be.
+    pub(super) fn reads_instead(&mut self, id: OpId) -> bool {
+        let op = &self.ops[id];
+        let (bin, Owner::CollectMove(from)) = (op.bin, op.owner) else { return false };
+        if self.may_copy_back(bin, from) {
+            return false;
+        }
+        let holder = self.reader_of(bin);
+        self.jobs[bin].writes -= 1;
+        self.jobs[bin].reads += 1;
+        let op = &mut self.ops[id];
+        (op.kind, op.holder) = (OpKind::Read, holder);
+        op.owner = Owner::CollectRead(self.ftl.layout.whole_batch());
+        true
     }
 
     /// Live units of a victim are in the controller.

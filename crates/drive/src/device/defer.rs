@@ -37,7 +37,7 @@ impl Device {
             Some(batching) if self.class_of(bin) == Class::Soft => {
                 self.backlogs[bin].waiting.push(block);
                 let count = self.backlogs[bin].len();
-                if batching.most.is_some_and(|most| count >= most) {
+                if count >= batching.most() {
                     self.clear_backlog(bin);
                 } else if count == 1 {
                     self.watch_backlog(bin, batching.quiet.span());

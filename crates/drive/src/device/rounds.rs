@@ -9,7 +9,7 @@
 use super::Device;
 use super::array::BinPlace;
 use super::counters::OpKind;
-use super::op::OpId;
+use super::op::{OpId, Owner};
 use crate::config::{RoundCollection, RoundsConfig};
 use engine::Column;
 use ftl::{BinId, Level};
@@ -33,6 +33,8 @@ struct Round {
     /// The bin that is looked at first when the group next collects, by its place, for the
     /// unit of each cell.
     turns: Vec<u32>,
+    /// The bin, by its place, whose turn it is to be written to.
+    writes_to: usize,
 }
 
 impl Rounds {
@@ -128,6 +130,7 @@ impl Device {
         }
         if !self.batch_goes_on(group) {
             self.round(group).until = self.end_of_batch(&waiting);
+            self.place_writes(group, &waiting);
         }
         let until = self.round(group).until;
         let in_batch = || waiting.iter().copied().filter(|id| self.ops[*id].seq < until);
@@ -151,6 +154,23 @@ impl Device {
         true
     }
 
+    /// A batch begins: where its writes go is chosen now, as space is by now.
+    fn place_writes(&mut self, group: GroupId, waiting: &[OpId]) {
+        let until = self.round(group).until;
+        let mut turn = self.round(group).writes_to;
+        for id in waiting.iter().copied() {
+            let op = &self.ops[id];
+            if op.seq < until && matches!(op.owner, Owner::Flush(_)) {
+                self.groups[group].take_out(&mut self.ops, id);
+                self.end_wait(id);
+                self.choose_again(id, &mut turn);
+                self.begin_wait(id);
+                self.groups[group].push_back(&mut self.ops, id);
+            }
+        }
+        self.round(group).writes_to = turn;
+    }
+
     /// The end of a batch that begins with what waits: where one unit is all there is, one
     /// operation; else all, but no more of a kind than a batch holds.
     fn end_of_batch(&self, waiting: &[OpId]) -> u64 {
@@ -169,9 +189,10 @@ impl Device {
 
     /// Starts an operation on idle cells, or has it wait for its channel or for space.
     fn start_in_round(&mut self, id: OpId) {
-        let (group, channel) = (self.ops[id].group, self.ops[id].channel);
-        match self.ops[id].kind {
+        let (group, channel, kind) = (self.ops[id].group, self.ops[id].channel, self.ops[id].kind);
+        match kind {
             OpKind::Read | OpKind::Erase => self.start(id),
+            OpKind::CopyBack if self.reads_instead(id) => self.start(id),
             OpKind::Program | OpKind::CopyBack if !self.has_place(id) => self.park(id),
             OpKind::CopyBack => {
                 self.bind(id);

@@ -5,7 +5,7 @@ use super::array::Ask;
 use super::buffer::{EntryId, Stage};
 use super::counters::OpKind;
 use super::event::Event;
-use super::op::{Class, OpId, Owner, PayloadId};
+use super::op::{Class, Op, OpId, Owner, PayloadId};
 use super::request::{RequestId, Touches};
 use super::space::{self, SpaceSnapshot};
 use crate::config::{BufferOrder, Durability, FlushPolicy};
@@ -461,12 +461,7 @@ impl Device {
         let state = &self.pools[pool];
         let place = match state.choice {
             BinChoice::RoundRobin => state.next_in_turn(),
-            BinChoice::LeastQueued => {
-                state.in_turn().min_by_key(|place| self.bins[bins[*place]].queued)
-            }
-            BinChoice::MostFree => {
-                state.in_turn().min_by_key(|place| u32::MAX - self.ftl.free_units(bins[*place]))
-            }
+            choice => self.best(choice, state.in_turn(), |place| bins[place]),
         };
         match place {
             Some(place) => {
@@ -481,6 +476,66 @@ impl Device {
                 None
             }
         }
+    }
+
+    /// The best of some places in turn.
+    #[inline]
+    fn best(
+        &self,
+        choice: BinChoice,
+        mut in_turn: impl Iterator<Item = usize>,
+        bin: impl Fn(usize) -> BinId,
+    ) -> Option<usize> {
+        match choice {
+            BinChoice::RoundRobin => in_turn.next(),
+            BinChoice::LeastQueued => in_turn.min_by_key(|place| self.bins[bin(*place)].queued),
+            BinChoice::MostFree => {
+                in_turn.min_by_key(|place| u32::MAX - self.unpromised_units(bin(*place)))
+            }
+        }
+    }
+
+    /// A host program that stands in no queue is given to the bin of its group, and its pool,
+    /// on which the choice falls now; `turn` is the place among the group's bins that is next.
+    pub(super) fn choose_again(&mut self, id: OpId, turn: &mut usize) {
+        let Op { bin: old, group, .. } = self.ops[id];
+        let pool = self.ftl.layout.pool_of_bin(old);
+        let choice = self.pools[pool].choice;
+        self.promise(old, false);
+        let bins = &self.bins_of_group[group];
+        let is_open =
+            |place: &usize| self.bins[bins[*place]].available && self.is_of(pool, bins[*place]);
+        let in_turn = (*turn..bins.len()).chain(0..*turn).filter(is_open);
+        let place = self.best(choice, in_turn, |place| bins[place]);
+        let bin = place.map_or(old, |place| bins[place]);
+        if let Some(place) = place {
+            *turn = if place + 1 == bins.len() { 0 } else { place + 1 };
+        }
+        self.promise(bin, true);
+        let cells = self.places[bin].program;
+        let op = &mut self.ops[id];
+        (op.bin, op.cells) = (bin, cells);
+    }
+
+    fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
+        self.ftl.layout.pool_of_bin(bin) == pool
+    }
+
+    /// A host program is asked for in a bin, or no longer.
+    fn promise(&mut self, bin: BinId, is_asked: bool) {
+        let home = &mut self.bins[bin];
+        if is_asked {
+            (home.queued, home.unbound) = (home.queued + 1, home.unbound + 1);
+        } else {
+            (home.queued, home.unbound) = (home.queued - 1, home.unbound - 1);
+        }
+        self.update_home(bin);
+    }
+
+    /// Free units of a bin that no program waits for.
+    fn unpromised_units(&self, bin: BinId) -> u32 {
+        let promised = self.bins[bin].unbound * self.ftl.layout.units_per_batch;
+        self.ftl.free_units(bin).saturating_sub(promised)
     }
 
     /// Notes that a pool has no space left, once.
@@ -538,9 +593,7 @@ impl Device {
         }
         self.settle_space(pool);
         self.pools[pool].starved = None;
-        self.bins[bin].queued += 1;
-        self.bins[bin].unbound += 1;
-        self.update_home(bin);
+        self.promise(bin, true);
         let op = self.ask_program(
             bin,
             payload,

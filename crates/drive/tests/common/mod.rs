@@ -167,6 +167,12 @@ pub fn mean_ns(run: &Run, initiator: usize, kind: Kind) -> f64 {
     stats(run, initiator, kind).latency.mean().expect("there were requests")
 }
 
+/// The mean latency of all requests in nanoseconds.
+pub fn kinds_mean_ns(run: &Run) -> f64 {
+    let sum: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
+    sum as f64 / counted(run) as f64
+}
+
 /// Requests of all initiators and kinds that were counted.
 pub fn counted(run: &Run) -> u64 {
     kinds(run).map(|stats| stats.latency.count()).sum()

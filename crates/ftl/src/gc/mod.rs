@@ -50,8 +50,9 @@ pub struct GcConfig {
     /// If not, the unit is withheld from all others until the block is erased, or
     /// until only reads of hosts keep it from being erased.
     pub preemptible: bool,
-    /// Whether pages move inside their plane without the channel (copy-back),
-    /// where all units of the batch are live.
+    /// Whether pages move inside their plane without the channel (copy-back), where all units
+    /// of the batch are live and the block that takes them lies in that plane (which is
+    /// always so where a bin is a plane).
     pub copy_back: bool,
     /// Batches that one collection may have under way at a time.
     #[schemars(range(min = 1, max = 64))]

@@ -146,22 +146,15 @@ impl Thresholds {
     /// True where one of them counts pages.
     #[inline]
     pub fn count_pages(&self) -> bool {
-        [self.urgent, self.soft].iter().any(|limit| matches!(limit, Limit::Units(_)))
+        [self.urgent, self.soft, self.stop].iter().any(|limit| matches!(limit, Limit::Units(_)))
     }
-    /// Blocks that may be on their way to be free, at most, while the urgent threshold is not
-    /// reached: collection takes no victim more once they are enough. 0 where it begins at that
-    /// threshold only, and ends there.
-    pub fn most_coming(&self) -> u32 {
+    /// Victims that collection may have on their way, at most, while the urgent threshold is not
+    /// reached: it takes none more once they are enough. 0 where it begins and ends at that
+    /// threshold; `None` where pages are counted, as their number depends on what is open.
+    pub fn most_coming(&self) -> Option<u32> {
         match (self.urgent, self.stop) {
-            (Limit::Blocks(urgent), Limit::Blocks(stop)) => stop.saturating_sub(urgent),
-            (Limit::Units(urgent), Limit::Units(stop)) => {
-                stop.saturating_sub(urgent).div_ceil(self.units_per_block)
-            }
-            (Limit::Blocks(urgent), Limit::Units(stop)) => {
-                (stop / self.units_per_block).saturating_sub(urgent)
-            }
-            // Pages that are free in open blocks may be all that keeps it from being urgent.
-            (Limit::Units(_), Limit::Blocks(stop)) => stop + 1,
+            (Limit::Blocks(urgent), Limit::Blocks(stop)) => Some(stop.saturating_sub(urgent)),
+            _ => None,
         }
     }
     /// The thresholds as free blocks: urgent, soft, stop.
@@ -187,25 +180,20 @@ mod tests {
 
     #[test]
     fn no_more_blocks_come_than_until_the_stop_threshold() {
-        let most = |urgent: Limit, stop: Limit| {
-            let thresholds = Thresholds { soft: urgent, urgent, stop, units_per_block: 10 };
-            // The most that collection takes, over all that may be free while it is not urgent.
-            let taken = |blocks: u32, units: u32| {
-                let coming = 0..;
-                let enough = |more: &u32| thresholds.enough(blocks + more, || units + 10 * more);
-                let isnt_urgent = thresholds.level(blocks, || units) != Level::Urgent;
-                isnt_urgent.then(|| coming.into_iter().find(enough)).flatten()
+        for (urgent, stop) in [(1, 1), (1, 3), (3, 5), (3, 12)] {
+            let [limit, until] = [urgent, stop].map(Limit::Blocks);
+            let thresholds =
+                Thresholds { soft: limit, urgent: limit, stop: until, units_per_block: 10 };
+            // Collection takes one victim after the other until all that come are enough.
+            let taken = |free: u32| {
+                let mut coming = 0;
+                while !thresholds.enough(free + coming, || 0) {
+                    coming += 1;
+                }
+                coming
             };
-            let all =
-                (0..9u32).flat_map(|blocks| (0..40).map(move |open| (blocks, 10 * blocks + open)));
-            let by_trying = all.filter_map(|(blocks, units)| taken(blocks, units)).max();
-            (thresholds.most_coming(), by_trying.unwrap_or(0))
-        };
-        for urgent in [Limit::Blocks(1), Limit::Blocks(3), Limit::Units(14), Limit::Units(30)] {
-            for stop in [Limit::Blocks(3), Limit::Blocks(5), Limit::Units(30), Limit::Units(47)] {
-                let (said, by_trying) = most(urgent, stop);
-                assert_eq!(said, by_trying, "{urgent:?} {stop:?}");
-            }
+            let free = (0..20).filter(|free| thresholds.level(*free, || 0) != Level::Urgent);
+            assert_eq!(thresholds.most_coming(), free.map(taken).max(), "{urgent} {stop}");
         }
     }
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 0.8
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
-_MARKERS = "osD^vPX*"
-"""Both beside colours, for print without them."""
+"""Beside colours, for print without them."""
 
 
 def bars(
@@ -45,15 +44,14 @@ def bars(
         drawn = [(n, g[scheme]) for n, g in enumerate(groups.values()) if g.get(scheme) is not None]
         places = [n + (at - (len(schemes) - 1) / 2) * width for n, _ in drawn]
         values = [float(value or 0.0) for _, value in drawn]
-        shape = looks.schemes.index(scheme)
         colour = looks[scheme].colour
         if log:
-            axes.scatter(places, values, 36, color=colour, marker=_MARKERS[shape], label=scheme)
+            marker = looks[scheme].marker
+            axes.scatter(places, values, 36, color=colour, marker=marker, label=scheme)
             continue
+        hatch = _HATCHES[looks.schemes.index(scheme)]
         edge: Any = {"edgecolor": "white", "linewidth": 0.4}
-        axes.bar(
-            places, values, width * 0.92, color=colour, hatch=_HATCHES[shape], label=scheme, **edge
-        )
+        axes.bar(places, values, width * 0.92, color=colour, hatch=hatch, label=scheme, **edge)
     _reference_lines(axes, groups, schemes, width, references or {})
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_ylabel(label)
