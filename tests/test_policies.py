@@ -28,6 +28,7 @@ NO_POLICY = {
     "drive.concurrency.program": "what the flash can do at once",
     "drive.concurrency.erase": "what the flash can do at once",
     "drive.link.duplex": "what the link is made of",
+    "drive.scheduler.rounds.unit": "what has rounds of its own",
 }
 """Choices of a configuration that decide nothing while the drive works."""
 
