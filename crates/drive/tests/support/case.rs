@@ -53,6 +53,8 @@ pub struct Shape {
     block_units: u64,
     /// Erases of a bin that may wait for each other.
     waiting_erases: u64,
+    /// Levels that operations may go in rounds of.
+    rounds: Vec<&'static str>,
     /// Bytes that the drive shows.
     pub exported: u64,
 }
@@ -75,7 +77,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     let mut text = String::new();
     let shape = flash_and_firmware(&mut text, &mut part(), &mut part(), &mut part());
     buffer(&mut text, &mut part(), &shape);
-    surroundings(&mut text, &mut part(), shape.waiting_erases);
+    surroundings(&mut text, &mut part(), &shape);
     precondition(&mut text, &mut part(), &shape);
     let mut run = part();
     let initiators = run.between(1, 3);
@@ -119,15 +121,15 @@ fn flash_and_firmware(
             (1..=planes).filter(|count| planes.is_multiple_of(*count)).collect();
         flash.of(&divisors)
     };
-    let level = |dice: &mut Dice<'_>, least: u64| {
-        let planes_in = [1, 2, planes, planes * dies, planes * dies * packages];
+    let planes_in = [1, 2, planes, planes * dies, planes * dies * packages];
+    let levels_from = |least: u64| -> Vec<usize> {
         let fits =
             |level: &usize| (*level != 1 || planes.is_multiple_of(2)) && planes_in[*level] >= least;
-        let levels: Vec<usize> = (0..LEVELS.len()).filter(fits).collect();
-        LEVELS[dice.of(&levels)]
+        (0..LEVELS.len()).filter(fits).collect()
     };
-    let read = level(flash, 1);
-    let [program, erase] = [0; 2].map(|_| level(flash, block_planes));
+    let levels = [1, block_planes, block_planes].map(|least| flash.of(&levels_from(least)));
+    let [read, program, erase] = levels.map(|level| LEVELS[level]);
+    let in_units = levels.map(|level| planes_in[level]);
     writeln!(
         text,
         "[drive.concurrency]\nread = \"{read}\"\nprogram = \"{program}\"\nerase = \"{erase}\""
@@ -146,8 +148,21 @@ fn flash_and_firmware(
         .collect();
     let unit = firmware.of(&units);
     let batch_units = (row / unit).max(1);
-    let block_units = pages * row / unit;
-    let bins = channels * packages * dies * planes / block_planes;
+    let summary_page = unit <= row && pages > 2 && firmware.once_in(4);
+    let block_units = (pages - u64::from(summary_page)) * row / unit;
+    let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
+    // A bin is no larger than its pool, nor than any unit.
+    const POOLS: [(&str, usize); 5] =
+        [("plane", 0), ("die", 2), ("package", 3), ("channel", 4), ("drive", 5)];
+    let most = POOLS.iter().find(|(name, _)| *name == pool).expect("it is one of them").1;
+    let fits = |(_, level): &&(&str, usize)| {
+        *level == 0 || *level <= most.min(4) && planes_in[*level] <= *in_units.iter().min().unwrap()
+    };
+    let of_bins: Vec<_> = POOLS.iter().filter(fits).collect();
+    let (bin, level) = **firmware.of(&of_bins.iter().collect::<Vec<_>>());
+    let homes = (planes_in[level] / block_planes).max(1);
+    let bins = channels * packages * dies * planes / block_planes / homes;
+    let blocks = blocks * homes;
     let mut shape = Shape {
         bins,
         blocks,
@@ -156,10 +171,13 @@ fn flash_and_firmware(
         batch_units,
         block_units,
         waiting_erases: 0,
+        rounds: levels_from(*in_units.iter().max().unwrap())
+            .into_iter()
+            .map(|level| LEVELS[level])
+            .collect(),
         exported: 0,
     };
 
-    let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
     let order = firmware.of(&["CWDP", "PDWC", "WCPD", "DPCW", "CDPW"]);
     let choice = firmware.of(&["round-robin", "least-queued", "most-free"]);
     let streams = firmware.of(&["separate", "shared"]);
@@ -173,8 +191,9 @@ fn flash_and_firmware(
     writeln!(
         text,
         "[drive.ftl]\nunit = \"{unit} B\"\nblock_planes = {block_planes}\n\
+         summary_page = {summary_page}\n\
          bad_blocks = {{ factory = \"{factory} %\", grown_per_erase = \"{grown} %\" }}\n\
-         allocation = {{ pool = \"{pool}\", {stripe}order = \"{order}\", choice = \"{choice}\", \
+         allocation = {{ pool = \"{pool}\", bin = \"{bin}\", {stripe}order = \"{order}\", choice = \"{choice}\", \
          streams = \"{streams}\", free_block = \"{free_block}\" }}"
     )
     .unwrap();
@@ -365,19 +384,26 @@ fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
 }
 
 /// Writes what is around; returns whether priorities count.
-fn surroundings(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
-    let bypass = dice.of(&["none", "batch", "drain"]);
+fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
+    let yields = ["preemptible = true", "idle_gap", "proportional"];
+    let in_rounds = !yields.iter().any(|key| text.contains(key)) && dice.once_in(2);
+    let bypass = dice.of(if in_rounds { &["batch"] } else { &["none", "batch", "drain"] });
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
-    if text.contains("preemptible = true") && dice.once_in(2) {
-        suspension(text, dice, waiting_erases);
+    if in_rounds {
+        let (unit, collect) = (dice.of(&shape.rounds), dice.of(&["when-asked", "at-once"]));
+        let most = dice.between(1, 5);
+        writeln!(text, "rounds = {{ unit = \"{unit}\", collect = \"{collect}\", most = {most} }}")
+            .unwrap();
+    } else if text.contains("preemptible = true") && dice.once_in(2) {
+        suspension(text, dice, shape.waiting_erases);
     } else if dice.once_in(2) {
         let routing = dice.of(&["wait", "suspend"]);
         writeln!(text, "read_routing = \"{routing}\"\nsuspension = \"baseline\"").unwrap();
     }
-    if dice.once_in(3) {
+    if !in_rounds && dice.once_in(3) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
         let choice = dice.of(&["oldest", "most-read", "most-read"]);
         let reads = if choice == "oldest" { "" } else { dice.of(&[", reads = 1", ", reads = 20"]) };
