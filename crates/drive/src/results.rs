@@ -186,6 +186,7 @@ fn wear(ftl: &Ftl, nand: &NandConfig, measured: &Measured) -> Value {
         "erases_since_new": ftl.tally.erases,
         "bad_blocks": bad,
         "retired": measured.tally().retired,
+        "migrations": measured.tally().migrations,
         "suspension": suspension_wear(ftl, nand),
     })
 }

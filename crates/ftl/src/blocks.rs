@@ -3,6 +3,7 @@
 
 use crate::config::FreeBlockOrder;
 use crate::layout::BlockId;
+use crate::wear::Migration;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -47,6 +48,9 @@ pub struct Tally {
     pub erases: u64,
     /// Blocks retired since the drive was new.
     pub retired: u64,
+    /// Worn blocks that took the data of others.
+    #[serde(default)]
+    pub migrations: u64,
 }
 
 impl Tally {
@@ -56,6 +60,7 @@ impl Tally {
             units: std::array::from_fn(|source| self.units[source] - earlier.units[source]),
             erases: self.erases - earlier.erases,
             retired: self.retired - earlier.retired,
+            migrations: self.migrations - earlier.migrations,
         }
     }
     /// Units programmed over units that the host wrote; 1 where it wrote none.
@@ -174,6 +179,11 @@ pub struct Bin {
     pub bad: u32,
     /// Blocks that garbage collection has chosen and not yet erased.
     pub collecting: u32,
+    /// How far the migration of a worn block has come.
+    pub migration: Option<Migration>,
+    /// Erases of all blocks that ever were good, and how many those are.
+    pub erases: u64,
+    pub lives: u32,
 }
 
 impl Bin {
@@ -185,6 +195,9 @@ impl Bin {
             open: [Open::default(); STREAMS],
             bad: 0,
             collecting: 0,
+            migration: None,
+            erases: 0,
+            lives: 0,
         }
     }
     /// Free blocks.

@@ -2,6 +2,7 @@
 
 use crate::gc::GcConfig;
 use crate::scrub::ScrubConfig;
+use crate::wear::WearConfig;
 use nand::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Blocks that cannot be used.
     pub bad_blocks: BadBlocksConfig,
+    /// Static wear-leveling. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearConfig>,
     /// Writing blocks anew before their data decays. Default: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,

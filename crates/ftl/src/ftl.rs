@@ -9,6 +9,7 @@ use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
 use crate::map::Map;
 use crate::scrub::{ScrubChoice, Written};
+use crate::wear::{Migration, Wear};
 use engine::{Column, Streams};
 
 /// A bin has no place for a batch of the stream.
@@ -31,6 +32,7 @@ pub struct Ftl {
     pub(crate) thresholds: Thresholds,
     pub(crate) victim: VictimPolicy,
     pub(crate) scrub: Option<ScrubChoice>,
+    pub(crate) wear: Option<Wear>,
     shared: bool,
     pub(crate) endurance: u32,
     pub(crate) grown_per_erase: f64,
@@ -53,6 +55,7 @@ impl Ftl {
             thresholds: Thresholds::new(&config.gc, &layout),
             victim: config.gc.victim.clone(),
             scrub: None,
+            wear: None,
             shared: config.allocation.streams == StreamSharing::Shared,
             endurance,
             grown_per_erase: config.bad_blocks.grown_per_erase.fraction(),
@@ -65,6 +68,7 @@ impl Ftl {
         let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
         ftl.format(factory);
         ftl.set_scrub(config);
+        ftl.set_wear(config.wear);
         ftl
     }
 
@@ -249,9 +253,28 @@ impl Ftl {
     #[inline]
     pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
         let state = &self.bins[bin];
+        if stream == Stream::Gc
+            && state.migration.is_some()
+            && self.next_of_migration(bin).is_some()
+        {
+            return true;
+        }
         !self.is_barred(bin, stream)
             && (state.open[self.open_index(stream)].block.is_some()
                 || state.free() > Self::kept_from(stream))
+    }
+
+    /// The place of a worn block that takes what is moved next, if one does.
+    #[cold]
+    fn next_of_migration(&self, bin: BinId) -> Option<Batch> {
+        match self.bins[bin].migration {
+            Some(Migration::Takes { to, next, from: Some(_) })
+                if next < self.layout.batches_per_block =>
+            {
+                Some(Batch { block: to, batch: next })
+            }
+            _ => None,
+        }
     }
 
     /// Free blocks that a stream may not open.
@@ -287,6 +310,18 @@ impl Ftl {
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
         if self.is_barred(bin, stream) {
             return Err(Full);
+        }
+        if stream == Stream::Gc
+            && self.bins[bin].migration.is_some()
+            && let Some(at) = self.next_of_migration(bin)
+        {
+            self.bins[bin].migration = match self.bins[bin].migration {
+                Some(Migration::Takes { to, next, from }) => {
+                    Some(Migration::Takes { to, next: next + 1, from })
+                }
+                other => other,
+            };
+            return Ok(at);
         }
         let index = self.open_index(stream);
         let state = &mut self.bins[bin];
@@ -407,7 +442,7 @@ impl Ftl {
         }
     }
 
-    fn close(&mut self, block: BlockId) {
+    pub(crate) fn close(&mut self, block: BlockId) {
         if self.layout.summary_page {
             self.tally.units[Source::Summary as usize] += u64::from(self.layout.units_per_batch);
         }
@@ -422,6 +457,16 @@ impl Ftl {
     /// gains space or (where retired blocks have eaten the reserve) none's live
     /// data has a place to go. The block is barred from being chosen again.
     pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
+        let place = match self.wear {
+            None => self.choose(bin)?,
+            Some(_) => self.choose_by_wear(bin)?,
+        };
+        Some(self.take_victim(bin, place))
+    }
+
+    /// The place of the block that the victim policy chooses.
+    #[inline]
+    pub(crate) fn choose(&mut self, bin: BinId) -> Option<usize> {
         let first = self.layout.first_block(bin).0 as usize;
         let run = first..first + self.layout.blocks_per_bin() as usize;
         let gaining = self.layout.units_per_block() - self.layout.units_per_batch;
@@ -439,8 +484,7 @@ impl Ftl {
                 .all(|live| *live <= candidates.units_per_block || *live & BARRED != 0),
             "a block holds no more live units than it has places"
         );
-        let place = self.victim.choose(candidates, &mut self.victim_numbers)?;
-        Some(self.take_victim(bin, place))
+        self.victim.choose(candidates, &mut self.victim_numbers)
     }
 
     /// Chooses a block of a bin to be written anew; `None` where the policy takes none that
@@ -463,7 +507,7 @@ impl Ftl {
     }
 
     /// Bars the block at a place of a bin, which is about to be moved and erased.
-    fn take_victim(&mut self, bin: BinId, place: usize) -> BlockId {
+    pub(crate) fn take_victim(&mut self, bin: BinId, place: usize) -> BlockId {
         let block = BlockId(self.layout.first_block(bin).0 + place as u32);
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
         self.blocks.standing[block] |= BARRED;
@@ -543,6 +587,7 @@ impl Ftl {
         let bin = self.layout.bin(block);
         self.bins[bin].collecting -= 1;
         self.blocks.erase_count[block] += 1;
+        self.bins[bin].erases += 1;
         self.blocks.standing[block] = BARRED;
         if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
             *sensed = 0;
@@ -551,13 +596,22 @@ impl Ftl {
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
         let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
         if worn || failed {
+            self.end_migration(bin, block);
             self.retire(bin, block);
             return false;
         }
+        if self.bins[bin].migration.is_some() && self.migrates_on(bin, block) {
+            return false;
+        }
+        self.release(bin, block);
+        true
+    }
+
+    /// An erased block is free.
+    pub(crate) fn release(&mut self, bin: BinId, block: BlockId) {
         self.blocks.state[block] = BlockState::Free;
         let erase_count = self.blocks.erase_count[block];
         self.bins[bin].release(block, erase_count, self.free_order);
-        true
     }
 
     // ---- auditing ---------------------------------------------------------

@@ -23,6 +23,7 @@ mod map;
 pub mod scrub;
 pub mod state;
 mod untimed;
+pub mod wear;
 
 pub use blocks::{Batch, BlockState, Source, Stream, Tally};
 pub use config::{

@@ -67,6 +67,7 @@ impl Ftl {
         self.thresholds = Thresholds::new(&config.gc, &self.layout);
         self.victim = config.gc.victim.clone();
         self.set_scrub(config);
+        self.set_wear(config.wear);
         self.endurance = endurance;
         self.grown_per_erase = config.bad_blocks.grown_per_erase.fraction();
         if self.free_order != config.allocation.free_block {

@@ -6,7 +6,7 @@ use crate::blocks::{Batch, Source, Stream};
 use crate::config::BinChoice;
 use crate::ftl::Ftl;
 use crate::gc::Level;
-use crate::layout::{BinId, Lpn, PoolId, Pun};
+use crate::layout::{BinId, BlockId, Lpn, PoolId, Pun};
 use std::num::NonZeroU32;
 
 /// Writes units to an [`Ftl`] without time.
@@ -148,6 +148,17 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
 /// Collects one block of a bin; returns false where none gains space.
 fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     let Some(victim) = ftl.pick_victim(bin) else { return false };
+    evacuate(ftl, bin, victim);
+    while ftl.migration(bin).is_some()
+        && let Some(cold) = ftl.pick_cold(bin)
+    {
+        evacuate(ftl, bin, cold);
+    }
+    true
+}
+
+/// Moves what is live in a block and erases it.
+fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
     let mut moving = Move { bin, target: None, filled: 0 };
     let batches = ftl.layout.batches_per_block;
     for batch in 0..batches {
@@ -161,7 +172,6 @@ fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     ftl.map.kill_run(first, ftl.layout.units_per_block());
     ftl.blocks.standing[victim] = crate::blocks::BARRED;
     ftl.erase(victim);
-    true
 }
 
 /// Brings the map entries of a batch's live units near.

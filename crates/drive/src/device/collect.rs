@@ -10,6 +10,7 @@ use super::event::Event;
 use super::op::{Class, Op, OpId, Owner, PayloadId};
 use super::space::SpaceSnapshot;
 use engine::{Instant, Span, Ticket, bits};
+use ftl::wear::Migration;
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Source, Stream};
 use metrics::Holder;
 use nand::GroupId;
@@ -232,7 +233,29 @@ impl Device {
 
     /// Chooses the next victim, of collection or of scrubbing.
     fn next_victim(&mut self, bin: BinId) -> bool {
+        if let Some(migration) = self.ftl.migration(bin) {
+            return self.next_of_migration(bin, migration);
+        }
         if self.jobs[bin].look { self.next_with_look(bin) } else { self.next_collected(bin) }
+    }
+
+    /// A worn block of a bin is emptied, or takes data: nothing else is chosen before that is
+    /// over, but the block with the data.
+    #[cold]
+    fn next_of_migration(&mut self, bin: BinId, migration: Migration) -> bool {
+        if !matches!(migration, Migration::Takes { from: None, .. }) {
+            return false;
+        }
+        let Some(cold) = self.ftl.pick_cold(bin) else {
+            self.unreserve(bin);
+            return self.next_victim(bin);
+        };
+        let now = self.now;
+        let job = &mut self.jobs[bin];
+        job.chosen.push((cold, now));
+        job.victim = Some(cold);
+        job.next = 0;
+        true
     }
 
     /// Chooses the next victim of collection, if the bin needs and can take one.
@@ -592,7 +615,9 @@ impl Device {
         }
         self.ftl.erase(block);
         self.audit_erase(block);
-        self.unreserve(bin);
+        if self.ftl.migration(bin).is_none() {
+            self.unreserve(bin);
+        }
         self.note_space(bin);
         self.unpark(bin);
         self.collect(bin);

@@ -57,6 +57,7 @@ parts! {
         "drive.scheduler.erase_batching", "drive.nand.program_steps",
         "drive.nand.error_rate_per_1000_suspensions";
     scrubbing: "drive.ftl.scrub";
+    wear: "drive.ftl.wear";
     buffer: "drive.buffer";
     link: "drive.link";
     firmware: "drive.firmware";

@@ -217,6 +217,15 @@ fn flash_and_firmware(
         _ => format!("exported = \"{exported} B\""),
     };
     writeln!(text, "over_provisioning = {{ {key} }}").unwrap();
+    if !text.contains("endurance = 0\n") && firmware.once_in(2) {
+        let ages = [
+            "retirement_age = \"99 %\"",
+            "retirement_age = \"85 %\", age_variance = \"20 %\"",
+            "age_variance = \"2 %\"",
+            "age_variance = \"2 %\", rate_window = \"10 %\"",
+        ];
+        writeln!(text, "wear = {{ {} }}", firmware.of(&ages)).unwrap();
+    }
     shape
 }
 

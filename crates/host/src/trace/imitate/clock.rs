@@ -64,7 +64,8 @@ impl Clock {
         }
     }
 
-    /// The next stamp; nothing behind the last.
+    /// The next stamp; nothing behind the last. A stand-in that goes round a trace of many years
+    /// comes to the end of time (584 years), and stays there.
     pub fn next(&mut self) -> Option<u64> {
         loop {
             let Some(window) = self.open.last_mut() else {
@@ -78,12 +79,12 @@ impl Clock {
                 self.open.pop();
             } else if window.level == 0 {
                 window.requests -= 1;
-                return Some(window.begin * self.tick_ns);
+                return Some(window.begin.saturating_mul(self.tick_ns));
             } else if window.requests == 1 {
                 let Window { begin, level, .. } = *window;
                 self.open.pop();
                 let ticks = (1 << level).min(self.last - begin + 1);
-                return Some((begin + self.stream.below(ticks)) * self.tick_ns);
+                return Some((begin + self.stream.below(ticks)).saturating_mul(self.tick_ns));
             } else {
                 self.share_out();
             }

@@ -1,0 +1,130 @@
+//! Static wear-leveling: which blocks are passed over, and which take data that lies still.
+
+mod common;
+
+use common::{Bench, Override, set};
+use ftl::BlockState;
+use host::Kind;
+
+const PAGE: u64 = 4_096;
+
+/// A die of 16 blocks of four pages, which endure 100 erases; 36 pages of data, of which the
+/// last 32 lie still in eight blocks.
+fn drive(wear: &str) -> Vec<Override> {
+    let mut all = vec![
+        set("geometry.blocks_per_plane", 16),
+        set("geometry.pages_per_block", 4),
+        set("ftl.over_provisioning.exported", format!("{} B", 36 * PAGE)),
+        set("nand.endurance", 100),
+    ];
+    for key in ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"] {
+        all.push(set(key, "5 blocks"));
+    }
+    if !wear.is_empty() {
+        all.push(set("ftl.wear", format!("{{ {wear} }}")));
+    }
+    all
+}
+
+/// The drive after so many writes of its first four pages in turn.
+fn worn(wear: &str, writes: u64) -> Bench {
+    let mut bench = Bench::filled(&drive(wear));
+    for number in 0..writes {
+        bench.alone(Kind::Write, number % 4 * PAGE, PAGE);
+    }
+    bench.settle();
+    bench.device.finish_audit().unwrap_or_else(|fault| panic!("{fault}"));
+    bench
+}
+
+fn erases(bench: &Bench) -> (u32, u32) {
+    let counts = bench.device.ftl().erase_counts();
+    (*counts.iter().min().unwrap(), *counts.iter().max().unwrap())
+}
+
+#[test]
+fn data_that_lies_still_keeps_its_blocks_from_wear_without_migration() {
+    // 1,600 writes fill 400 blocks; eight take turns, or seven where one is kept free.
+    let bench = worn("", 1_600);
+    let (least, most) = erases(&bench);
+    assert_eq!(least, 0);
+    assert!((50..=58).contains(&most), "{most}");
+    assert_eq!(bench.device.ftl().tally.migrations, 0);
+}
+
+#[test]
+fn migration_has_all_blocks_take_part() {
+    // 400 blocks and what migration adds, over 16 blocks: 25 each and a little more. A block
+    // is retired from the front when it lies 15 % below the mean life of some 75.
+    let bench = worn("retirement_age = \"85 %\"", 1_600);
+    let ftl = bench.device.ftl();
+    let (least, most) = erases(&bench);
+    let mean = ftl.erase_counts().iter().sum::<u32>() as f64 / 16.0;
+    assert!(ftl.tally.migrations > 4, "{}", ftl.tally.migrations);
+    assert!((25.0..32.0).contains(&mean), "{mean}");
+    // No block is taken further once it has lost 15 % of the mean life to the mean.
+    let lag = 0.15 * (100.0 - mean) + 2.0;
+    assert!(f64::from(most) < mean + lag, "{least} to {most}, {mean} in the mean");
+    assert!(least > 0, "no block was left out");
+}
+
+#[test]
+fn a_worn_block_takes_the_data_that_lies_still_for_longest_and_closes_with_its_age() {
+    let mut bench = Bench::filled(&drive("retirement_age = \"99 %\""));
+    let mut writes = 0;
+    while bench.device.ftl().tally.migrations == 0 {
+        bench.alone(Kind::Write, writes % 4 * PAGE, PAGE);
+        bench.settle();
+        writes += 1;
+        assert!(writes < 1_000, "the first migration comes early");
+    }
+    let ftl = bench.device.ftl();
+    // Pages 4 to 7 filled block 1 of the fill, the oldest that is still full.
+    let home = ftl.layout.block(ftl.lookup(ftl::Lpn(4)).unwrap());
+    // Eight of 16 blocks were erased once or twice: a life of 98 is the first below 99 % of the
+    // mean of some 99. Then the block is erased to be emptied.
+    assert_eq!(ftl.erase_counts()[home.0 as usize], 3, "the worn block took them");
+    assert_eq!(ftl.live_units(home), 4);
+    assert_eq!(ftl.block_states()[home.0 as usize], BlockState::Closed);
+    let moved = (4..8).all(|lpn| ftl.layout.block(ftl.lookup(ftl::Lpn(lpn)).unwrap()) == home);
+    assert!(moved, "all of them");
+    assert_eq!(ftl.migration(ftl::BinId(0)), None);
+}
+
+#[test]
+fn a_worn_block_is_passed_over_by_chance() {
+    // Blocks that are free take turns by wear; the data of two hot pages and 30 warm ones has
+    // all blocks take part, but not alike.
+    let spread = |wear: &str| {
+        let mut bench = Bench::filled(&drive(wear));
+        for number in 0..1_500u64 {
+            let page = if number % 8 == 0 { 4 + number / 8 % 32 } else { number % 4 };
+            bench.alone(Kind::Write, page * PAGE, PAGE);
+        }
+        let (least, most) = erases(&bench);
+        (most - least, bench.device.digest())
+    };
+    let (without, plain) = spread("");
+    let (with, limited) = spread("age_variance = \"3 %\", rate_window = \"5 %\"");
+    assert!(plain != limited, "some were passed over");
+    assert!(with <= without, "{with} and {without}");
+}
+
+#[test]
+fn a_drive_wears_out_evenly_with_migration() {
+    // How many writes a drive takes until a block is retired.
+    let until_retired = |wear: &str| {
+        let mut bench = Bench::filled(&drive(wear));
+        let mut writes = 0u64;
+        while bench.device.ftl().tally.retired == 0 {
+            bench.alone(Kind::Write, writes % 4 * PAGE, PAGE);
+            writes += 1;
+        }
+        writes
+    };
+    // Eight blocks (or seven) of four pages and a hundred lives, or sixteen, less what migration
+    // costs.
+    let (without, with) = (until_retired(""), until_retired("retirement_age = \"85 %\""));
+    assert!((2_800..=3_200).contains(&without), "{without}");
+    assert!(with > 5_000 && with < 6_400, "{with}");
+}
