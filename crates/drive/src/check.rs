@@ -291,6 +291,27 @@ fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
+/// What a run without time has no moment for.
+fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
+    let run = &experiment.run;
+    if !run.untimed {
+        return;
+    }
+    let given = [
+        (run.audit, "run.audit"),
+        (run.starvation.is_some(), "run.starvation"),
+        (run.warm_up.is_some(), "run.warm_up"),
+        (experiment.drive.ftl.scrub.is_some(), "drive.ftl.scrub"),
+        (experiment.drive.ftl.gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
+    ];
+    for (_, key) in given.into_iter().filter(|(is_given, _)| *is_given) {
+        problems.push(
+            key,
+            "a run without time (run.untimed) has none of this; leave it out, or leave untimed out",
+        );
+    }
+}
+
 /// Settings that mean nothing beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
@@ -308,6 +329,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
         );
     }
     suspension::check(drive, problems);
+    check_untimed(experiment, problems);
     check_scrub(drive, problems);
     if drive.scheduler.bypass == Bypass::None {
         // Writes keep their rank, at a full buffer.

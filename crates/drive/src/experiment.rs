@@ -114,6 +114,11 @@ pub struct RunConfig {
     /// nothing, and none is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<StarvationConfig>,
+    /// Writes and trims go straight to the firmware, in the order of their moments, and take no
+    /// simulated time; reads do nothing, and there are no latencies. The run also ends when the
+    /// drive is worn out. For wear and write amplification alone. Default: false.
+    #[serde(default)]
+    pub untimed: bool,
     /// Checks everything that the drive returns against a second account of what
     /// was written. Costs 8 bytes for each physical unit, 16 for each logical
     /// one, and about as much time again.

@@ -18,6 +18,8 @@ pub struct KindStats {
     pub batches: BatchMeans,
     /// Bytes asked for.
     pub bytes: u64,
+    /// Requests that were carried out without time, and have no latency.
+    pub untimed: u64,
     /// Mapping units read that held no data.
     pub unmapped: u64,
     /// Blame by latency.
@@ -38,6 +40,7 @@ impl KindStats {
             latency: Latency::new(),
             batches: BatchMeans::new(),
             bytes: 0,
+            untimed: 0,
             unmapped: 0,
             bands: Bands::default(),
             slowest: Slowest::new(slowest),
@@ -270,6 +273,14 @@ impl Measured {
         if let Some(log) = &mut self.log {
             log.record(completion, blame);
         }
+    }
+
+    /// Counts a request that was carried out without time.
+    pub fn count_without_time(&mut self, initiator: usize, command: Command) {
+        let stats = self.initiators[initiator].kinds[command.kind.index()]
+            .get_or_insert_with(|| Box::new(KindStats::new(self.slowest)));
+        stats.untimed += 1;
+        stats.bytes += command.bytes;
     }
 
     /// Ends measuring at the device's present moment.

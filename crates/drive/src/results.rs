@@ -64,6 +64,7 @@ pub fn summary(
             "channels": spread(&measured.channel_utilisation()),
         },
         "steady_state": steady,
+        "worn_out_bytes": run.worn_out(),
         "starvation": starvation::of_run(run),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
@@ -94,7 +95,7 @@ fn requests(stats: &KindStats, seconds: f64) -> Value {
         .filter(|(_, ns)| *ns > 0)
         .map(|(state, ns)| (state.name().into(), ns.into()))
         .collect();
-    let requests = stats.latency.count();
+    let requests = stats.latency.count() + stats.untimed;
     json!({
         "requests": requests,
         "bytes": stats.bytes,

@@ -1,6 +1,8 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
+mod untimed;
+
 use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
 use crate::device::{Completion, Device, RequestId};
 use crate::experiment::Experiment;
@@ -15,6 +17,7 @@ use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
 use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
 use std::collections::VecDeque;
+use untimed::WithoutTime;
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -195,6 +198,8 @@ pub struct Run {
     waiting: u64,
     /// Bytes that requests under way or waiting may take.
     backlog_bytes: u64,
+    /// Where the run takes no time.
+    without_time: Option<Box<WithoutTime>>,
     /// Looks for requests that starve, where that is asked for.
     watch: Option<Box<Watch>>,
     /// When the next request starves; after all time where none is looked for.
@@ -262,9 +267,15 @@ impl Run {
             // Half of it: the drive, its map and its results are there already or come.
             // What grows is copied to twice the room: both are there for a moment.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
+            without_time: None,
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
             starves_at: Instant::NEVER,
         };
+        if experiment.run.untimed {
+            let choice = experiment.drive.ftl.allocation.choice;
+            run.without_time = Some(Box::new(WithoutTime::new(&run, choice)));
+            return Ok(run);
+        }
         // So that small runs have begun when they are made.
         run.begin(1 << 16)?;
         Ok(run)
@@ -297,7 +308,10 @@ impl Run {
     /// finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
-        let gone_on = self.go_on(events);
+        let gone_on = match self.without_time.is_some() {
+            true => self.go_on_without_time(events),
+            false => self.go_on(events),
+        };
         // Whatever else went wrong, this came first.
         match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),

@@ -128,3 +128,59 @@ fn a_drive_wears_out_evenly_with_migration() {
     assert!((2_800..=3_200).contains(&without), "{without}");
     assert!(with > 5_000 && with < 6_400, "{with}");
 }
+
+// ---- without time --------------------------------------------------------------------------
+
+const UNTIMED: &str = r#"
+[precondition]
+fill = "sequential"
+[[workload]]
+name = "writer"
+reads = "20 %"
+size = "4 KiB"
+[run]
+untimed = true
+requests = 100000
+"#;
+
+fn untimed(overrides: &[Override]) -> drive::Run {
+    let (text, mut overrides) = common::configuration(UNTIMED, overrides);
+    overrides.retain(|(path, _)| path != "run.audit");
+    let (experiment, _) = drive::load::load(&text, "untimed.toml", &overrides)
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let mut run = drive::Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    while run.advance(1_000).unwrap() {}
+    run.finish();
+    run
+}
+
+#[test]
+fn a_run_without_time_writes_as_much_as_one_with_it() {
+    let run = untimed(&[]);
+    let writes = run.measured().initiators()[0].kinds[Kind::Write.index()].as_deref().unwrap();
+    assert_eq!((run.issued(), run.elapsed().as_ns()), (100_000, 0));
+    let host = run.measured().tally().units[ftl::Source::Host as usize];
+    assert_eq!((writes.untimed, writes.bytes), (host, host * PAGE));
+    assert!((79_000..81_000).contains(&host), "{host} of 100,000 are 80 %, within four sigma");
+    assert_eq!(writes.latency.count(), 0);
+    run.device().ftl().audit().unwrap();
+    // With time, the same requests are amplified alike, but for what is open at the end.
+    let timed = common::run(&common::experiment(&UNTIMED.replace("untimed = true", ""), &[]));
+    let of = |run: &drive::Run| run.measured().tally().write_amplification();
+    assert!((of(&run) / of(&timed) - 1.0).abs() < 0.02, "{} and {}", of(&run), of(&timed));
+}
+
+#[test]
+fn a_run_without_time_ends_when_the_drive_is_worn_out() {
+    // 64 blocks of 16 pages that endure 20 erases: 20 x 1024 pages and what was free, at a
+    // write amplification of more than 1.
+    let run = untimed(&[set("nand.endurance", 20)]);
+    let bytes = run.worn_out().expect("100,000 requests are more than it endures");
+    assert!(run.issued() < 100_000);
+    let tally = run.device().ftl().tally;
+    let programmed: u64 = tally.units.iter().sum();
+    assert!(programmed <= 21 * 1_024, "{programmed}");
+    assert!(tally.retired > 10, "{}", tally.retired);
+    assert!(bytes > 0);
+    run.device().ftl().audit().unwrap();
+}

@@ -40,6 +40,7 @@ mod whereabouts;
 mod write;
 
 pub use counters::{Counters, OpKind};
+pub(crate) use request::Touches;
 pub use request::{Completion, RequestId};
 pub use standing::{Stage, Standing, rounded};
 
@@ -586,6 +587,15 @@ impl Device {
             "only a quiescent drive is preconditioned"
         );
         &mut self.ftl
+    }
+    /// The firmware's state, for a run without time.
+    pub(crate) fn firmware(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+    /// A command was carried out without time.
+    pub(crate) fn note_without_time(&mut self, command: Command) {
+        self.digest.mix(command.offset);
+        self.digest.mix(command.bytes << 8 | command.kind.index() as u64);
     }
     /// True where the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {

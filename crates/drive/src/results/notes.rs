@@ -17,6 +17,11 @@ const BACKLOG: (f64, u64) = (0.05, 64);
 /// The notes on a run whose measuring has ended; `steady` are its verdicts.
 pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Value) -> Vec<String> {
     let mut notes = checked.notes.clone();
+    if experiment.run.untimed {
+        notes.push("the run took no time: there are no latencies, and what the drive's settings say of time had no effect".into());
+        notes.extend(worn_out(run));
+        return notes;
+    }
     notes.extend(super::starvation::note(run));
     notes.extend(nothing_counted(run));
     notes.extend(no_erase(run, experiment));
@@ -24,6 +29,14 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(unsettled(run, steady));
     notes.extend(overloads(run));
     notes
+}
+
+fn worn_out(run: &Run) -> Option<String> {
+    let bytes = run.worn_out()?;
+    let bad = run.device().ftl().tally.retired;
+    Some(format!(
+        "the drive was worn out after {bytes} bytes were asked for: {bad} blocks are bad, and there is no space for more data"
+    ))
 }
 
 fn nothing_counted(run: &Run) -> Option<String> {

@@ -2,7 +2,9 @@
 //! of 125 us, one behind the other.
 
 use crate::case::{Case, Scene, case};
+use crate::common::set;
 use crate::requests::{PAGE, US};
+use drive::Run;
 use drive::check::check;
 use host::Kind;
 
@@ -64,6 +66,16 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out("starvation")
             .under([("stop", "starvation"), ("report", "after 1000 us")]),
+        reads("run.untimed", "requests = 8")
+            .given(&[set("run.audit", "false")])
+            .see("requests, and when the last ended, in us", |scene| {
+                let run = Run::new(&scene.experiment(), &[None], &mut |_| true);
+                let mut run = run.expect("it is sound").expect("nobody interrupts it");
+                while run.advance(1).expect("it goes on") {}
+                [run.issued(), run.elapsed().as_ns() / US]
+            })
+            .left_out([8, 1_000])
+            .under([("false", [8, 1_000]), ("true", [8, 0])]),
         // A second account: what it takes (MODEL, section 18), and that it is kept.
         reads("run.audit", "requests = 1")
             .see("bytes of the account, and accounts that are kept", move |scene| {

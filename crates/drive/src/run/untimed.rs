@@ -1,0 +1,123 @@
+//! A run without time, for wear and write amplification alone: writes and trims go straight to
+//! the firmware, one after the other, as when a drive is preconditioned; reads do nothing. It
+//! ends as any run does, or when the drive is worn out.
+
+use super::{Run, RunError};
+use crate::device::Touches;
+use engine::Instant;
+use ftl::{BinChoice, Lpn, PoolId, Untimed};
+use host::{Command, Issue, Kind};
+
+/// What a run without time needs.
+pub struct WithoutTime {
+    writer: Untimed,
+    /// By initiator: its next request and its moment. Among those due together the initiator
+    /// that has had the fewest goes first.
+    next: Vec<Option<(Instant, u64, Command)>>,
+    /// What had been asked for when the drive had no space left any more, in bytes.
+    worn_out: Option<u64>,
+}
+
+impl WithoutTime {
+    pub fn new(run: &Run, choice: BinChoice) -> Self {
+        let next = vec![None; run.initiators.len()];
+        Self { writer: Untimed::new(run.device.ftl(), choice), next, worn_out: None }
+    }
+}
+
+impl Run {
+    /// What had been asked for when the drive was worn out, in bytes, in a run without time.
+    pub fn worn_out(&self) -> Option<u64> {
+        self.without_time.as_ref().and_then(|run| run.worn_out)
+    }
+
+    /// Goes on for so many requests; returns whether there is more to do.
+    pub(super) fn go_on_without_time(&mut self, requests: u64) -> Result<bool, RunError> {
+        let mut state = self.without_time.take().expect("a run without time");
+        let mut goes_on = Ok(true);
+        if !self.begun {
+            (0..self.initiators.len()).try_for_each(|index| self.draw_next(&mut state, index))?;
+            self.begun = true;
+        }
+        for _ in 0..requests {
+            goes_on = self.one_without_time(&mut state);
+            if !matches!(goes_on, Ok(true)) {
+                break;
+            }
+        }
+        if let Ok(false) = goes_on
+            && state.worn_out.is_none()
+            && state.writer.flush(self.device.firmware()).is_err()
+        {
+            state.worn_out = Some(self.issued_bytes);
+        }
+        self.without_time = Some(state);
+        goes_on
+    }
+
+    /// The moment of an initiator's next request follows from the last one's.
+    fn draw_next(&mut self, state: &mut WithoutTime, index: usize) -> Result<(), RunError> {
+        let initiator = &mut self.initiators[index];
+        let last = state.next[index].map_or(Instant::START, |(at, ..)| at);
+        state.next[index] = None;
+        let Some(request) = initiator.source.next()? else { return Ok(()) };
+        let at = match request.issue {
+            Issue::At(since) => Instant::START + since,
+            Issue::After(think) => last + think,
+        };
+        let is_late =
+            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
+        if !is_late {
+            initiator.drawn += 1;
+            state.next[index] = Some((at, initiator.drawn, request.command));
+        }
+        Ok(())
+    }
+
+    fn one_without_time(&mut self, state: &mut WithoutTime) -> Result<bool, RunError> {
+        let due = |(index, next): (usize, &Option<(Instant, u64, Command)>)| {
+            next.map(|(at, drawn, _)| (at, drawn, index))
+        };
+        let Some((at, _, index)) = state.next.iter().enumerate().filter_map(due).min() else {
+            return Ok(false);
+        };
+        if !self.may_issue(at) {
+            return Ok(false);
+        }
+        let (_, _, command) = state.next[index].expect("it is due");
+        self.issued += 1;
+        self.issued_bytes += command.bytes;
+        if self.carry_out(state, command).is_err() {
+            state.worn_out = Some(self.issued_bytes);
+            return Ok(false);
+        }
+        self.device.note_without_time(command);
+        self.measured.count_without_time(index, command);
+        self.draw_next(state, index)?;
+        Ok(true)
+    }
+
+    fn carry_out(&mut self, state: &mut WithoutTime, command: Command) -> Result<(), PoolId> {
+        let ftl = self.device.firmware();
+        let (first, behind) = command.units(&ftl.layout);
+        let unit = ftl.layout.unit_bytes;
+        let whole = |lpn: &u32| {
+            let start = u64::from(*lpn) * unit;
+            command.offset <= start && command.end() >= start + unit
+        };
+        match command.kind {
+            Kind::Read | Kind::Flush => Ok(()),
+            Kind::Write => state.writer.write_run(ftl, Lpn(first), behind - first),
+            Kind::Trim | Kind::WriteZeroes => {
+                // What waits for a full batch is written first, or it would come back.
+                state.writer.flush(ftl)?;
+                (first..behind).filter(whole).for_each(|lpn| {
+                    ftl.trim(Lpn(lpn));
+                });
+                let in_part = |lpn: &u32| command.kind == Kind::WriteZeroes && !whole(lpn);
+                let mut rest = (first..behind).filter(in_part);
+                rest.try_for_each(|lpn| state.writer.write(ftl, Lpn(lpn)))
+            }
+        }
+    }
+}
