@@ -27,6 +27,7 @@ NO_POLICY = {
     "drive.concurrency.read": "what the flash can do at once",
     "drive.concurrency.program": "what the flash can do at once",
     "drive.concurrency.erase": "what the flash can do at once",
+    "drive.geometry.gang.control": "what channels share",
     "drive.link.duplex": "what the link is made of",
     "drive.scheduler.rounds.unit": "what has rounds of its own",
 }

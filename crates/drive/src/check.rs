@@ -11,13 +11,15 @@ mod suspension;
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 pub use space::{Found, Start, shortage};
 
-use crate::config::{BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy};
+use crate::config::{
+    BufferConfig, BufferOrder, Bypass, DriveConfig, Durability, FlushPolicy, RoundsLevel,
+};
 use crate::experiment::{Experiment, Fill, PreconditionConfig, RunConfig};
 use crate::precondition::filled_units;
 use ftl::{Layout, PoolLevel};
 use host::config::ThinkConfig;
 use host::{Kind, Priority, WorkloadConfig};
-use nand::{Geometry, Timing, Units};
+use nand::{GangControl, Geometry, Timing, Units};
 use settings::{Problems, Share};
 use std::collections::BTreeSet;
 
@@ -131,7 +133,8 @@ fn check_flash(
         );
         return None;
     }
-    if let Err(fault) = Units::new(geometry, &drive.concurrency, drive.scheduler.group()) {
+    check_gang(drive, problems);
+    if let Err(fault) = Units::new(geometry, &drive.concurrency, drive.scheduler.group(geometry)) {
         problems.push("drive.concurrency", fault);
     }
     let Some(exported) = drive.ftl.exported_bytes(geometry) else {
@@ -165,6 +168,34 @@ fn check_flash(
     rounds::check(drive, geometry, problems);
     check_wear(drive, problems);
     Some(layout)
+}
+
+/// What shares control lines, and what refers to that.
+fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
+    let allocation = &drive.ftl.allocation;
+    let in_rounds = drive.scheduler.rounds.is_some_and(|rounds| rounds.unit == RoundsLevel::Gang);
+    let refers = [
+        (in_rounds, "drive.scheduler.rounds.unit"),
+        (allocation.pool == PoolLevel::Gang, "drive.ftl.allocation.pool"),
+    ];
+    let Some(gang) = &drive.geometry.gang else {
+        for (_, path) in refers.into_iter().filter(|(refers, _)| *refers) {
+            problems
+                .push(path, "there is no gang; give drive.geometry.gang, or choose another level");
+        }
+        return;
+    };
+    let path = "drive.geometry.gang";
+    if gang.channels == 0 || !drive.geometry.channels.is_multiple_of(gang.channels) {
+        let channels = drive.geometry.channels;
+        problems.push(
+            format!("{path}.channels"),
+            format!("{} does not divide the {channels} channels", gang.channels),
+        );
+    } else if gang.control == GangControl::Asynchronous && !refers.iter().any(|(refers, _)| *refers)
+    {
+        problems.push(path, "nothing refers to an asynchronous gang, whose shared lines take no time: give scheduler.rounds.unit or ftl.allocation.pool = \"gang\", or leave this out");
+    }
 }
 
 /// Wear-leveling compares lives, which end.

@@ -5,7 +5,7 @@ use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
 use ftl::{FtlConfig, Layout};
 use host::Kind;
-use nand::{ConcurrencyConfig, GeometryConfig, NandConfig, UnitLevel};
+use nand::{ConcurrencyConfig, Geometry, GeometryConfig, NandConfig, UnitLevel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Rate, Share, Size, Time};
@@ -70,8 +70,9 @@ pub struct SchedulerConfig {
 
 impl SchedulerConfig {
     /// The least that operations are scheduled together in.
-    pub fn group(&self) -> Option<UnitLevel> {
-        self.rounds.map(|rounds| rounds.unit)
+    /// in planes.
+    pub fn group(&self, geometry: &Geometry) -> Option<u32> {
+        self.rounds.and_then(|rounds| rounds.unit.planes(geometry))
     }
 }
 
@@ -82,7 +83,7 @@ impl SchedulerConfig {
 #[serde(deny_unknown_fields)]
 pub struct RoundsConfig {
     /// What has rounds of its own; units of `concurrency` go in parallel within.
-    pub unit: UnitLevel,
+    pub unit: RoundsLevel,
     /// When collection begins. Default: `when-asked`.
     #[serde(default)]
     pub collect: RoundCollection,
@@ -94,6 +95,38 @@ pub struct RoundsConfig {
 
 fn hundred() -> u32 {
     100
+}
+
+/// What has rounds of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundsLevel {
+    /// One plane.
+    Plane,
+    /// Two neighbouring planes.
+    PlanePair,
+    /// One die.
+    Die,
+    /// One package.
+    Package,
+    /// All packages of a channel.
+    Channel,
+    /// All channels of a gang (`geometry.gang`).
+    Gang,
+}
+
+impl RoundsLevel {
+    /// How many planes that is; `None` where planes do not come in pairs.
+    pub fn planes(self, geometry: &Geometry) -> Option<u32> {
+        match self {
+            Self::Plane => Some(1),
+            Self::PlanePair => geometry.planes_in(UnitLevel::PlanePair),
+            Self::Die => geometry.planes_in(UnitLevel::Die),
+            Self::Package => geometry.planes_in(UnitLevel::Package),
+            Self::Channel => Some(geometry.planes_per_channel()),
+            Self::Gang => Some(geometry.planes_per_channel() * geometry.gang_channels),
+        }
+    }
 }
 
 /// When collection begins between rounds.

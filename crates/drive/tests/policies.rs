@@ -26,12 +26,16 @@ const BOUNDS_OF_PROGRAMS: &str = "drive.scheduler.program_suspension_bounds.by";
 const BIN: &str = "drive.ftl.allocation.bin";
 const IN_CHANNELS: &str = "{ read = \"channel\", program = \"channel\", erase = \"channel\" }";
 const IN_PLANES: &str = "{ read = \"plane\", program = \"plane\", erase = \"plane\" }";
+const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 10] = [
+const COMPANIONS: [(&str, &str, &str, &str); 13] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
-    (BIN, "drive", "drive.geometry.channels", "1"),
+    ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
+    ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
+    ("drive.geometry.gang", "*", "drive.ftl.allocation.pool", "gang"),
+    ("drive.scheduler.rounds.unit", "gang", "drive.geometry.gang", GANG),
     (ROUNDS, "*", "drive.geometry.planes_per_die", "2"),
     (ROUNDS, "*", "drive.concurrency", IN_PLANES),
     (ROUNDS, "*", "drive.scheduler.suspension", "baseline"),

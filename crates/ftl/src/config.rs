@@ -101,8 +101,8 @@ pub struct AllocationConfig {
     /// The level that has open blocks, free blocks, thresholds and victims of its own: a bin.
     /// Blocks of its planes are opened one after the other. Not above `pool`. Default:
     /// `plane`.
-    #[serde(default = "plane")]
-    pub bin: PoolLevel,
+    #[serde(default)]
+    pub bin: BinLevel,
     /// Which level varies fastest in striping and in taking turns, named by the
     /// letters C (channel), W (way: package on a channel), D (die), P (plane).
     #[schemars(regex(pattern = "^[CWDP]{4}$"))]
@@ -115,8 +115,31 @@ pub struct AllocationConfig {
     pub free_block: FreeBlockOrder,
 }
 
-fn plane() -> PoolLevel {
-    PoolLevel::Plane
+/// The level that a bin covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BinLevel {
+    /// One plane, or the planes of a block where blocks span several.
+    #[default]
+    Plane,
+    /// One die.
+    Die,
+    /// One package.
+    Package,
+    /// All packages of a channel.
+    Channel,
+}
+
+impl BinLevel {
+    /// The pool of as much.
+    pub const fn pool(self) -> PoolLevel {
+        match self {
+            Self::Plane => PoolLevel::Plane,
+            Self::Die => PoolLevel::Die,
+            Self::Package => PoolLevel::Package,
+            Self::Channel => PoolLevel::Channel,
+        }
+    }
 }
 
 /// The level that a pool covers.
@@ -131,8 +154,10 @@ pub enum PoolLevel {
     Die,
     /// One package (the element of the ATC'08 paper).
     Package,
-    /// All packages of a channel (its gang).
+    /// All packages of a channel, which share its data lines (a shared-bus gang).
     Channel,
+    /// All channels of a gang, which share their control lines (`geometry.gang`).
+    Gang,
     /// The whole drive.
     Drive,
 }

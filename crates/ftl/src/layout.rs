@@ -119,7 +119,7 @@ impl Layout {
                 format!("a unit takes {rows_per_batch} rows, which do not divide the {rows} rows of a block"),
             ));
         }
-        let level = config.allocation.bin;
+        let level = config.allocation.bin.pool();
         if level > config.allocation.pool {
             faults.push((
                 "allocation.bin",
@@ -213,7 +213,8 @@ impl Layout {
             PoolLevel::Plane => 1,
             PoolLevel::Die => geometry.planes_per_die,
             PoolLevel::Package => geometry.planes_per_die * geometry.dies_per_package,
-            PoolLevel::Channel => geometry.planes() / geometry.channels,
+            PoolLevel::Channel => geometry.planes_per_channel(),
+            PoolLevel::Gang => geometry.planes_per_channel() * geometry.gang_channels,
             PoolLevel::Drive => geometry.planes(),
         }
     }
@@ -229,7 +230,7 @@ impl Layout {
         let bins_in = |planes: u32| (planes / planes_per_bin).max(1);
         let die = bins_in(geometry.planes_per_die);
         let package = bins_in(geometry.planes_per_die * geometry.dies_per_package);
-        let channel = bins_in(geometry.planes() / geometry.channels);
+        let channel = bins_in(geometry.planes_per_channel());
         let counts = |letter| match letter {
             'C' => bins_in(geometry.planes()) / channel,
             'W' => channel / package,
@@ -243,6 +244,7 @@ impl Layout {
             PoolLevel::Die => (c, w, d, 0),
             PoolLevel::Package => (c, w, 0, 0),
             PoolLevel::Channel => (c, 0, 0, 0),
+            PoolLevel::Gang => (c / geometry.gang_channels, 0, 0, 0),
             PoolLevel::Drive => (0, 0, 0, 0),
         };
         let letters: Vec<char> = order.chars().collect();

@@ -27,8 +27,8 @@ pub mod wear;
 
 pub use blocks::{Batch, BlockState, Source, Stream, Tally};
 pub use config::{
-    AllocationConfig, BadBlocksConfig, BinChoice, FreeBlockOrder, FtlConfig, OverProvisioning,
-    PoolLevel, StreamSharing,
+    AllocationConfig, BadBlocksConfig, BinChoice, BinLevel, FreeBlockOrder, FtlConfig,
+    OverProvisioning, PoolLevel, StreamSharing,
 };
 pub use factory::FactoryBlocks;
 pub use ftl::{Ftl, Full, RESERVE};

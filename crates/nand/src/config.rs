@@ -33,6 +33,33 @@ pub struct GeometryConfig {
     /// Spare bytes (metadata and ECC) that travel with each whole page over the
     /// channel; parts of a page carry their share.
     pub page_spare: Size,
+    /// Channels that share their control lines. Default: none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gang: Option<GangConfig>,
+}
+
+/// Channels with data lines of their own whose packages share control lines. Packages that
+/// share data lines as well are those of one channel.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GangConfig {
+    /// Channels of a gang; divides `channels`.
+    #[schemars(range(min = 2, max = 256))]
+    pub channels: u32,
+    /// Whether they do the same thing at the same time.
+    pub control: GangControl,
+}
+
+/// How the packages of a gang are controlled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GangControl {
+    /// Each by itself: commands take no time of the lines that they share. Rounds of a gang and
+    /// pools of a gang refer to it.
+    Asynchronous,
+    /// All together, as one package with pages of all: its page is as many times larger, and
+    /// crosses all channels at a time.
+    Synchronous,
 }
 
 /// Bits kept in a memory cell.

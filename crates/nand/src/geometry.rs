@@ -1,7 +1,7 @@
 //! Ids of the levels and the arithmetic between them. Planes are numbered
 //! channel-major: channel, package, die, plane.
 
-use crate::config::{GeometryConfig, UnitLevel};
+use crate::config::{GangControl, GeometryConfig, UnitLevel};
 use engine::typed_id;
 
 typed_id! {
@@ -16,8 +16,12 @@ typed_id! {
 /// The arrangement of a drive's flash.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
-    /// Channels of the drive.
+    /// Channels of the drive; those of a gang that works as one are one.
     pub channels: u32,
+    /// Channels of a gang; 1 where there is none.
+    pub gang_channels: u32,
+    /// Channels that carry a page together, each a part.
+    pub lanes: u32,
     /// Packages on a channel.
     pub packages_per_channel: u32,
     /// Dies in a package.
@@ -28,23 +32,32 @@ pub struct Geometry {
     pub blocks_per_plane: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
-    /// User bytes in a page.
+    /// User bytes in a page, of all lanes.
     pub page_bytes: u64,
-    /// Spare bytes that travel with a page.
+    /// Spare bytes that travel with a page, of all lanes.
     pub spare_bytes: u64,
 }
 
 impl From<&GeometryConfig> for Geometry {
     fn from(config: &GeometryConfig) -> Self {
+        // A size that does not divide the channels is refused before it is used.
+        let (gang_channels, lanes) = match config.gang {
+            Some(gang) if gang.control == GangControl::Synchronous => (1, gang.channels.max(1)),
+            Some(gang) => (gang.channels.max(1), 1),
+            None => (1, 1),
+        };
+        let bytes = |size: settings::Size| size.bytes().saturating_mul(u64::from(lanes));
         Self {
-            channels: config.channels,
+            channels: (config.channels / lanes).max(1),
+            gang_channels,
+            lanes,
             packages_per_channel: config.packages_per_channel,
             dies_per_package: config.dies_per_package,
             planes_per_die: config.planes_per_die,
             blocks_per_plane: config.blocks_per_plane,
             pages_per_block: config.pages_per_block,
-            page_bytes: config.page_size.bytes(),
-            spare_bytes: config.page_spare.bytes(),
+            page_bytes: bytes(config.page_size),
+            spare_bytes: bytes(config.page_spare),
         }
     }
 }
@@ -74,12 +87,15 @@ impl Geometry {
             UnitLevel::PlanePair => None,
             UnitLevel::Die => Some(die),
             UnitLevel::Package => Some(die * self.dies_per_package),
-            UnitLevel::Channel => Some(die * self.dies_per_package * self.packages_per_channel),
+            UnitLevel::Channel => Some(self.planes_per_channel()),
         }
+    }
+    /// Planes on a channel.
+    pub const fn planes_per_channel(&self) -> u32 {
+        self.packages_per_channel * self.dies_per_package * self.planes_per_die
     }
     /// The channel that a plane hangs on.
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
-        let per_channel = self.packages_per_channel * self.dies_per_package * self.planes_per_die;
-        ChannelId(plane.0 / per_channel)
+        ChannelId(plane.0 / self.planes_per_channel())
     }
 }

@@ -6,7 +6,7 @@
 //! dies, a group is a die and its cells are its planes; with everything on the
 //! package, group and cell are the package.
 
-use crate::config::{ConcurrencyConfig, UnitLevel};
+use crate::config::ConcurrencyConfig;
 use crate::geometry::{ChannelId, Geometry, PlaneId};
 use engine::{Column, typed_id};
 
@@ -46,7 +46,7 @@ pub struct Units {
 pub const MOST_CELLS: u32 = 64;
 
 impl Units {
-    /// The units that `concurrency` makes of `geometry`; a group is not smaller than `group`,
+    /// The units that `concurrency` makes of `geometry`; a group has no fewer planes than `group`,
     /// if that is given.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Units {
     pub fn new(
         geometry: &Geometry,
         concurrency: &ConcurrencyConfig,
-        group: Option<UnitLevel>,
+        group: Option<u32>,
     ) -> Result<Self, String> {
         let planes_in = |level, key: &str| {
             geometry.planes_in(level).ok_or_else(|| {
@@ -65,8 +65,7 @@ impl Units {
         let program = planes_in(concurrency.program, "program")?;
         let erase = planes_in(concurrency.erase, "erase")?;
         let cell = read.min(program).min(erase);
-        let wanted = group.map_or(Ok(1), |level| planes_in(level, "rounds"))?;
-        let group = read.max(program).max(erase).max(wanted);
+        let group = read.max(program).max(erase).max(group.unwrap_or(1));
         let cells_per_group = group / cell;
         if cells_per_group > MOST_CELLS {
             return Err(format!(
@@ -95,6 +94,16 @@ impl Units {
         })
     }
 
+    /// Cells of the drive.
+    pub fn cells(&self) -> u32 {
+        self.groups * self.cells_per_group
+    }
+    /// The channel that serves a cell.
+    pub fn channel_of(&self, cell: CellId) -> ChannelId {
+        let planes = self.places.len() as u32 / self.cells();
+        self.places[PlaneId(cell.0 * planes)].channel
+    }
+
     /// Where `plane` stands.
     #[inline]
     pub fn place(&self, plane: PlaneId) -> &Place {
@@ -110,6 +119,8 @@ mod tests {
     fn geometry() -> Geometry {
         Geometry {
             channels: 2,
+            gang_channels: 1,
+            lanes: 1,
             packages_per_channel: 3,
             dies_per_package: 2,
             planes_per_die: 4,

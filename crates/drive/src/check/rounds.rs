@@ -32,7 +32,14 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     let units = &drive.concurrency;
     let planes = |level: UnitLevel| geometry.planes_in(level);
     let largest = [units.read, units.program, units.erase].into_iter().filter_map(planes).max();
-    if largest > planes(rounds.unit) {
+    let Some(group) = rounds.unit.planes(geometry) else {
+        problems.push(
+            format!("{path}.rounds.unit"),
+            "a die has no pairs of planes; choose another level",
+        );
+        return;
+    };
+    if largest > Some(group) {
         problems.push(format!("{path}.rounds.unit"), "a unit of drive.concurrency is larger than what has rounds of its own; choose a larger one here, or smaller units");
     }
 }

@@ -147,19 +147,11 @@ impl Ledgers {
         }
     }
 
-    /// How long each cell of a group was busy so far.
-    pub fn busy(
-        &mut self,
-        now: Instant,
-        group: GroupId,
-        channel: &mut Ledger,
-    ) -> impl Iterator<Item = Span> {
-        let first = self.cell(group, 0).0 as usize;
-        let of_group = first..first + self.cells_per_group as usize;
-        self.cells.as_mut_slice()[of_group].iter_mut().map(move |ledger| {
-            ledger.settle_with(now, channel);
-            ledger.busy(true)
-        })
+    /// How long a cell was busy so far.
+    pub fn busy(&mut self, now: Instant, cell: CellId, channel: &mut Ledger) -> Span {
+        let ledger = &mut self.cells[cell];
+        ledger.settle_with(now, channel);
+        ledger.busy(true)
     }
 }
 

@@ -57,7 +57,7 @@ use host::{Command, Kind, Priority};
 use ledgers::Ledgers;
 use link::Link;
 use metrics::{Blame, Digest};
-use nand::{ChannelId, Geometry, GroupId, Timing, Units};
+use nand::{CellId, ChannelId, Geometry, GroupId, Timing, Units};
 use op::{OpId, Ops, Payloads};
 use queue::Group;
 use request::{Request, Requests};
@@ -219,7 +219,7 @@ impl Device {
     /// Where the configuration contradicts itself.
     pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
         let geometry = Geometry::from(&config.geometry);
-        let units = Units::new(&geometry, &config.concurrency, config.scheduler.group())
+        let units = Units::new(&geometry, &config.concurrency, config.scheduler.group(&geometry))
             .expect("checked units");
         let timing = Timing::new(&config.nand, &geometry);
         Self::assemble(config, geometry, timing, units, ftl)
@@ -635,12 +635,12 @@ impl Device {
     }
     /// How long each unit was busy so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
-        let mut busy = Vec::new();
-        for group in self.groups.ids() {
-            let channel = self.places[self.bins_of_group[group][0]].channel;
-            busy.extend(self.ledgers.busy(self.now, group, &mut self.channels[channel].ledger));
-        }
-        busy
+        let cells = self.units.cells();
+        let busy = |cell: CellId| {
+            let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
+            self.ledgers.busy(self.now, cell, channel)
+        };
+        (0..cells).map(CellId).map(busy).collect()
     }
     /// How long each channel was busy so far, by channel.
     pub fn channel_busy(&mut self) -> Vec<engine::Span> {

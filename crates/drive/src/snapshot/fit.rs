@@ -23,12 +23,12 @@ pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)
 }
 
 /// What says where data lies, by its path in the configuration.
-fn layout(drive: &DriveConfig) -> [(&'static str, Value); 17] {
+fn layout(drive: &DriveConfig) -> [(&'static str, Value); 18] {
     let DriveConfig { geometry, ftl, .. } = drive;
     let allocation = &ftl.allocation;
     let exported = ftl.exported_bytes(&nand::Geometry::from(geometry));
     // Without it: what one program command writes.
-    let row = u64::from(ftl.block_planes).saturating_mul(geometry.page_size.bytes());
+    let row = u64::from(ftl.block_planes).saturating_mul(nand::Geometry::from(geometry).page_bytes);
     let stripe = allocation.stripe.map_or(row.max(ftl.unit.bytes()), |size| size.bytes());
     let units = exported.map(|bytes| (bytes / u128::from(ftl.unit.bytes()).max(1)) as u64);
     [
@@ -38,6 +38,7 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 17] {
         ("drive.geometry.planes_per_die", geometry.planes_per_die.into()),
         ("drive.geometry.blocks_per_plane", geometry.blocks_per_plane.into()),
         ("drive.geometry.pages_per_block", geometry.pages_per_block.into()),
+        ("drive.geometry.gang", json!(geometry.gang)),
         ("drive.geometry.page_size", json!(geometry.page_size)),
         ("drive.ftl.unit", json!(ftl.unit)),
         ("drive.ftl.block_planes", ftl.block_planes.into()),

@@ -119,6 +119,17 @@ pub fn cases() -> Vec<Case> {
             .given(&two_of_each())
             .see("bins that one page comes to lie in", bins_of_one_page)
             .under([("plane", 1), ("die", 2), ("package", 4), ("channel", 8), ("drive", 16)]),
+        // Four channels, of which two are a gang.
+        case("drive.ftl.allocation.pool")
+            .given(&two_of_each())
+            .given(&[
+                set("geometry.channels", 4),
+                set("geometry.gang", "{ channels = 2, control = 'asynchronous' }"),
+                set("scheduler.rounds", "{ unit = 'gang' }"),
+                set("ftl.gc.preemptible", "false"),
+            ])
+            .see("bins that one page comes to lie in", bins_of_one_page)
+            .under([("channel", 8), ("gang", 16), ("drive", 32)]),
         // Two packages of two dies of two planes on a channel that does one thing at a time.
         case("drive.ftl.allocation.bin")
             .given(&two_of_each())
@@ -128,7 +139,7 @@ pub fn cases() -> Vec<Case> {
             ])
             .see("bins that one page comes to lie in", bins_of_one_page)
             .left_out(8)
-            .under([("plane", 8), ("die", 4), ("package", 2), ("channel", 1), ("drive", 1)]),
+            .under([("plane", 8), ("die", 4), ("package", 2), ("channel", 1)]),
         case("drive.ftl.allocation.stripe")
             .given(&[set("geometry.dies_per_package", 2), set("ftl.allocation.pool", "die")])
             .see("dies of six pages in turn", |scene| bins_in_turn(scene, 6))

@@ -18,6 +18,26 @@ fn planes() -> Vec<Override> {
     ]
 }
 
+/// Four dies with a channel each, and gangs of them.
+fn gangs(gang: &str) -> Vec<Override> {
+    vec![
+        set("geometry.channels", 4),
+        set("geometry.gang", gang),
+        set("ftl.allocation.pool", "gang"),
+        set("ftl.gc.preemptible", "false"),
+    ]
+}
+
+/// Die 0 is read from 0 to 125 us. When reads are answered that come at 10, of dies 1 and 2:
+/// pages take gangs in turn, and dies in them.
+fn reads_of_other_dies(scene: &Scene) -> [u64; 2] {
+    let mut bench = scene.bench();
+    bench.submit(0, Kind::Read, 0, PAGE);
+    let reads = [2, 1].map(|page| bench.submit(10 * US, Kind::Read, page * PAGE, PAGE));
+    bench.settle();
+    reads.map(|read| bench.done(read).finished / US)
+}
+
 /// A page is read from 0 to 125 us. When reads are answered that come at 10: of the next
 /// plane, of the next pair, of the next die, of the next package, in us.
 fn reads_beside_a_read(scene: &Scene) -> [u64; 4] {
@@ -66,6 +86,29 @@ pub fn cases() -> Vec<Case> {
                 ("package", [325, 425, 525, 225]),
                 ("channel", [250, 350, 450, 550]),
             ]),
+        // Four dies with a channel each, of which two are a gang. The read of the other one in it
+        // begins at 125 us with those of a gang, at once without.
+        case("drive.scheduler.rounds.unit")
+            .filled()
+            .given(&gangs("{ channels = 2, control = \"asynchronous\" }"))
+            .see("reads of two other dies, us", reads_of_other_dies)
+            .under([("channel", [10 + 125, 10 + 125]), ("gang", [125 + 125, 10 + 125])]),
+        case("drive.geometry.gang.channels")
+            .filled()
+            .given(&gangs("{ control = \"asynchronous\" }"))
+            .given(&[set("scheduler.rounds.unit", "gang")])
+            .see("reads of two other dies, us", reads_of_other_dies)
+            .under([("2", [125 + 125, 10 + 125]), ("4", [125 + 125, 125 + 125])]),
+        // As one, two channels carry both pages of 4 KiB of a page of 8 KiB at a time: a unit of
+        // 8 KiB crosses in 100 us, and in 200 each channel alone.
+        case("drive.geometry.gang.control")
+            .filled()
+            .given(&gangs("{ channels = 2 }"))
+            .given(&[set("scheduler.rounds.unit", "channel"), set("ftl.unit", "8 KiB")])
+            .see("a read of 8 KiB, us", |scene| {
+                scene.bench().alone(Kind::Read, 0, 2 * PAGE).latency() / US
+            })
+            .under([("asynchronous", 2 * 125), ("synchronous", 25 + 100)]),
         // The write ends at 300. A page is moved in 125 + 300 and a block erased in 1500: from
         // then on, or when the read has come.
         case("drive.scheduler.rounds.collect")

@@ -152,13 +152,12 @@ fn flash_and_firmware(
     let block_units = (pages - u64::from(summary_page)) * row / unit;
     let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
     // A bin is no larger than its pool, nor than any unit.
-    const POOLS: [(&str, usize); 5] =
-        [("plane", 0), ("die", 2), ("package", 3), ("channel", 4), ("drive", 5)];
-    let most = POOLS.iter().find(|(name, _)| *name == pool).expect("it is one of them").1;
+    const BINS: [(&str, usize); 4] = [("plane", 0), ("die", 2), ("package", 3), ("channel", 4)];
+    let most = BINS.iter().find(|(name, _)| *name == pool).map_or(4, |(_, level)| *level);
     let fits = |(_, level): &&(&str, usize)| {
-        *level == 0 || *level <= most.min(4) && planes_in[*level] <= *in_units.iter().min().unwrap()
+        *level == 0 || *level <= most && planes_in[*level] <= *in_units.iter().min().unwrap()
     };
-    let of_bins: Vec<_> = POOLS.iter().filter(fits).collect();
+    let of_bins: Vec<_> = BINS.iter().filter(fits).collect();
     let (bin, level) = **firmware.of(&of_bins.iter().collect::<Vec<_>>());
     let homes = (planes_in[level] / block_planes).max(1);
     let bins = channels * packages * dies * planes / block_planes / homes;
