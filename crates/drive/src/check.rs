@@ -167,6 +167,9 @@ fn check_flash(
     check_bins(drive, geometry, &layout, problems);
     rounds::check(drive, geometry, problems);
     check_wear(drive, problems);
+    if drive.ftl.gc.copy_back_most.is_some() && !drive.ftl.gc.copy_back {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false); choose copy_back = true, or leave this out");
+    }
     Some(layout)
 }
 

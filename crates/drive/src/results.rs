@@ -57,7 +57,7 @@ pub fn summary(
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
-        "collection": collection(measured),
+        "collection": collection(measured, checked.layout.units_per_block()),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": spread(&measured.unit_utilisation()),
@@ -139,13 +139,18 @@ fn flash(measured: &Measured) -> Value {
 
 /// Blocks that were collected, and how long that took from the choice of a block to the end of
 /// its erase.
-fn collection(measured: &Measured) -> Value {
+fn collection(measured: &Measured, units_per_block: u32) -> Value {
     let counters = measured.counters();
+    let tally = measured.tally();
+    let erased = tally.erases * u64::from(units_per_block);
+    let moved = tally.units[Source::Gc as usize] + tally.units[Source::Scrub as usize];
     let (blocks, took) = (counters.collections, counters.collecting.as_ns());
     json!({
         "blocks": blocks,
         "mean_ns": (blocks > 0).then(|| took as f64 / blocks as f64),
         "max_ns": (blocks > 0).then(|| counters.longest_collection.as_ns()),
+        // Superseded units of all that was erased [ATC08, 3.4].
+        "cleaning_efficiency": (erased > 0).then(|| 1.0 - moved as f64 / erased as f64),
     })
 }
 

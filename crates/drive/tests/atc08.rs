@@ -55,12 +55,13 @@ fn the_baseline_agrees_with_the_authors_simulator() {
 fn the_baseline_has_the_papers_capacity_and_durations() {
     let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\nreads = \"100 %\"\n\
                 [run]\nrequests = 1\n";
-    let (_, checked) =
+    let (experiment, checked) =
         load::load(text, "atc08.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(checked.geometry.physical_bytes(), 32 << 30);
     // One page of 64 holds no data.
     let exported = checked.layout.exported_bytes() as f64 / (32u64 << 30) as f64;
     assert!((exported - 0.85 * 63.0 / 64.0).abs() < 1e-6, "{exported}");
+    assert_eq!(checked.derived(&experiment)["organisation"]["pins"], 136, "[paper]");
     let page = checked.timing.transfer(4096);
     // 8 sectors of 512 + 16 B at 25 ns a byte.
     assert_eq!(page.as_ns(), 8 * 528 * 25);

@@ -125,6 +125,9 @@ pub struct Blocks {
     /// Rows of the block sensed since its last erase, by anybody; empty where nobody has
     /// ever asked.
     pub sensed: Column<BlockId, u32>,
+    /// How often in a row the data of each batch was copied back, by block and batch; empty
+    /// where nothing limits that.
+    pub copied: Vec<u8>,
     /// What interruptions of erases and programs have worn: extra ramps, and pulses that were
     /// asserted in vain; empty where nothing is interrupted.
     pub strain: Column<BlockId, [u32; 2]>,
@@ -141,6 +144,7 @@ impl Blocks {
             readers: Column::filled(0, count),
             state: Column::filled(BlockState::Free, count),
             sensed: Column::filled(0, 0),
+            copied: Vec::new(),
             strain: Column::filled([0; 2], 0),
         }
     }
@@ -153,6 +157,7 @@ impl Blocks {
     pub fn bytes(&self) -> usize {
         self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1)
             + self.sensed.len() * 4
+            + self.copied.len()
             + self.strain.len() * 8
     }
 }

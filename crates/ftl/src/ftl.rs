@@ -33,6 +33,8 @@ pub struct Ftl {
     pub(crate) victim: VictimPolicy,
     pub(crate) scrub: Option<ScrubChoice>,
     pub(crate) wear: Option<Wear>,
+    /// Times in a row that data may be copied back.
+    copies_most: Option<u8>,
     shared: bool,
     pub(crate) endurance: u32,
     pub(crate) grown_per_erase: f64,
@@ -56,6 +58,7 @@ impl Ftl {
             victim: config.gc.victim.clone(),
             scrub: None,
             wear: None,
+            copies_most: None,
             shared: config.allocation.streams == StreamSharing::Shared,
             endurance,
             grown_per_erase: config.bad_blocks.grown_per_erase.fraction(),
@@ -69,6 +72,7 @@ impl Ftl {
         ftl.format(factory);
         ftl.set_scrub(config);
         ftl.set_wear(config.wear);
+        ftl.limit_copies(config.gc.copy_back_most);
         ftl
     }
 
@@ -78,6 +82,33 @@ impl Ftl {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
         if self.scrub.is_some() && self.blocks.sensed.is_empty() {
             self.blocks.sensed = Column::filled(0, self.blocks.state.len());
+        }
+    }
+
+    /// Takes up how often data may be copied back in a row, which is counted from now on.
+    pub(crate) fn limit_copies(&mut self, most: Option<u8>) {
+        self.copies_most = most;
+        if most.is_some() && self.blocks.copied.is_empty() {
+            let batches = self.layout.blocks() as usize * self.layout.batches_per_block as usize;
+            self.blocks.copied = vec![0; batches];
+        }
+    }
+
+    fn copied_at(&self, at: Batch) -> usize {
+        at.block.0 as usize * self.layout.batches_per_block as usize + at.batch as usize
+    }
+    /// True where a batch may be copied back once more.
+    #[inline]
+    pub fn may_be_copied(&self, at: Batch) -> bool {
+        self.copies_most.is_none_or(|most| self.blocks.copied[self.copied_at(at)] < most)
+    }
+    /// A batch was written at `to`: as a copy back of `from`, or with corrected or new data.
+    #[inline]
+    pub fn note_copied(&mut self, from: Option<Batch>, to: Batch) {
+        if !self.blocks.copied.is_empty() {
+            let count = from.map_or(0, |from| self.blocks.copied[self.copied_at(from)] + 1);
+            let to = self.copied_at(to);
+            self.blocks.copied[to] = count;
         }
     }
 

@@ -30,6 +30,9 @@ pub struct Rest {
     /// Whether the wear of interruptions is counted.
     #[serde(default)]
     strained: bool,
+    /// Whether copies back in a row are counted.
+    #[serde(default)]
+    copied: bool,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
     bins: Vec<RestOfBin>,
@@ -68,6 +71,7 @@ impl Ftl {
         self.victim = config.gc.victim.clone();
         self.set_scrub(config);
         self.set_wear(config.wear);
+        self.limit_copies(config.gc.copy_back_most);
         self.endurance = endurance;
         self.grown_per_erase = config.bad_blocks.grown_per_erase.fraction();
         if self.free_order != config.allocation.free_block {
@@ -145,6 +149,9 @@ impl Ftl {
         if !blocks.strain.is_empty() {
             each("blocks.strain", bytemuck::cast_slice(blocks.strain.as_slice()))?;
         }
+        if !blocks.copied.is_empty() {
+            each("blocks.copied", &blocks.copied)?;
+        }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
@@ -173,6 +180,7 @@ impl Ftl {
             mapped: self.mapped,
             sensed: !self.blocks.sensed.is_empty(),
             strained: !self.blocks.strain.is_empty(),
+            copied: !self.blocks.copied.is_empty(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
@@ -215,6 +223,12 @@ impl Ftl {
         each("blocks.sensed", bytemuck::cast_slice_mut(self.blocks.sensed.as_mut_slice()))?;
         if rest.strained {
             each("blocks.strain", bytemuck::cast_slice_mut(self.blocks.strain.as_mut_slice()))?;
+        }
+        self.blocks.copied = Vec::new();
+        if rest.copied {
+            let batches = self.layout.blocks() as usize * self.layout.batches_per_block as usize;
+            self.blocks.copied = vec![0; batches];
+            each("blocks.copied", &mut self.blocks.copied)?;
         }
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         let mut pairs = vec![0u64; 2 * free];

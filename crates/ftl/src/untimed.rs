@@ -140,6 +140,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
         }
     }
     ftl.count_mapped(fresh);
+    ftl.note_copied(None, at);
     ftl.tally.units[source as usize] += u64::from(count);
     ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
     ftl.finish(at);
@@ -225,6 +226,7 @@ impl Move {
         ftl.tally.units[Source::Padding as usize] +=
             u64::from(ftl.layout.units_per_batch - self.filled);
         self.filled = 0;
+        ftl.note_copied(None, at);
         ftl.finish(at);
     }
 }

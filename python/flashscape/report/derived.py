@@ -57,6 +57,7 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
         ("blocks a bin", f"{organisation['blocks_per_bin']:,}"),
         ("block", units.size(organisation["block_bytes"])),
         ("one program command writes", units.size(organisation["program_bytes"])),
+        ("pins from controller to flash", f"{organisation['pins']:,}"),
     ]
 
 

@@ -3,6 +3,7 @@
 use super::Checked;
 use crate::experiment::Experiment;
 use engine::Span;
+use nand::{GangControl, GeometryConfig};
 use serde_json::{Value, json};
 
 impl Checked {
@@ -30,6 +31,7 @@ impl Checked {
                 "block_bytes": u64::from(layout.units_per_block()) * layout.unit_bytes,
                 "pools": layout.pool_count(),
                 "program_bytes": layout.row_bytes(),
+                "pins": pins(&experiment.drive.geometry),
             },
             "gc_free_blocks_per_bin": { "urgent": urgent, "soft": soft, "stop": stop },
             "durations_ns": self.durations(),
@@ -94,4 +96,15 @@ impl Checked {
             "link_bytes_per_second": experiment.drive.link.rate.map(|rate| rate.bytes_per_second()),
         })
     }
+}
+
+/// Pins between the controller and the flash: eight data lines a channel; five for control (CLE,
+/// ALE, WE, RE, WP) a channel, or a gang that shares them; a chip enable and a ready/busy line a
+/// die, which a synchronous gang shares, too. The packages of [ATC08] have 17 each so.
+fn pins(geometry: &GeometryConfig) -> u32 {
+    let gangs = geometry.gang.map_or(geometry.channels, |gang| geometry.channels / gang.channels);
+    let is_one = |gang: nand::GangConfig| gang.control == GangControl::Synchronous;
+    let apart = if geometry.gang.is_some_and(is_one) { gangs } else { geometry.channels };
+    let dies = geometry.packages_per_channel * geometry.dies_per_package;
+    8 * geometry.channels + 5 * gangs + 2 * dies * apart
 }

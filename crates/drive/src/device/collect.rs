@@ -410,6 +410,7 @@ impl Device {
         let (reader, writer) = (self.reader_of(bin), self.writer_of(bin));
         let copies_back = self.gc_config.copy_back
             && live == self.ftl.layout.whole_batch()
+            && self.ftl.may_be_copied(at)
             && self.may_copy_back(bin, at);
         let layout = &self.ftl.layout;
         let job = &mut self.jobs[bin];
@@ -514,6 +515,7 @@ impl Device {
         let at = self.ops[op].at();
         let first = self.ftl.layout.first_unit(at.block, at.batch);
         let count = self.payloads.count(payload);
+        self.ftl.note_copied(None, at);
         for slot in 0..count {
             let [lpn, from] = self.payloads.slot(payload, slot);
             self.commit_move(Lpn(lpn), Pun(from), Pun(first.0 + slot));
@@ -533,6 +535,8 @@ impl Device {
             let (from, to) = (first(from), first(at));
             (0..count).for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
         }
+        let is_copy = self.ops[op].kind == OpKind::CopyBack;
+        self.ftl.note_copied(is_copy.then_some(from), at);
         self.ftl.commit_batch_move(from, at);
         if self.ftl.end_reads(from.block, count) {
             self.erase_if_ready(from.block);

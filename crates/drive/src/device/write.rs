@@ -742,6 +742,7 @@ impl Device {
             let entry = EntryId(self.payloads.slot(payload, slot)[0]);
             self.entry_on_flash(op, entry, Pun(first.0 + slot));
         }
+        self.ftl.note_copied(None, at);
         let tally = &mut self.ftl.tally;
         tally.units[Source::Host as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);

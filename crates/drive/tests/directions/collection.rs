@@ -288,6 +288,22 @@ fn sharing_cases() -> Vec<Case> {
                 [(bench.settle() - start) / US, carried.as_ns() / US]
             })
             .under([("false", [300 + 425 + 1_500, 300]), ("true", [300 + 225 + 1_500, 100])]),
+        // In turn the oldest block is collected, and only page 3 moves, again and again.
+        of_collection("drive.ftl.gc.copy_back_most", &[])
+            .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.victim", "fifo")])
+            .see("of twelve moves those through the controller", |scene| {
+                let mut bench = scene.bench();
+                let copies = |bench: &Bench| {
+                    bench.device.counters().commands(OpKind::CopyBack, Holder::GcProgram)
+                };
+                let mut numbers = (0..3).cycle().take(1_000);
+                while copies(&bench) + reads_begun(&bench) < 12 {
+                    overwrite(&mut bench, numbers.next());
+                }
+                reads_begun(&bench)
+            })
+            .left_out(0)
+            .under([("1", 6), ("2", 4), ("3", 3)]),
         // Two live pages, from 300 us on. One by one: read until 425, written until 725.
         // Two at a time: read until 425 and 550. In the end it is the same time.
         of_collection("drive.ftl.gc.window", &[])
