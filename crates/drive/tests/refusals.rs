@@ -895,3 +895,85 @@ fn erases_that_never_wait_for_each_other_are_not_batched() {
         load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
     }
 }
+
+#[test]
+fn what_cannot_go_in_rounds_is_refused() {
+    let bypass = "bypass = \"batch\"";
+    let rounds = "rounds = { unit = \"package\" }";
+    let preemptible = ("preemptible = true", "preemptible = false");
+    let with = |more: &str, replaced: &[(&str, &str)]| {
+        let scheduler = format!("{bypass}\n{rounds}\n{more}");
+        file(&[&[(bypass, scheduler.as_str())], replaced].concat())
+    };
+    let sound = with("", &[preemptible]);
+    load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    let text = with("", &[]);
+    let path = "drive.ftl.gc.preemptible";
+    expect(&text, &problems(&text), path, "preemptible", &["choose preemptible = false"]);
+    let text = with("", &[preemptible, ("pacing = \"none\"", "pacing = \"proportional\"")]);
+    expect(&text, &problems(&text), "drive.ftl.gc.pacing", "pacing", &["pacing = \"none\""]);
+    let idle = ("window = 1", "window = 1\nidle_gap = \"1 ms\"");
+    let text = with("", &[preemptible, idle]);
+    expect(&text, &problems(&text), "drive.ftl.gc.idle_gap", "idle_gap", &["leave rounds out"]);
+    let text = with("suspension = \"i-es\"", &[preemptible]);
+    let path = "drive.scheduler.suspension";
+    expect(&text, &problems(&text), path, "i-es", &["leave rounds out"]);
+    let small = "rounds = { unit = \"plane\" }";
+    let planes = ("planes_per_die = 1", "planes_per_die = 2");
+    let text = with("", &[preemptible, planes]).replace(rounds, small);
+    let path = "drive.scheduler.rounds.unit";
+    expect(&text, &problems(&text), path, small, &["is larger than what has rounds"]);
+    let text = sound.replace(rounds, "rounds = { unit = \"gang\" }");
+    expect(&text, &problems(&text), path, "rounds = {", &["there is no gang"]);
+}
+
+#[test]
+fn bins_summaries_and_gangs_that_cannot_be_are_refused() {
+    let pool = "pool = \"drive\"";
+    let planes = ("planes_per_die = 1", "planes_per_die = 2");
+    let text = file(&[(pool, "pool = \"plane\"\nbin = \"die\""), planes]);
+    let path = "drive.ftl.allocation.bin";
+    expect(&text, &problems(&text), path, "bin = \"die\"", &["not larger than its pool"]);
+    let bin = (pool, "pool = \"drive\"\nbin = \"die\"");
+    let text = file(&[bin, planes, ("read = \"die\"", "read = \"plane\"")]);
+    let path = "drive.concurrency.read";
+    expect(&text, &problems(&text), path, "read = \"plane\"", &["has 2 planes", "only 1"]);
+    let unit = "unit = \"4 KiB\"";
+    let text = file(&[(unit, "unit = \"8 KiB\"\nsummary_page = true")]);
+    let path = "drive.ftl.summary_page";
+    expect(&text, &problems(&text), path, "summary_page", &["2 rows", "leave summary_page out"]);
+    let channels = "channels = 1";
+    let with_gang = |gang: &str| file(&[(channels, &format!("channels = 4\ngang = {gang}"))]);
+    let text = with_gang("{ channels = 3, control = \"synchronous\" }");
+    let path = "drive.geometry.gang.channels";
+    expect(&text, &problems(&text), path, "gang = {", &["3 does not divide the 4"]);
+    let text = with_gang("{ channels = 2, control = \"asynchronous\" }");
+    let path = "drive.geometry.gang";
+    expect(&text, &problems(&text), path, "gang = {", &["nothing refers"]);
+}
+
+#[test]
+fn wear_leveling_and_runs_without_time_that_mean_nothing_are_refused() {
+    let unit = "unit = \"4 KiB\"";
+    let with_wear = |wear: &str, endurance: u32| {
+        let ftl = format!("{unit}\nwear = {{ {wear} }}");
+        let endures = format!("endurance = {endurance}");
+        file(&[(unit, &ftl), ("endurance = 0", &endures)])
+    };
+    let path = "drive.ftl.wear";
+    let text = with_wear("retirement_age = \"85 %\"", 0);
+    expect(&text, &problems(&text), path, "wear = {", &["never wear out"]);
+    let text = with_wear("rate_window = \"10 %\"", 50);
+    expect(&text, &problems(&text), path, "wear = {", &["neither"]);
+    let text = with_wear("age_variance = \"20 %\", rate_window = \"81 %\"", 50);
+    let path = "drive.ftl.wear.rate_window";
+    expect(&text, &problems(&text), path, "wear = {", &["at most 80"]);
+    let sound = with_wear("age_variance = \"20 %\", rate_window = \"80 %\"", 50);
+    load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+
+    let text = file(&[("requests = 100", "requests = 100\nuntimed = true\naudit = true")]);
+    expect(&text, &problems(&text), "run.audit", "audit = true", &["leave untimed out"]);
+    let limit = ("copy_back = false", "copy_back = false\ncopy_back_most = 3");
+    let path = "drive.ftl.gc.copy_back_most";
+    refuse(limit.0, limit.1, path, "copy_back_most", &["nothing is copied back"]);
+}
