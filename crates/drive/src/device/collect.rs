@@ -247,7 +247,9 @@ impl Device {
             return false;
         }
         let Some(cold) = self.ftl.pick_cold(bin) else {
+            // The worn block is free after all.
             self.unreserve(bin);
+            self.unpark(bin);
             return self.next_victim(bin);
         };
         let now = self.now;
