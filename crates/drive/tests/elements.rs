@@ -9,10 +9,13 @@ use drive::{Run, load};
 use engine::{Instant, Streams};
 use floor::elements::{Mapping, Pool, Request, Rules, Served, serve};
 use host::{Issue, Kind, Source};
+use std::io::Write;
 
 /// What is compared.
 #[derive(Clone, Copy)]
 struct Setup {
+    elements: u64,
+    blocks_per_plane: u64,
     /// Each plane has an open block. Without, there is one an element, and pages that move
     /// to another plane cross the channel.
     copy_back: bool,
@@ -29,6 +32,8 @@ struct Setup {
 }
 
 const BASE: Setup = Setup {
+    elements: 4,
+    blocks_per_plane: 128,
     copy_back: true,
     parallel_units: 1,
     reserve_percent: 15,
@@ -41,17 +46,15 @@ const BASE: Setup = Setup {
     requests: 120_000,
 };
 
-const ELEMENTS: u64 = 4;
 const PLANES: u64 = 8;
-const BLOCKS: u64 = 128;
 const PAGES: u64 = 64;
 
 impl Setup {
     fn rules(&self) -> Rules {
         Rules {
-            elements: ELEMENTS as u32,
+            elements: self.elements as u32,
             planes: PLANES as u32,
-            blocks_per_plane: BLOCKS as u32,
+            blocks_per_plane: self.blocks_per_plane as u32,
             pages_per_block: PAGES as u32,
             reserve_percent: self.reserve_percent,
             min_free_percent: self.min_free_percent,
@@ -69,17 +72,18 @@ impl Setup {
         }
     }
 
-    /// The experiment, as text.
-    fn text(&self) -> String {
-        let reserved = BLOCKS * u64::from(self.reserve_percent) / 100;
-        let exported = ELEMENTS * PLANES * (BLOCKS - reserved) * (PAGES - 1) * 4096;
+    /// The experiment under a workload, as text.
+    fn text(&self, workload: &str) -> String {
+        let (elements, blocks) = (self.elements, self.blocks_per_plane);
+        let reserved = blocks * u64::from(self.reserve_percent) / 100;
+        let exported = elements * PLANES * (blocks - reserved) * (PAGES - 1) * 4096;
         let unit = match self.parallel_units {
             1 => "package",
             2 => "die",
             _ => "plane-pair",
         };
-        let per_plane = BLOCKS * u64::from(self.min_free_percent) / 100;
-        let per_element = PLANES * BLOCKS * u64::from(self.min_free_percent) / 100;
+        let per_plane = blocks * u64::from(self.min_free_percent) / 100;
+        let per_element = PLANES * blocks * u64::from(self.min_free_percent) / 100;
         let (bin, low, stop) = match self.copy_back {
             true => ("plane", per_plane, per_plane),
             false => ("package", per_element, per_element + 1),
@@ -88,39 +92,53 @@ impl Setup {
         let collect = self.collect;
         format!(
             "[drive]\npreset = \"atc08\"\n\
-             geometry = {{ channels = {ELEMENTS}, blocks_per_plane = {BLOCKS} }}\n\
+             geometry = {{ channels = {elements}, blocks_per_plane = {blocks} }}\n\
              concurrency = {{ read = \"{unit}\", program = \"{unit}\", erase = \"{unit}\" }}\n\
              scheduler = {{ rounds = {{ unit = \"package\", collect = \"{collect}\" }} }}\n\
              [drive.ftl]\nover_provisioning = {{ exported = \"{exported} B\" }}\n\
              allocation = {{ pool = \"{pool}\", bin = \"{bin}\" }}\n\
              gc = {{ soft = \"{low} blocks\", urgent = \"{low} blocks\", stop = \"{stop} blocks\" }}\n\
              [precondition]\nfill = \"sequential\"\n\
-             [[workload]]\nname = \"host\"\nreads = \"{} %\"\nsize = {{ mean = \"4 KiB\" }}\n\
-             addresses = {{ pattern = \"{}\" }}\n\
-             arrivals = {{ process = \"uniform\", rate = \"{} /s\" }}\n\
-             [run]\nrequests = {}\n",
+             [[workload]]\nname = \"host\"\n{workload}\n"
+        )
+    }
+
+    /// A workload of requests of some 1.6 pages at uniform gaps.
+    fn synthetic(&self) -> String {
+        format!(
+            "reads = \"{} %\"\nsize = {{ mean = \"4 KiB\" }}\naddresses = {{ pattern = \"{}\" }}\n\
+             arrivals = {{ process = \"uniform\", rate = \"{} /s\" }}\n[run]\nrequests = {}",
             self.reads, self.pattern, self.rate, self.requests
         )
     }
 
     /// The run, and the naive model under its requests.
-    fn run(&self) -> (Run, Served) {
-        let (experiment, _) = load::load(&self.text(), "elements.toml", &[])
+    fn run(&self, workload: &str) -> (Run, Served) {
+        let (experiment, _) = load::load(&self.text(workload), "elements.toml", &[])
             .unwrap_or_else(|problems| panic!("{problems}"));
         let run = run_fast(&experiment);
         let capacity = run.device().ftl().layout.exported_bytes();
-        let workload = experiment.workload[0].expand(None).remove(0);
-        let mut source = Source::build(&workload, capacity, Streams::new(experiment.seed))
-            .unwrap_or_else(|error| panic!("{error}"));
+        let workload = &experiment.workload[0];
+        let survey = workload.survey().unwrap_or_else(|error| panic!("{error}"));
+        let mut source = Source::build_surveyed(
+            &workload.expand(survey.as_ref()).remove(0),
+            survey.as_ref(),
+            capacity,
+            Streams::new(experiment.seed),
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
         let mut requests = Vec::new();
-        for _ in 0..self.requests {
-            let drawn = source.next().expect("no trace").expect("it never ends");
+        while requests.len() < run.issued() as usize {
+            let Some(drawn) = source.next().unwrap_or_else(|error| panic!("{error}")) else {
+                break;
+            };
             let Issue::At(at) = drawn.issue else { panic!("an open loop has moments") };
             let command = drawn.command;
+            let first_page = command.offset / 4096;
             requests.push(Request {
                 at_ns: (Instant::START + at).as_ns(),
-                first_page: command.offset / 4096,
-                pages: (command.bytes / 4096) as u32,
+                first_page,
+                pages: (command.end().div_ceil(4096) - first_page) as u32,
                 is_read: command.kind == Kind::Read,
             });
         }
@@ -130,9 +148,18 @@ impl Setup {
 }
 
 fn compare(what: &str, setups: &[(&str, Setup)], tolerance: f64) {
+    let cases = setups.iter().map(|(name, setup)| (*name, *setup, setup.synthetic()));
+    compare_under(what, cases, tolerance);
+}
+
+fn compare_under<'a>(
+    what: &str,
+    cases: impl Iterator<Item = (&'a str, Setup, String)>,
+    tolerance: f64,
+) {
     let mut table = Table::new(what, tolerance);
-    for (name, setup) in setups {
-        let (run, served) = setup.run();
+    for (name, setup, workload) in cases {
+        let (run, served) = setup.run(&workload);
         let mean =
             served.latencies_ns.iter().sum::<u64>() as f64 / served.latencies_ns.len() as f64;
         let tally = run.measured().tally();
@@ -184,4 +211,26 @@ fn with_cleaning_rounds_take_as_long() {
         ],
         0.05,
     );
+}
+
+#[test]
+fn real_traces_take_as_long() {
+    let whole = Setup { elements: 8, blocks_per_plane: 2048, ..BASE };
+    let trace = |name: &str| {
+        let path = format!("{}/../../../shared/traces/{name}", env!("CARGO_MANIFEST_DIR"));
+        if !std::path::Path::new(&path).exists() {
+            let notice = format!("skipped: {path} is absent\n");
+            std::io::stderr().write_all(notice.as_bytes()).expect("there is a standard error");
+            return None;
+        }
+        Some(format!("trace = {{ file = \"{path}\", format = \"disksim\" }}"))
+    };
+    let cases = [
+        ("IOzone", whole, "iozone-100k.trace"),
+        ("IOzone, 4 units", Setup { parallel_units: 4, ..whole }, "iozone-100k.trace"),
+        ("Postmark", whole, "postmark.trace"),
+    ];
+    let found =
+        cases.into_iter().filter_map(|(name, setup, file)| Some((name, setup, trace(file)?)));
+    compare_under("mean response in ms", found, 0.1);
 }

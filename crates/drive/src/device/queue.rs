@@ -397,6 +397,26 @@ impl Group {
         oldest
     }
 
+    /// The oldest operation of hosts that waits, where there is one cell: their classes
+    /// are in order.
+    pub fn oldest_of_hosts(&self, ops: &Ops) -> Option<OpId> {
+        let classes =
+            self.classes & (HOST_READS | 1 << Class::Fetch as u32 | 1 << Class::Write as u32);
+        let lanes = self.lists.len() / CLASSES;
+        bits(classes)
+            .filter_map(|class| self.lists[class * lanes].head())
+            .min_by_key(|id| ops[*id].seq)
+    }
+
+    /// Operations of collection that wait, by class and then lane by lane in order.
+    pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = self.classes & (SOFT | HELD | 1 << Class::Urgent as u32);
+        bits(classes)
+            .flat_map(move |class| &self.lists[class * lanes..][..lanes])
+            .flat_map(|list| list.iter(ops))
+    }
+
     /// All that waits, by class and then lane by lane in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
         self.lists.iter().flat_map(|list| list.iter(ops))

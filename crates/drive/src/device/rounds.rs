@@ -25,8 +25,8 @@ pub struct Rounds {
 /// The rounds of a group.
 #[derive(Clone, Default)]
 struct Round {
-    /// Operations asked for before this one belong to the batch.
-    until: u64,
+    /// What is left of the batch, in the order of asking. It stands in the queue, too.
+    batch: Vec<OpId>,
     /// True while the group collects, and while its bins choose victims for that.
     collects: bool,
     chooses: bool,
@@ -95,7 +95,7 @@ impl Device {
             if is_kept {
                 return;
             }
-            if !self.batch_goes_on(group) && self.begin_collection(group) {
+            if self.round(group).batch.is_empty() && self.begin_collection(group) {
                 continue;
             }
             if !self.start_round(group) {
@@ -104,47 +104,35 @@ impl Device {
         }
     }
 
-    /// Operations of hosts that wait, in the order of asking.
-    fn waiting_in_order(&self, group: GroupId) -> Vec<OpId> {
-        let waiting = self.groups[group].waiting(&self.ops);
-        let mut all: Vec<OpId> = waiting.filter(|id| !self.ops[*id].is_collection()).collect();
-        all.sort_unstable_by_key(|id| self.ops[*id].seq);
-        all
-    }
-
-    /// True while something of the present batch waits.
-    fn batch_goes_on(&mut self, group: GroupId) -> bool {
-        let until = self.round(group).until;
-        let ops = &self.ops;
-        self.groups[group].waiting(ops).any(|id| ops[id].seq < until && !ops[id].is_collection())
-    }
-
     // ---- operations of hosts ---------------------------------------------------------
 
     /// Begins one operation on each unit for which one of the batch waits, all reads or all
     /// programs; returns false where nothing waits.
     fn start_round(&mut self, group: GroupId) -> bool {
-        let waiting = self.waiting_in_order(group);
-        if waiting.is_empty() {
+        if self.round(group).batch.is_empty() {
+            self.begin_batch(group);
+        }
+        let mut batch = std::mem::take(&mut self.round(group).batch);
+        if batch.is_empty() {
             return false;
         }
-        if !self.batch_goes_on(group) {
-            self.round(group).until = self.end_of_batch(&waiting);
-            self.place_writes(group, &waiting);
-        }
-        let until = self.round(group).until;
-        let in_batch = || waiting.iter().copied().filter(|id| self.ops[*id].seq < until);
         let is_read = |id: &OpId| self.ops[*id].kind == OpKind::Read;
-        let reads = in_batch().any(|id| is_read(&id));
+        let reads = batch.iter().any(is_read);
         let mut taken = 0;
         let mut chosen = Vec::new();
-        for id in in_batch().filter(|id| is_read(id) == reads) {
-            // An older one that waits for some of the same cells goes before it.
-            if self.ops[id].cells & taken == 0 {
-                chosen.push(id);
+        batch.retain(|id| {
+            let cells = self.ops[*id].cells;
+            let is_next = is_read(id) == reads && cells & taken == 0;
+            if is_next {
+                chosen.push(*id);
             }
-            taken |= self.ops[id].cells;
-        }
+            if is_read(id) == reads {
+                // An older one that waits for some of the same cells goes before others.
+                taken |= cells;
+            }
+            !is_next
+        });
+        self.round(group).batch = batch;
         // Units come in the order of their numbers.
         chosen.sort_by_key(|id| self.ops[*id].cells.trailing_zeros());
         for id in chosen {
@@ -154,37 +142,42 @@ impl Device {
         true
     }
 
-    /// A batch begins: where its writes go is chosen now, as space is by now.
-    fn place_writes(&mut self, group: GroupId, waiting: &[OpId]) {
-        let until = self.round(group).until;
+    /// What waits of hosts becomes the batch: where one unit is all there is the oldest
+    /// operation, else all, but no more of a kind than a batch holds. Where its writes go is
+    /// chosen now, as space is by now.
+    fn begin_batch(&mut self, group: GroupId) {
+        let batch = match self.all_cells {
+            1 => self.groups[group].oldest_of_hosts(&self.ops).into_iter().collect(),
+            _ => self.several(group),
+        };
         let mut turn = self.round(group).writes_to;
-        for id in waiting.iter().copied() {
-            let op = &self.ops[id];
-            if op.seq < until && matches!(op.owner, Owner::Flush(_)) {
+        for id in batch.iter().copied() {
+            if matches!(self.ops[id].owner, Owner::Flush(_)) {
                 self.groups[group].take_out(&mut self.ops, id);
                 self.end_wait(id);
                 self.choose_again(id, &mut turn);
                 self.begin_wait(id);
-                self.groups[group].push_back(&mut self.ops, id);
+                self.groups[group].push_front(&mut self.ops, id);
             }
         }
-        self.round(group).writes_to = turn;
+        let round = self.round(group);
+        (round.batch, round.writes_to) = (batch, turn);
     }
 
-    /// The end of a batch that begins with what waits: where one unit is all there is, one
-    /// operation; else all, but no more of a kind than a batch holds.
-    fn end_of_batch(&self, waiting: &[OpId]) -> u64 {
+    /// The oldest operations of hosts that wait, in order.
+    fn several(&self, group: GroupId) -> Vec<OpId> {
+        let waiting = self.groups[group].waiting(&self.ops);
+        let mut all: Vec<OpId> = waiting.filter(|id| !self.ops[*id].is_collection()).collect();
+        all.sort_unstable_by_key(|id| self.ops[*id].seq);
         let rounds = self.rounds.as_ref().expect("operations go in rounds");
-        let most = if self.all_cells == 1 { 1 } else { rounds.config.most };
         let mut counts = [0; 2];
-        for id in waiting {
+        let end = all.iter().position(|id| {
             let count = &mut counts[usize::from(self.ops[*id].kind == OpKind::Read)];
             *count += 1;
-            if *count == most {
-                return self.ops[*id].seq + 1;
-            }
-        }
-        self.next_seq
+            *count == rounds.config.most
+        });
+        all.truncate(end.map_or(all.len(), |end| end + 1));
+        all
     }
 
     /// Starts an operation on idle cells, or has it wait for its channel or for space.
@@ -207,7 +200,7 @@ impl Device {
 
     /// Begins to collect where that is due; returns whether anything is to be done for it.
     fn begin_collection(&mut self, group: GroupId) -> bool {
-        let waits = self.groups[group].waiting(&self.ops).any(|id| self.ops[id].is_collection());
+        let waits = self.groups[group].collections(&self.ops).next().is_some();
         if self.collects_now(group) {
             self.round(group).collects = true;
             self.round(group).chooses = true;
@@ -265,8 +258,7 @@ impl Device {
 
     /// Starts what waits of collections and finds its cells idle.
     fn start_collection(&mut self, group: GroupId) {
-        let waiting = self.groups[group].waiting(&self.ops);
-        let mut all: Vec<OpId> = waiting.filter(|id| self.ops[*id].is_collection()).collect();
+        let mut all: Vec<OpId> = self.groups[group].collections(&self.ops).collect();
         all.sort_unstable_by_key(|id| self.ops[*id].seq);
         for id in all {
             let state = &self.groups[group];
