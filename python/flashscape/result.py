@@ -210,12 +210,12 @@ class Result:
         return total
 
     def groups(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Initiator, kind and figures of everything that was asked at least once."""
+        """Initiator, kind and figures of everything that was asked at least once, with time."""
         return [
             (initiator["name"], kind, initiator[kind])
             for initiator in self.summary["initiators"]
             for kind in KINDS
-            if initiator[kind]["requests"]
+            if initiator[kind]["requests"] and initiator[kind]["latency_ns"]["max"] is not None
         ]
 
     def steadiness(self) -> list[tuple[str, dict[str, Any]]]:

@@ -325,6 +325,14 @@ fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
+/// True where a run without time ends at last as its drive is worn out.
+fn wears_out(experiment: &Experiment) -> bool {
+    let writes = |workload: &WorkloadConfig| host_kinds(workload)[Kind::Write.index()];
+    experiment.run.untimed
+        && experiment.drive.nand.endurance > 0
+        && experiment.workload.iter().any(writes)
+}
+
 /// What a run without time has no moment for.
 fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     let run = &experiment.run;
@@ -511,6 +519,9 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
             || workload.stop.as_ref().is_some_and(|stop| {
                 stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some()
             });
+        if wears_out(experiment) {
+            continue;
+        }
         if !ends && !stops {
             problems.push(
                 path,

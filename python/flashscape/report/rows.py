@@ -125,6 +125,11 @@ def causes(result: Result) -> Rows:
     return Rows("Where the time went, in the mean", ("initiator", "kind", "causes"), rows, 3)
 
 
+def untimed(result: Result) -> bool:
+    """Whether the run took no simulated time."""
+    return bool(result.summary["config"]["run"].get("untimed", False))
+
+
 def drive(result: Result) -> Rows:
     """What the run cost the drive."""
     summary = result.summary
@@ -133,6 +138,10 @@ def drive(result: Result) -> Rows:
         ("precondition", _precondition(summary["precondition"])),
         ("write amplification", _amplification(summary["write_amplification"])),
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
+    ]
+    if untimed(result):
+        return Rows("Drive", ("figure", "value"), rows, 2)
+    rows += [
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
         ("requests under way", f"{summary['mean_outstanding']:.2f} in the mean"),
@@ -197,7 +206,8 @@ def _behind(row: Difference) -> str:
 
 def everything(result: Result) -> list[Rows]:
     """Every table of a summary."""
-    parts = [tenants(result), requests(result), latencies(result), causes(result), drive(result)]
+    timed = [] if untimed(result) else [latencies(result), causes(result)]
+    parts = [tenants(result), requests(result), *timed, drive(result)]
     return [part for part in parts if part.rows]
 
 
