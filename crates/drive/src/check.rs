@@ -4,6 +4,7 @@
 mod derived;
 mod durations;
 mod memory;
+mod recovery;
 mod rounds;
 mod space;
 mod suspension;
@@ -61,6 +62,7 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_buffer(drive, layout.as_ref(), &mut problems);
     check_without_effect(experiment, &mut problems);
     check_record(experiment, &mut problems);
+    recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
     suspension::check_backlog(drive, &layout, &mut problems);

@@ -8,6 +8,7 @@ use crate::factory::FactoryBlocks;
 use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
 use crate::map::Map;
+use crate::persist::Persist;
 use crate::scrub::{ScrubChoice, Written};
 use engine::{Column, Streams};
 
@@ -39,6 +40,8 @@ pub struct Ftl {
     pub(crate) mapped: u32,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
+    /// What recovery from power cuts takes, where that is kept.
+    pub(crate) persist: Option<Box<Persist>>,
 }
 
 impl Ftl {
@@ -60,6 +63,7 @@ impl Ftl {
             mapped: 0,
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
+            persist: None,
             layout,
         };
         let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
@@ -224,7 +228,7 @@ impl Ftl {
     }
     /// Bytes of memory that the firmware's state takes once all of it is in use.
     pub fn bytes(&self) -> usize {
-        self.map.bytes() + self.blocks.bytes()
+        self.map.bytes() + self.blocks.bytes() + self.persist.as_ref().map_or(0, |of| of.bytes())
     }
 
     /// Counts units that were mapped for the first time.
@@ -325,16 +329,32 @@ impl Ftl {
         self.map.note(pun, lpn);
     }
 
+    /// A place is written with a copy of what `from` holds.
+    #[inline]
+    pub fn note_copy(&mut self, from: Pun, to: Pun, lpn: Lpn) {
+        self.map.note(to, lpn);
+        self.map.copy_version(from, to);
+    }
+
     /// A host write of `lpn` to `pun` is on flash: it becomes the current data.
     #[inline]
     pub fn commit_write(&mut self, lpn: Lpn, pun: Pun) {
         match self.map.point(lpn, pun) {
             Some(old) => self.invalidate(old),
-            None => self.mapped += 1,
+            None => self.map_fresh(lpn),
         }
         self.map.set_live(pun, 1);
         let block = self.layout.block(pun);
         self.blocks.standing[block] += 1;
+    }
+
+    /// A unit without data has some.
+    #[inline]
+    fn map_fresh(&mut self, lpn: Lpn) {
+        self.mapped += 1;
+        if let Some(persist) = &mut self.persist {
+            persist.note_fresh(lpn);
+        }
     }
 
     /// A copy of `from` is on flash at `to`. It becomes the current data only if
@@ -363,6 +383,7 @@ impl Ftl {
             let (pun, new) = (Pun(first.0 + slot), Pun(first_to.0 + slot));
             let lpn = self.map.holds(pun);
             self.map.note(new, lpn);
+            self.map.copy_version(pun, new);
             if self.map.lookup(lpn) == Some(pun) {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;
@@ -390,6 +411,9 @@ impl Ftl {
     /// Forgets a logical unit (trim); returns whether it held data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> bool {
+        if let Some(persist) = &mut self.persist {
+            persist.note_trim(lpn);
+        }
         let Some(old) = self.map.unmap(lpn) else { return false };
         self.invalidate(old);
         self.mapped -= 1;
@@ -414,6 +438,9 @@ impl Ftl {
         self.blocks.state[block] = BlockState::Closed;
         self.blocks.standing[block] &= !BARRED;
         self.blocks.closed_at[block] = self.tally.units[Source::Host as usize];
+        if let Some(persist) = &mut self.persist {
+            persist.note_change(block);
+        }
     }
 
     // ---- collecting -------------------------------------------------------
@@ -548,6 +575,9 @@ impl Ftl {
             *sensed = 0;
         }
         self.tally.erases += 1;
+        if self.persist.is_some() {
+            self.forget_metadata(block);
+        }
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
         let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
         if worn || failed {
@@ -602,6 +632,7 @@ impl Ftl {
                 ));
             }
         }
+        self.audit_versions()?;
         self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
     }
 

@@ -518,7 +518,7 @@ impl Device {
     }
 
     fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) {
-        self.ftl.note(to, lpn);
+        self.ftl.note_copy(from, to, lpn);
         self.audit_copy(from, to);
         self.ftl.commit_move(lpn, from, to);
         self.unpin(self.ftl.layout.block(from));
@@ -532,6 +532,7 @@ impl Device {
         let tally = &mut self.ftl.tally;
         tally.units[source as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
+        self.note_checkpoints();
         self.ftl.finish(at);
         let job = &mut self.jobs[bin];
         job.writes -= 1;
@@ -590,6 +591,7 @@ impl Device {
             let (_, since) = job.chosen.swap_remove(place);
             self.counters.collected(self.now - since);
         }
+        self.note_checkpoints();
         self.ftl.erase(block);
         self.audit_erase(block);
         self.unreserve(bin);
