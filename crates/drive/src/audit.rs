@@ -15,7 +15,12 @@
 //!
 //! It costs 8 bytes for each physical unit and 16 for each logical one.
 
+mod durable;
+
+pub use durable::Survives;
+
 use crate::device::RequestId;
+use durable::Durable;
 use engine::{BigColumn, Column, Instant, Span};
 use ftl::{BlockId, Ftl, Layout, Lpn, Pun};
 use host::{Command, Kind};
@@ -115,6 +120,8 @@ pub struct Audit {
     since: Instant,
     /// Time from arrivals at the host to submissions.
     queued: Span,
+    /// What must survive a power cut, where there may be one.
+    durable: Option<Box<Durable>>,
 }
 
 impl Audit {
@@ -142,6 +149,7 @@ impl Audit {
             area_ns: 0,
             since: Instant::START,
             queued: Span::ZERO,
+            durable: None,
         };
         for lpn in (0..layout.logical_units).map(Lpn) {
             if let Some(pun) = ftl.lookup(lpn) {
@@ -173,6 +181,11 @@ impl Audit {
         assert!(earlier.is_none(), "audit: {id:?} is {command:?} and still another command");
         let mut ticket =
             AuditTicket { command: Some((command, self.commands)), at, ..AuditTicket::default() };
+        if let Some(durable) = &mut self.durable
+            && command.kind == Kind::Flush
+        {
+            durable.flush_submitted(id);
+        }
         if command.kind == Kind::Read {
             ticket.expected =
                 units(layout, command).map(|lpn| self.acknowledged[Lpn(lpn)]).collect();
@@ -222,6 +235,9 @@ impl Audit {
         self.next_order += 1;
         self.replace(lpn, token);
         ticket.tokens.push((lpn, token));
+        if let Some(durable) = &mut self.durable {
+            durable.trimmed(lpn, token);
+        }
     }
     fn replace(&mut self, lpn: Lpn, token: u64) {
         let before = std::mem::replace(&mut self.newest[lpn], token);
@@ -252,6 +268,9 @@ impl Audit {
             "audit: {command:?} completes with {:?} taken in",
             ticket.tokens
         );
+        if let Some(durable) = &mut self.durable {
+            durable.completed(id, &ticket.tokens, |lpn| self.acknowledged[lpn]);
+        }
         for (lpn, token) in ticket.tokens {
             self.acknowledged[lpn] = self.acknowledged[lpn].max(token);
         }

@@ -4,6 +4,7 @@
 mod derived;
 mod durations;
 mod memory;
+mod recovery;
 mod rounds;
 mod space;
 mod suspension;
@@ -63,6 +64,7 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_buffer(drive, layout.as_ref(), &mut problems);
     check_without_effect(experiment, &mut problems);
     check_record(experiment, &mut problems);
+    recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
     suspension::check_backlog(drive, &layout, &mut problems);
@@ -373,7 +375,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     suspension::check(drive, problems);
     check_untimed(experiment, problems);
     check_scrub(drive, problems);
-    if drive.scheduler.bypass == Bypass::None {
+    if drive.scheduler.bypass == Bypass::None || drive.scheduler.rounds.is_some() {
         // Writes keep their rank, at a full buffer.
         let writes = |workload: &WorkloadConfig| {
             let kinds = host_kinds(workload);
@@ -520,6 +522,11 @@ fn check_workloads(experiment: &Experiment, layout: &Layout, problems: &mut Prob
                 stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some()
             });
         if wears_out(experiment) {
+            continue;
+        }
+        let is_endless = workload.arrivals.is_none() && workload.think_time.is_none();
+        if experiment.run.untimed && is_endless && !is_bounded(workload, &experiment.run) {
+            problems.push(path, "never ends: without time (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance");
             continue;
         }
         if !ends && !stops {

@@ -3,6 +3,7 @@
 
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
+use crate::recovery::RecoveryConfig;
 use ftl::{FtlConfig, Layout};
 use host::Kind;
 use nand::{ConcurrencyConfig, Geometry, GeometryConfig, NandConfig, UnitLevel};
@@ -34,6 +35,10 @@ pub struct DriveConfig {
     pub link: LinkConfig,
     /// Time that the firmware takes for each command.
     pub firmware: FirmwareConfig,
+    /// How the drive recovers from a power cut: it keeps metadata for that, 4 bytes for each
+    /// physical unit. Default: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryConfig>,
 }
 
 /// Order of operations on a flash unit.

@@ -1,6 +1,7 @@
 //! An experiment: everything that a run is a function of, besides the version.
 
 use crate::config::DriveConfig;
+use crate::recovery::PowerCuts;
 use host::WorkloadConfig;
 use host::config::AddressConfig;
 use schemars::JsonSchema;
@@ -119,6 +120,10 @@ pub struct RunConfig {
     /// drive is worn out. For wear and write amplification alone. Default: false.
     #[serde(default)]
     pub untimed: bool,
+    /// When the power is cut: `{ at = "1.5 s" }`, or a list of such. Needs `drive.recovery`.
+    /// Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<PowerCuts>,
     /// Checks everything that the drive returns against a second account of what
     /// was written. Costs 8 bytes for each physical unit, 16 for each logical
     /// one, and about as much time again.

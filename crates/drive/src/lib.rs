@@ -13,6 +13,7 @@ pub mod policies;
 pub mod precondition;
 pub mod prepare;
 pub mod presets;
+pub mod recovery;
 pub mod requests;
 pub mod results;
 pub mod run;

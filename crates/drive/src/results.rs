@@ -2,6 +2,7 @@
 //! (docs/results.md), and tables.
 
 mod notes;
+mod recovery;
 mod starvation;
 mod steady;
 mod tables;
@@ -66,6 +67,7 @@ pub fn summary(
         "steady_state": steady,
         "worn_out_bytes": run.worn_out(),
         "starvation": starvation::of_run(run),
+        "recovery": recovery::of_run(run),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,

@@ -1,6 +1,7 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
+mod power;
 mod untimed;
 
 use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
@@ -16,6 +17,7 @@ use crate::starvation::{Starved, Watch};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
 use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
+use power::Power;
 use std::collections::VecDeque;
 use untimed::WithoutTime;
 
@@ -58,6 +60,11 @@ pub enum RunError {
         /// What it asks for, and what to do about it.
         problem: String,
     },
+    /// The host has written more than recovery can tell apart.
+    #[error(
+        "the host has written 2^32 - 2 mapping units, and versions (drive.recovery) tell no more apart; choose a larger mapping unit, or a shorter run"
+    )]
+    Versions,
     /// A policy of the user failed.
     #[error("policy {0}")]
     Policy(String),
@@ -204,6 +211,8 @@ pub struct Run {
     watch: Option<Box<Watch>>,
     /// When the next request starves; after all time where none is looked for.
     starves_at: Instant,
+    /// The drive's power, where it is cut.
+    power: Option<Box<Power>>,
 }
 
 impl Run {
@@ -270,6 +279,7 @@ impl Run {
             without_time: None,
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
             starves_at: Instant::NEVER,
+            power: Power::new(experiment, streams),
         };
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
@@ -315,6 +325,7 @@ impl Run {
         // Whatever else went wrong, this came first.
         match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
+            None if self.device.ftl().has_used_up_versions() => Err(RunError::Versions),
             None => gone_on,
         }
     }
@@ -329,6 +340,9 @@ impl Run {
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
             let own = self.agenda.next_due();
+            if self.power.is_some() && self.power_goes_first(own)? {
+                continue;
+            }
             if self.starves_at < Instant::NEVER && self.starves_before(own)? {
                 continue;
             }
@@ -346,7 +360,14 @@ impl Run {
                     self.measured.note_time(due, &mut self.device);
                     let boundary = self.measured.next_boundary().min(LATEST).min(self.starves_at);
                     let until = own.map_or(boundary, |own| own.min(boundary));
-                    self.device.step_while_quiet(until);
+                    match &mut self.power {
+                        None => self.device.step_while_quiet(until),
+                        Some(power) if power.counts_events() => {
+                            power.count_event();
+                            self.device.step();
+                        }
+                        Some(power) => self.device.step_while_quiet(until.min(power.stays_until())),
+                    }
                 }
                 (_, Some(due)) => {
                     self.measured.note_time(due, &mut self.device);
@@ -483,6 +504,13 @@ impl Run {
     fn arrive(&mut self) -> Result<(), RunError> {
         let (now, _, id) = self.agenda.pop().expect("a request was coming");
         let (index, request) = self.coming[id];
+        let up_at = self.power.as_ref().and_then(|power| power.up_at());
+        if let Some(up_at) = up_at
+            && !self.initiators[index as usize].source.is_open_loop()
+        {
+            self.agenda.schedule(up_at, id);
+            return Ok(());
+        }
         self.coming.remove(id);
         let index = index as usize;
         let initiator = &mut self.initiators[index];
@@ -498,7 +526,7 @@ impl Run {
         }
         let waiting = initiator.waiting.len() as u64;
         initiator.backlog.arrive(u64::from(initiator.outstanding) + waiting);
-        if initiator.outstanding >= initiator.depth {
+        if initiator.outstanding >= initiator.depth || up_at.is_some() {
             initiator.waiting.push_back((now, request));
             self.waiting += 1;
         } else {

@@ -133,6 +133,7 @@ impl Snapshot {
     pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
+        ftl.keep_metadata(config.recovery.is_some());
         let mut device = Device::with_firmware(config, ftl);
         device.firmware_changed();
         Ok(device)

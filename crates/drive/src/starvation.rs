@@ -141,6 +141,12 @@ impl Watch {
         }
     }
 
+    /// No request is under way any more: the power was cut.
+    pub fn lost_all(&mut self) {
+        (self.oldest, self.newest) = (None, None);
+        self.look_at(None);
+    }
+
     /// This request is the next that may starve.
     fn look_at(&mut self, id: Option<RequestId>) {
         self.next = id;

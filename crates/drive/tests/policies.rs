@@ -30,7 +30,7 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 13] = [
+const COMPANIONS: [(&str, &str, &str, &str); 14] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
@@ -40,6 +40,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 13] = [
     (ROUNDS, "*", "drive.concurrency", IN_PLANES),
     (ROUNDS, "*", "drive.scheduler.suspension", "baseline"),
     (ROUNDS, "*", "drive.ftl.gc.preemptible", "false"),
+    (ROUNDS, "*", "drive.ftl.gc.soft", "2 blocks"),
     ("drive.scheduler.rounds.collect", "*", "drive.scheduler.rounds.unit", "channel"),
     ("drive.scheduler.read_routing", "wait", "drive.scheduler.suspension", "baseline"),
     (BOUNDS_OF_PROGRAMS, "host-reads", "drive.scheduler.program_suspension", "i-es"),

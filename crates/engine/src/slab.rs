@@ -50,6 +50,12 @@ impl<K: Id, V> Slab<K, V> {
     pub fn taken(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
+    /// The slots that are taken, in the order of their numbers. Takes its time.
+    pub fn ids(&self) -> Vec<K> {
+        let mut is_taken = vec![true; self.slots.len()];
+        self.vacant.iter().for_each(|slot| is_taken[*slot as usize] = false);
+        (0..self.slots.len()).filter(|slot| is_taken[*slot]).map(K::from_index).collect()
+    }
     /// Bytes that all slots take, with room to grow.
     pub fn bytes(&self) -> u64 {
         (self.slots.capacity() * size_of::<V>()) as u64

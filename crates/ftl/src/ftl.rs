@@ -8,6 +8,7 @@ use crate::factory::FactoryBlocks;
 use crate::gc::{Candidates, Level, Thresholds, VictimPolicy};
 use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
 use crate::map::Map;
+use crate::persist::Persist;
 use crate::scrub::{ScrubChoice, Written};
 use crate::wear::{Migration, Wear};
 use engine::{Column, Streams};
@@ -43,6 +44,8 @@ pub struct Ftl {
     pub(crate) mapped: u32,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
+    /// What recovery from power cuts takes, where that is kept.
+    pub(crate) persist: Option<Box<Persist>>,
 }
 
 impl Ftl {
@@ -66,6 +69,7 @@ impl Ftl {
             mapped: 0,
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
+            persist: None,
             layout,
         };
         let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
@@ -106,7 +110,8 @@ impl Ftl {
     #[inline]
     pub fn note_copied(&mut self, from: Option<Batch>, to: Batch) {
         if !self.blocks.copied.is_empty() {
-            let count = from.map_or(0, |from| self.blocks.copied[self.copied_at(from)] + 1);
+            let count =
+                from.map_or(0, |from| self.blocks.copied[self.copied_at(from)].saturating_add(1));
             let to = self.copied_at(to);
             self.blocks.copied[to] = count;
         }
@@ -259,7 +264,7 @@ impl Ftl {
     }
     /// Bytes of memory that the firmware's state takes once all of it is in use.
     pub fn bytes(&self) -> usize {
-        self.map.bytes() + self.blocks.bytes()
+        self.map.bytes() + self.blocks.bytes() + self.persist.as_ref().map_or(0, |of| of.bytes())
     }
 
     /// Counts units that were mapped for the first time.
@@ -381,6 +386,12 @@ impl Ftl {
 
     /// The block that [`Ftl::bind`] would take a place of, if it would.
     pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
+        if stream == Stream::Gc
+            && self.bins[bin].migration.is_some()
+            && let Some(at) = self.next_of_migration(bin)
+        {
+            return Some(at.block);
+        }
         let state = &self.bins[bin];
         state.open[self.open_index(stream)].block.or_else(|| state.first_free())
     }
@@ -391,16 +402,32 @@ impl Ftl {
         self.map.note(pun, lpn);
     }
 
+    /// A place is written with a copy of what `from` holds.
+    #[inline]
+    pub fn note_copy(&mut self, from: Pun, to: Pun, lpn: Lpn) {
+        self.map.note(to, lpn);
+        self.map.copy_version(from, to);
+    }
+
     /// A host write of `lpn` to `pun` is on flash: it becomes the current data.
     #[inline]
     pub fn commit_write(&mut self, lpn: Lpn, pun: Pun) {
         match self.map.point(lpn, pun) {
             Some(old) => self.invalidate(old),
-            None => self.mapped += 1,
+            None => self.map_fresh(lpn),
         }
         self.map.set_live(pun, 1);
         let block = self.layout.block(pun);
         self.blocks.standing[block] += 1;
+    }
+
+    /// A unit without data has some.
+    #[inline]
+    fn map_fresh(&mut self, lpn: Lpn) {
+        self.mapped += 1;
+        if let Some(persist) = &mut self.persist {
+            persist.note_fresh(lpn);
+        }
     }
 
     /// A copy of `from` is on flash at `to`. It becomes the current data only if
@@ -429,6 +456,7 @@ impl Ftl {
             let (pun, new) = (Pun(first.0 + slot), Pun(first_to.0 + slot));
             let lpn = self.map.holds(pun);
             self.map.note(new, lpn);
+            self.map.copy_version(pun, new);
             if self.map.lookup(lpn) == Some(pun) {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;
@@ -456,6 +484,9 @@ impl Ftl {
     /// Forgets a logical unit (trim); returns whether it held data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> bool {
+        if let Some(persist) = &mut self.persist {
+            persist.note_trim(lpn);
+        }
         let Some(old) = self.map.unmap(lpn) else { return false };
         self.invalidate(old);
         self.mapped -= 1;
@@ -469,17 +500,21 @@ impl Ftl {
         let unwritten = &mut self.blocks.unwritten[at.block];
         *unwritten -= 1;
         if *unwritten == 0 {
+            if self.layout.summary_page {
+                self.tally.units[Source::Summary as usize] +=
+                    u64::from(self.layout.units_per_batch);
+            }
             self.close(at.block);
         }
     }
 
     pub(crate) fn close(&mut self, block: BlockId) {
-        if self.layout.summary_page {
-            self.tally.units[Source::Summary as usize] += u64::from(self.layout.units_per_batch);
-        }
         self.blocks.state[block] = BlockState::Closed;
         self.blocks.standing[block] &= !BARRED;
         self.blocks.closed_at[block] = self.tally.units[Source::Host as usize];
+        if let Some(persist) = &mut self.persist {
+            persist.note_change(block);
+        }
     }
 
     // ---- collecting -------------------------------------------------------
@@ -624,6 +659,9 @@ impl Ftl {
             *sensed = 0;
         }
         self.tally.erases += 1;
+        if self.persist.is_some() {
+            self.forget_metadata(block);
+        }
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
         let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
         if worn || failed {
@@ -687,6 +725,7 @@ impl Ftl {
                 ));
             }
         }
+        self.audit_versions()?;
         self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
     }
 

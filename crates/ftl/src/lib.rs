@@ -20,6 +20,8 @@ mod ftl;
 pub mod gc;
 mod layout;
 mod map;
+mod persist;
+pub mod recovery;
 pub mod scrub;
 pub mod state;
 mod untimed;

@@ -17,12 +17,15 @@ pub struct Map {
     forward: BigColumn<Lpn, Option<NonZeroU32>>,
     reverse: BigColumn<Pun, u32>,
     live: BigColumn<Word, u64>,
+    // Which of the host's writes each physical unit is of; empty where that is not kept.
+    versions: BigColumn<Pun, u32>,
 }
 
 /// What the columns are called outside.
 const FORWARD: &str = "map.forward";
 const REVERSE: &str = "map.reverse";
 const LIVE: &str = "map.live";
+const VERSIONS: &str = "map.versions";
 
 impl Map {
     /// Nothing mapped.
@@ -32,19 +35,23 @@ impl Map {
             reverse: BigColumn::zeroed(physical as usize),
             // One word more, so that bits may be read across a word's end.
             live: BigColumn::zeroed(physical as usize / 64 + 2),
+            versions: BigColumn::zeroed(0),
         }
     }
 
-    /// Nothing mapped, in memory that clones share once the map was made ([`Map::share`]).
+    /// Nothing mapped, in memory that clones share once the map was made ([`Map::share`]);
+    /// with versions, if they are kept.
     ///
     /// # Errors
     /// Where the system refuses such memory.
-    pub fn to_share(logical: u32, physical: u32) -> io::Result<Self> {
+    pub fn to_share(logical: u32, physical: u32, versions: bool) -> io::Result<Self> {
         let mut memory = MemoryFile::new()?;
+        let versioned = if versions { physical as usize } else { 0 };
         Ok(Self {
             forward: memory.column(logical as usize)?,
             reverse: memory.column(physical as usize)?,
             live: memory.column(physical as usize / 64 + 2)?,
+            versions: memory.column(versioned)?,
         })
     }
 
@@ -53,6 +60,7 @@ impl Map {
         self.forward.share();
         self.reverse.share();
         self.live.share();
+        self.versions.share();
     }
 
     /// True where clones share what none has changed.
@@ -65,6 +73,7 @@ impl Map {
         self.forward.copy_from(&other.forward);
         self.reverse.copy_from(&other.reverse);
         self.live.copy_from(&other.live);
+        self.versions.copy_from(&other.versions);
     }
 
     /// The map of as many units that stands in a file, where `place` says of each column and
@@ -72,6 +81,7 @@ impl Map {
     pub fn of_file(
         logical: u32,
         physical: u32,
+        versions: bool,
         file: &Arc<File>,
         place: &dyn Fn(&'static str, u64) -> Option<u64>,
     ) -> io::Result<Option<Self>> {
@@ -82,10 +92,16 @@ impl Map {
             place(LIVE, 8 * words as u64),
         ];
         let [Some(forward), Some(reverse), Some(live)] = places else { return Ok(None) };
+        let versions = match versions.then(|| place(VERSIONS, 4 * u64::from(physical))) {
+            None => BigColumn::zeroed(0),
+            Some(None) => return Ok(None),
+            Some(Some(place)) => BigColumn::of_file(file, place, physical as usize)?,
+        };
         Ok(Some(Self {
             forward: BigColumn::of_file(file, forward, logical as usize)?,
             reverse: BigColumn::of_file(file, reverse, physical as usize)?,
             live: BigColumn::of_file(file, live, words)?,
+            versions,
         }))
     }
 
@@ -224,16 +240,72 @@ impl Map {
         }
     }
     /// The columns by name, as they lie in memory.
-    pub fn columns(&self) -> [(&'static str, &[u8]); 3] {
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        let versions = (VERSIONS, self.versions.as_bytes());
         [
             (FORWARD, self.forward.as_bytes()),
             (REVERSE, self.reverse.as_bytes()),
             (LIVE, self.live.as_bytes()),
         ]
+        .into_iter()
+        .chain((!self.versions.is_empty()).then_some(versions))
     }
     /// Bytes that the map takes once all of it is in use.
     pub fn bytes(&self) -> usize {
-        self.forward.bytes() + self.reverse.bytes() + self.live.bytes()
+        self.forward.bytes() + self.reverse.bytes() + self.live.bytes() + self.versions.bytes()
+    }
+
+    // ---- versions ---------------------------------------------------------
+
+    /// From now on versions are kept; what is live is of the first write.
+    pub fn keep_versions(&mut self) {
+        if self.versions.is_empty() {
+            self.versions = BigColumn::zeroed(self.reverse.len());
+            for pun in (0..self.reverse.len() as u32).map(Pun) {
+                if self.is_live(pun) {
+                    self.versions[pun] = 1;
+                }
+            }
+        }
+    }
+    /// Versions are kept no longer.
+    pub fn drop_versions(&mut self) {
+        self.versions = BigColumn::zeroed(0);
+    }
+    /// Which of the host's writes `pun` is of; 0 where it holds nothing that can be told
+    /// from its metadata.
+    #[inline]
+    pub fn version(&self, pun: Pun) -> u32 {
+        self.versions.as_slice().get(pun.0 as usize).copied().unwrap_or(0)
+    }
+    /// Notes which of the host's writes `pun` is of, where that is kept.
+    #[inline]
+    pub fn set_version(&mut self, pun: Pun, version: u32) {
+        if let Some(place) = self.versions.as_mut_slice().get_mut(pun.0 as usize) {
+            *place = version;
+        }
+    }
+    /// A copy of `from` at `to` is of the same write.
+    #[inline]
+    pub fn copy_version(&mut self, from: Pun, to: Pun) {
+        if !self.versions.is_empty() {
+            self.versions[to] = self.versions[from];
+        }
+    }
+    /// A run of units holds nothing any more.
+    pub fn clear_versions(&mut self, first: Pun, count: u32) {
+        if !self.versions.is_empty() {
+            self.versions.as_mut_slice()[first.0 as usize..][..count as usize].fill(0);
+        }
+    }
+    /// Forgets where everything is, but not what physical units were written with.
+    pub fn lose_mapping(&mut self) {
+        self.forward = BigColumn::zeroed(self.forward.len());
+        self.lose_live();
+    }
+    /// Makes everything dead.
+    pub fn lose_live(&mut self) {
+        self.live = BigColumn::zeroed(self.live.len());
     }
 }
 

@@ -8,6 +8,7 @@ use crate::ftl::Ftl;
 use crate::gc::Thresholds;
 use crate::layout::{BinId, BlockId};
 use crate::map::Map;
+use crate::persist::Persist;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -17,6 +18,9 @@ use std::sync::Arc;
 /// Maps that are shorter are copied: that takes a millisecond or two, and look-ups are
 /// faster in memory with huge pages.
 const SHARED_FROM_BYTES: usize = 16 << 20;
+
+/// What a column of metadata for recovery is called outside.
+const CLOSED_EARLY: &str = "blocks.closed_early";
 
 /// What is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +37,9 @@ pub struct Rest {
     /// Whether copies back in a row are counted.
     #[serde(default)]
     copied: bool,
+    /// Where metadata for recovery is kept: the version that comes next.
+    #[serde(default)]
+    next_version: Option<u32>,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
     bins: Vec<RestOfBin>,
@@ -110,7 +117,8 @@ impl Ftl {
     fn map_to_share(&self) -> Option<Map> {
         let (logical, physical) = (self.layout.logical_units, self.layout.physical_units());
         let is_long = self.map.bytes() >= SHARED_FROM_BYTES;
-        is_long.then(|| Map::to_share(logical, physical).ok()).flatten()
+        let versions = self.persist.is_some();
+        is_long.then(|| Map::to_share(logical, physical, versions).ok()).flatten()
     }
 
     /// True where no operation of the firmware is half done: nothing is being read,
@@ -152,6 +160,9 @@ impl Ftl {
         if !blocks.copied.is_empty() {
             each("blocks.copied", &blocks.copied)?;
         }
+        if let Some(persist) = &self.persist {
+            each(CLOSED_EARLY, bytemuck::cast_slice(persist.closed_early.as_slice()))?;
+        }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
@@ -181,6 +192,7 @@ impl Ftl {
             sensed: !self.blocks.sensed.is_empty(),
             strained: !self.blocks.strain.is_empty(),
             copied: !self.blocks.copied.is_empty(),
+            next_version: self.persist.as_ref().map(|persist| persist.next_version()),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
@@ -205,8 +217,11 @@ impl Ftl {
             return Err(Unknown.into());
         }
         let units = (self.layout.logical_units, self.layout.physical_units());
-        self.map = Map::of_file(units.0, units.1, file, place)?.ok_or(Unknown)?;
+        let versions = rest.next_version.is_some();
+        self.map = Map::of_file(units.0, units.1, versions, file, place)?.ok_or(Unknown)?;
         let blocks = &mut self.blocks;
+        self.persist =
+            rest.next_version.map(|next| Box::new(Persist::new(blocks.state.len(), units.0, next)));
         blocks.sensed = Column::filled(0, if rest.sensed { blocks.state.len() } else { 0 });
         if rest.strained {
             blocks.strain = Column::filled([0; 2], blocks.state.len());
@@ -229,6 +244,9 @@ impl Ftl {
             let batches = self.layout.blocks() as usize * self.layout.batches_per_block as usize;
             self.blocks.copied = vec![0; batches];
             each("blocks.copied", &mut self.blocks.copied)?;
+        }
+        if let Some(persist) = &mut self.persist {
+            each(CLOSED_EARLY, bytemuck::cast_slice_mut(persist.closed_early.as_mut_slice()))?;
         }
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         let mut pairs = vec![0u64; 2 * free];

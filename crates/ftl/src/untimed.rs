@@ -128,6 +128,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
     for (note, lpn) in ftl.map.notes_mut(first, count).iter_mut().zip(units) {
         *note = lpn.0;
     }
+    ftl.note_versions(first, count);
     let mut fresh = 0;
     for (slot, lpn) in units.iter().enumerate() {
         match ftl.map.point(*lpn, Pun(first.0 + slot as u32)) {
@@ -136,7 +137,12 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
                 let block = ftl.layout.block(old);
                 ftl.blocks.standing[block] -= 1;
             }
-            None => fresh += 1,
+            None => {
+                fresh += 1;
+                if let Some(persist) = &mut ftl.persist {
+                    persist.note_fresh(*lpn);
+                }
+            }
         }
     }
     ftl.count_mapped(fresh);
@@ -200,7 +206,8 @@ impl Move {
         let first = ftl.layout.first_unit(at.block, at.batch);
         let mut live = ftl.live_in_batch(at);
         while live != 0 {
-            let lpn = ftl.map.holds(Pun(first.0 + live.trailing_zeros()));
+            let from = Pun(first.0 + live.trailing_zeros());
+            let lpn = ftl.map.holds(from);
             live &= live - 1;
             let (_, start) = *self.target.get_or_insert_with(|| {
                 let bound =
@@ -208,7 +215,7 @@ impl Move {
                 (bound, ftl.layout.first_unit(bound.block, bound.batch))
             });
             let to = Pun(start.0 + self.filled);
-            ftl.map.note(to, lpn);
+            ftl.note_copy(from, to, lpn);
             ftl.map.forward_mut()[lpn.0 as usize] = NonZeroU32::new(to.0 + 1);
             self.filled += 1;
             if self.filled == ftl.layout.units_per_batch {

@@ -6,6 +6,7 @@ use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
+use crate::recovery::{MapRecovery, PowerCuts};
 use ftl::Layout;
 use host::config::ThinkConfig;
 use nand::Geometry;
@@ -138,6 +139,14 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
             add(&path("bursts.off"), Some(bursts.off));
         }
         add(&path("stop.time"), workload.stop.as_ref().and_then(|stop| stop.time));
+    }
+    let recovery = drive.recovery.map(|recovery| recovery.map);
+    if let Some(MapRecovery::Checkpoint { every, .. }) = recovery {
+        add("drive.recovery.map.every", every);
+    }
+    for (path, cut) in experiment.run.power_cut.iter().flat_map(PowerCuts::all) {
+        add(&format!("run.{path}.at"), cut.at);
+        add(&format!("run.{path}.within"), cut.within);
     }
     add("run.time", experiment.run.time);
     add("run.warm_up.time", experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time));

@@ -29,6 +29,9 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     if gc.pacing != Pacing::None {
         problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out");
     }
+    if gc.urgent != gc.soft {
+        problems.push("drive.ftl.gc.urgent", "in rounds (scheduler.rounds) collection is as urgent from the soft threshold on; give the same as soft");
+    }
     let units = &drive.concurrency;
     let planes = |level: UnitLevel| geometry.planes_in(level);
     let largest = [units.read, units.program, units.erase].into_iter().filter_map(planes).max();

@@ -81,6 +81,8 @@ pub struct Buffer {
     entries: Slab<EntryId, Entry>,
     /// What the auditor calls their data, by entry.
     tokens: Vec<u64>,
+    /// Which of the host's writes their data is of, by entry; empty where that is not kept.
+    versions: Vec<u32>,
     /// Blame of the room and the reads that entries waited for, by entry.
     fetches: Vec<Blame>,
     /// Their pools' time without space when they were listed, by entry.
@@ -109,6 +111,7 @@ impl Buffer {
             capacity,
             entries: Slab::default(),
             tokens: Vec::new(),
+            versions: Vec::new(),
             fetches: Vec::new(),
             without_space: Vec::new(),
             index: HashTable::with_capacity(capacity as usize),
@@ -177,7 +180,7 @@ impl Buffer {
         lpn: Lpn,
         pool: PoolId,
         older: Option<EntryId>,
-        token: u64,
+        (token, version): (u64, u32),
         now: Instant,
     ) -> EntryId {
         let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
@@ -201,6 +204,10 @@ impl Buffer {
             self.without_space.push(SpaceSnapshot::default());
         }
         self.tokens[id.0 as usize] = token;
+        if version > 0 {
+            self.versions.resize(self.entries.slots(), 0);
+            self.versions[id.0 as usize] = version;
+        }
         match older {
             Some(older) => {
                 let slot = self
@@ -224,6 +231,18 @@ impl Buffer {
             blame.clear();
         }
         blame
+    }
+    /// Which of the host's writes an entry's data is of.
+    #[inline]
+    pub fn version(&self, id: EntryId) -> u32 {
+        self.versions.get(id.0 as usize).copied().unwrap_or(0)
+    }
+    /// The current data of every unit in the buffer, in the order in which it was taken in:
+    /// the unit, and what the auditor calls its data.
+    pub fn current_data(&self) -> Vec<(Lpn, u64)> {
+        let mut all: Vec<EntryId> = self.index.iter().copied().collect();
+        all.sort_unstable_by_key(|id| self.version(*id));
+        all.into_iter().map(|id| (self.entries[id].lpn, self.token(id))).collect()
     }
     /// What the auditor calls an entry's data.
     pub fn token(&self, id: EntryId) -> u64 {

@@ -7,6 +7,7 @@ use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Op, OpId, Ops};
 use super::queue::List;
+use engine::Instant;
 use metrics::{Holder, Ledger, State};
 use nand::ChannelId;
 
@@ -35,6 +36,14 @@ fn rank(op: &Op) -> usize {
 }
 
 impl Channel {
+    /// Nothing is carried or waits any more.
+    pub fn clear(&mut self, now: Instant) {
+        if self.busy {
+            self.ledger.release(now);
+        }
+        let ledger = std::mem::take(&mut self.ledger);
+        *self = Self { ledger, ..Self::default() };
+    }
     fn push(&mut self, ops: &mut Ops, id: OpId) {
         let op = &mut ops[id];
         op.seq = self.next_seq;

@@ -252,6 +252,11 @@ impl Device {
             self.unpark(bin);
             return self.next_victim(bin);
         };
+        let group = self.group_of(bin);
+        if !self.gc_config.preemptible && !self.groups[group].is_kept_for(bin) {
+            // A read of a host had the worn block's unit given back.
+            self.reserve(bin, group);
+        }
         let now = self.now;
         let job = &mut self.jobs[bin];
         job.chosen.push((cold, now));
@@ -459,7 +464,11 @@ impl Device {
         let holder = self.reader_of(bin);
         self.jobs[bin].writes -= 1;
         self.jobs[bin].reads += 1;
+        let layout = &self.ftl.layout;
+        let cells = self.places[bin].read_cells(layout.planes_of(layout.whole_batch()));
         let op = &mut self.ops[id];
+        // Those of a read, which are no others than those of the program that it was to be.
+        op.cells &= cells;
         (op.kind, op.holder) = (OpKind::Read, holder);
         op.owner = Owner::CollectRead(self.ftl.layout.whole_batch());
         true
@@ -547,7 +556,7 @@ impl Device {
     }
 
     fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) {
-        self.ftl.note(to, lpn);
+        self.ftl.note_copy(from, to, lpn);
         self.audit_copy(from, to);
         self.ftl.commit_move(lpn, from, to);
         self.unpin(self.ftl.layout.block(from));
@@ -561,6 +570,7 @@ impl Device {
         let tally = &mut self.ftl.tally;
         tally.units[source as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
+        self.note_checkpoints();
         self.ftl.finish(at);
         let job = &mut self.jobs[bin];
         job.writes -= 1;
@@ -619,6 +629,7 @@ impl Device {
             let (_, since) = job.chosen.swap_remove(place);
             self.counters.collected(self.now - since);
         }
+        self.note_checkpoints();
         self.ftl.erase(block);
         self.audit_erase(block);
         if self.ftl.migration(bin).is_none() {

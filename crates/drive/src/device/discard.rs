@@ -41,6 +41,7 @@ impl Device {
                 self.buffer.forget(entry);
             }
         }
+        self.note_checkpoints();
         self.ftl.trim(lpn);
         self.audit_trim(id, lpn);
     }

@@ -26,6 +26,10 @@ impl Link {
             last: (0, Span::ZERO),
         }
     }
+    /// Nothing is on the link any more.
+    pub fn clear(&mut self) {
+        self.free = [Instant::START; 2];
+    }
     /// True where both directions share the link.
     pub fn is_shared(&self) -> bool {
         self.duplex == Duplex::Half && self.rate.is_some()

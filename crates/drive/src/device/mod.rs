@@ -26,6 +26,8 @@ mod ledgers;
 mod link;
 mod obstacles;
 mod op;
+mod outage;
+mod power;
 mod queue;
 mod read;
 mod request;
@@ -40,6 +42,7 @@ mod whereabouts;
 mod write;
 
 pub use counters::{Counters, OpKind};
+pub use outage::Cut;
 pub(crate) use request::Touches;
 pub use request::{Completion, RequestId};
 pub use standing::{Stage, Standing, rounded};
@@ -90,6 +93,8 @@ pub struct Device {
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
     short_ways: bool,
+    /// What recovery from power cuts takes, if the drive can.
+    persistence: Option<Box<power::Persistence>>,
     /// Scrubbing, if there is any.
     scrubs: Option<scrub::Turn>,
     /// Every cell of a group.
@@ -180,6 +185,10 @@ impl RowTiming {
     fn of_units(&self, mask: u64) -> Span {
         self.units[mask.count_ones() as usize]
     }
+    /// Channel time of a row.
+    fn of_row(&self) -> Span {
+        self.chunks[self.chunks.len() - 1]
+    }
     /// Channel time of a row of a whole batch.
     #[inline]
     fn of_batch(&self) -> Span {
@@ -199,7 +208,9 @@ pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
     let exported = config.ftl.exported_bytes(&geometry);
     let exported = exported.expect("a checked configuration has one over-provisioning key");
     let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
-    Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed))
+    let mut ftl = Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed));
+    ftl.keep_metadata(config.recovery.is_some());
+    ftl
 }
 
 impl Device {
@@ -271,6 +282,7 @@ impl Device {
             requests: Requests::default(),
             buffer: Buffer::new(buffer_units, layout.pool_count()),
             link: Link::new(&config.link),
+            persistence: config.recovery.map(|of| power::Persistence::new(of, config, &ftl)),
             scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
             short_ways: config.scheduler.rounds.is_none(),
             chained: 0,
@@ -315,6 +327,7 @@ impl Device {
     /// The firmware's state changed from outside: looks at it anew.
     pub fn firmware_changed(&mut self) {
         self.place_homes();
+        self.begin_checkpoints();
         // Units that no operation ever touches may have something to collect too.
         self.groups.ids().for_each(|group| self.note_idle(group));
         self.begin_scrubbing();
@@ -332,6 +345,9 @@ impl Device {
     /// written, and [`Device::finish_audit`] proves the map.
     pub fn audit(&mut self) {
         self.audit = Some(Box::new(Audit::new(&self.ftl)));
+        if let Some(audit) = self.audit.as_mut().filter(|_| self.persistence.is_some()) {
+            audit.expect_cuts();
+        }
     }
 
     // ---- the host's side --------------------------------------------------

@@ -103,6 +103,10 @@ impl Requests {
         self.criticals[id.0 as usize].clear();
         id
     }
+    /// All requests that are under way.
+    pub fn ids(&self) -> Vec<RequestId> {
+        self.slab.ids()
+    }
     /// Bytes that requests take, with room to grow.
     pub fn bytes(&self) -> u64 {
         let aside = self.blames.capacity() + self.criticals.capacity();

@@ -42,6 +42,10 @@ impl Rounds {
         let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
         Self { config, groups: Column::filled(round, groups as usize) }
     }
+    /// The same in which nothing has happened yet.
+    pub fn begun_anew(&self, cells_per_group: u32) -> Self {
+        Self::new(self.config, self.groups.len() as u32, cells_per_group)
+    }
 }
 
 impl Device {

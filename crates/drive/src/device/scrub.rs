@@ -34,6 +34,13 @@ impl Turn {
     }
 }
 
+impl Turn {
+    /// The same in which nothing has happened yet.
+    pub fn begun_anew(&self) -> Self {
+        Self { next: BinId(0), begun: false, in_vain: 0, seen: (0, 0), ..*self }
+    }
+}
+
 impl Device {
     pub(super) fn begin_scrubbing(&mut self) {
         if let Some(turn) = &mut self.scrubs

@@ -111,6 +111,11 @@ enum Reply {
 }
 
 impl Device {
+    /// The operations that have begun and may make way.
+    pub(super) fn at_work(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.working.as_slice().iter().flatten().map(|working| working.op)
+    }
+
     /// Whether an operation that begins may make way later.
     #[inline]
     pub(super) fn may_make_way(&self, kind: OpKind) -> bool {

@@ -127,6 +127,13 @@ impl Device {
         }
     }
 
+    /// What a program carried that the power cut off: it is not told from noise.
+    pub(super) fn audit_torn(&mut self, pun: Pun) {
+        if let Some(audit) = &mut self.audit {
+            audit.torn(pun);
+        }
+    }
+
     /// Checks the auditor's account against all that the drive holds.
     pub(super) fn finish_account(&self, audit: &Audit) -> Result<(), String> {
         let buffered = |lpn| self.buffer.find(lpn).map(|entry| self.buffer.token(entry));

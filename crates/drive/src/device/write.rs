@@ -53,6 +53,11 @@ impl Pool {
         }
     }
 
+    /// The same for which nothing has happened yet.
+    pub fn begun_anew(&self, bins: usize) -> Self {
+        Self::new(self.choice, bins)
+    }
+
     fn set_available(&mut self, place: u32, available: bool) {
         let word = &mut self.available[place as usize / 64];
         let bit = 1u64 << (place % 64);
@@ -192,7 +197,8 @@ impl Device {
         }
         let token = self.audit_token(id, lpn);
         let pool = self.ftl.layout.pool(lpn);
-        let entry = self.buffer.insert(lpn, pool, newest, token, self.now);
+        let version = self.ftl.take_version();
+        let entry = self.buffer.insert(lpn, pool, newest, (token, version), self.now);
         if !early {
             self.buffer.fetch_blame(entry).add(&self.wait_for_room);
             let request = &mut self.requests[id];
@@ -512,9 +518,9 @@ impl Device {
             *turn = if place + 1 == bins.len() { 0 } else { place + 1 };
         }
         self.promise(bin, true);
-        let cells = self.places[bin].program;
+        let (cells, channel) = (self.places[bin].program, self.places[bin].channel);
         let op = &mut self.ops[id];
-        (op.bin, op.cells) = (bin, cells);
+        (op.bin, op.cells, op.channel) = (bin, cells, channel);
     }
 
     fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
@@ -746,6 +752,7 @@ impl Device {
         let tally = &mut self.ftl.tally;
         tally.units[Source::Host as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
+        self.note_checkpoints();
         self.ftl.finish(at);
         self.payloads.remove(payload);
         self.bins[bin].queued -= 1;
@@ -762,6 +769,7 @@ impl Device {
             (entry.lpn, entry.stale, entry.writer)
         };
         self.ftl.note(pun, lpn);
+        self.ftl.note_version(pun, self.buffer.version(id));
         self.audit_program(lpn, pun, self.buffer.token(id));
         if !stale {
             self.ftl.commit_write(lpn, pun);

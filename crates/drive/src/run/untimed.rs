@@ -61,10 +61,11 @@ impl Run {
         let last = state.next[index].map_or(Instant::START, |(at, ..)| at);
         state.next[index] = None;
         let Some(request) = initiator.source.next()? else { return Ok(()) };
-        let at = match request.issue {
-            Issue::At(since) => Instant::START + since,
-            Issue::After(think) => last + think,
-        };
+        let at = Instant::START
+            + match request.issue {
+                Issue::At(since) => since,
+                Issue::After(think) => initiator.source.earliest(last + think - Instant::START),
+            };
         let is_late =
             initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
         if !is_late {

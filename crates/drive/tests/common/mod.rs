@@ -6,12 +6,14 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use drive::device::Cut;
+use drive::recovery::Outage;
 use drive::{Completion, Device, Experiment, OpKind, Run, load};
 use engine::{Instant, Span, Streams};
 use ftl::Source;
 use host::{Command, Kind, Priority};
 use metrics::{Holder, State, Values};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A complete drive of one plane that every override starts from: sense 25 us,
 /// exactly 100 us for a page on the channel, program 200 us, erase 1.5 ms; no
@@ -197,7 +199,8 @@ fn check_conserved(run: &Run, all_counted: bool) {
     }
     check_programs(run, all_counted);
     if all_counted {
-        assert_eq!(counted(run), run.issued(), "every request completes exactly once");
+        let completed = run.issued() - run.lost_requests();
+        assert_eq!(counted(run), completed, "every request completes exactly once");
         check_series(run);
     }
     check_little(run, all_counted);
@@ -220,7 +223,8 @@ fn check_programs(run: &Run, all_counted: bool) {
         })
         .sum();
     let under_way = programs as i64 - batches;
-    let bins = i64::from(layout.bins);
+    // And when the power was cut.
+    let bins = i64::from(layout.bins) * (1 + run.outages().len() as i64);
     let least = if all_counted { 0 } else { -bins };
     assert!((least..=bins).contains(&under_way), "{programs} programs wrote {batches} batches");
 }
@@ -336,6 +340,8 @@ pub struct Bench {
     pub area_ns: u128,
     /// What commands waited for before they came in.
     queued_ns: u128,
+    /// By tag, when a command that is under way arrived, and was submitted.
+    came: BTreeMap<u32, [u64; 2]>,
 }
 
 /// Any workload, for experiments whose commands come by hand.
@@ -379,7 +385,23 @@ impl Bench {
             outstanding: BTreeSet::new(),
             area_ns: 0,
             queued_ns: 0,
+            came: BTreeMap::new(),
         }
+    }
+
+    /// Cuts the power at `ns`; the drive is there again when it has recovered.
+    pub fn cut_power(&mut self, ns: u64) -> Result<Outage, String> {
+        self.until(ns);
+        let Cut { outage, lost } = self.device.cut_power()?;
+        assert_eq!(lost.len(), self.outstanding.len(), "all that is under way is lost");
+        for (tag, _) in lost {
+            assert!(self.outstanding.remove(&tag), "{tag} is lost again");
+            let [arrived, at] = self.came[&tag];
+            self.area_ns -= u128::from(ns - at);
+            self.queued_ns -= u128::from(at - arrived);
+        }
+        self.device.power_up(outage.at + outage.took);
+        Ok(outage)
     }
 
     /// Lets time pass up to `ns`, which is not before now.
@@ -427,6 +449,7 @@ impl Bench {
         self.next_tag += 1;
         self.outstanding.insert(tag);
         self.queued_ns += u128::from((at - arrived).as_ns());
+        self.came.insert(tag, [arrived.as_ns(), ns]);
         self.device.submit(at, arrived, command, priority, tag);
         self.collect();
         tag

@@ -394,7 +394,12 @@ fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
 /// Writes what is around; returns whether priorities count.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let yields = ["preemptible = true", "idle_gap", "proportional"];
-    let in_rounds = !yields.iter().any(|key| text.contains(key)) && dice.once_in(2);
+    let threshold = |key: &str| {
+        let from = text.find(key).map_or(0, |at| at + key.len());
+        text[from..].split('"').nth(1).unwrap_or_default().to_owned()
+    };
+    let is_sharp = threshold("soft = ") == threshold("urgent = ");
+    let in_rounds = is_sharp && !yields.iter().any(|key| text.contains(key)) && dice.once_in(2);
     let bypass = dice.of(if in_rounds { &["batch"] } else { &["none", "batch", "drain"] });
     let duplex = dice.of(&["full", "half"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));

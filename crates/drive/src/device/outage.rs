@@ -1,0 +1,337 @@
+//! A power cut: what is volatile is gone, what was under way on flash is half done, and the
+//! drive recovers from what is on media.
+
+use super::Device;
+use super::array::BinPlace;
+use super::channel::NO_AGE;
+use super::collect::Job;
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Op, OpId, Ops, Owner, Payloads};
+use super::queue::Group;
+use super::request::Requests;
+use super::space::Space;
+use super::{buffer::Buffer, buffer::EntryId, defer, write};
+use crate::audit::Survives;
+use crate::config::Durability;
+use crate::recovery::{MapRecovery, Outage, TrimDurability};
+use engine::{Column, Instant, Span};
+use ftl::recovery::{Fault, Interrupted};
+use ftl::{Batch, BinId, Lpn, PoolId, Pun};
+use host::Command;
+use metrics::Blame;
+use nand::GroupId;
+use std::collections::BTreeMap;
+
+/// What a power cut did.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The cut and the recovery.
+    pub outage: Outage,
+    /// Commands that never complete: what the submitter called them, and what they were.
+    pub lost: Vec<(u32, Command)>,
+}
+
+/// How far an operation has come that has begun.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// A row of it is on its way to the cells, or waits for that.
+    Transfer,
+    /// The array works on it, up to then if that is known.
+    Array(Option<Instant>),
+}
+
+/// What of a unit's slot is on flash.
+enum Data {
+    /// What a host wrote: its version, and what the auditor calls it.
+    Host(Lpn, u32, u64),
+    /// A copy.
+    Copy(Lpn, Pun),
+}
+
+impl Device {
+    /// The power is cut now, after what is due now. Everything volatile is gone; the drive is
+    /// off until [`Device::power_up`], which comes after the time that its recovery takes.
+    ///
+    /// # Errors
+    /// Where a drive that is audited has lost what it must not lose, or holds something
+    /// older.
+    ///
+    /// # Panics
+    /// Where the drive keeps nothing to recover by (`drive.recovery`).
+    pub fn cut_power(&mut self) -> Result<Cut, String> {
+        assert!(self.done.is_empty(), "completions are taken before the power is cut");
+        let persistence = self.persistence.as_ref().expect("the drive can recover");
+        if let Some(earlier) = persistence.off {
+            // It begins anew with what is on media, which is as it was.
+            let outage = Outage { at: self.now, lost_requests: 0, ..earlier };
+            return Ok(Cut { outage, lost: Vec::new() });
+        }
+        self.note_checkpoints();
+        let mut cut = self.note_interrupted();
+        let saved = if self.saves_buffer() { self.buffer.current_data() } else { Vec::new() };
+        let lost = self.lose_requests();
+        self.lose_all_volatile();
+        let persistence = self.persistence.as_mut().expect("the drive can recover");
+        let means = persistence.means();
+        let loses = means.fault == Some(Fault::LosesDump);
+        persistence.saved = if loses { Vec::new() } else { saved };
+        let mut outage = Outage {
+            at: self.now,
+            half_programmed: cut.torn.len() as u32,
+            half_erased: cut.half_erased.len() as u32,
+            saved_units: persistence.saved.len() as u32,
+            lost_requests: lost.len() as u32,
+            ..Outage::default()
+        };
+        if means.map == ftl::recovery::MapFrom::Memory {
+            // The map does not know of what had not ended.
+            cut.torn.append(&mut cut.whole);
+        }
+        let mut looks = Vec::new();
+        let recovered = self.ftl.recover(&cut, means, &mut |look| looks.push(look));
+        if self.audit.is_some() {
+            recovered.erased.iter().for_each(|block| self.audit_erase(*block));
+        }
+        outage.closed_early = recovered.closed;
+        outage.undone = recovered.undone;
+        outage.units = recovered.units;
+        self.time_recovery(&looks, &recovered.erased, &mut outage);
+        self.prove_recovery()?;
+        self.digest.mix(outage.at.as_ns());
+        self.digest.mix(outage.took.as_ns() << 8 | u64::from(outage.lost_requests));
+        self.persistence.as_mut().expect("it recovers").off = Some(outage);
+        Ok(Cut { outage, lost })
+    }
+
+    /// The drive has recovered by `at` and serves commands from then on.
+    ///
+    /// # Panics
+    /// Where the power was not cut.
+    pub fn power_up(&mut self, at: Instant) {
+        self.now = self.now.max(at);
+        let persistence = self.persistence.as_mut().expect("the power was cut");
+        assert!(persistence.off.take().is_some(), "the power was cut");
+        let saved = std::mem::take(&mut persistence.saved);
+        self.firmware_changed();
+        let mut entries = Vec::new();
+        for (lpn, token) in saved {
+            let (pool, version) = (self.ftl.layout.pool(lpn), self.ftl.take_version());
+            entries.push(self.buffer.insert(lpn, pool, None, (token, version), self.now));
+        }
+        entries.into_iter().for_each(|entry| self.entry_ready(entry));
+        self.to_collect.extend(self.bins.ids());
+        self.collect_where_needed();
+    }
+
+    /// True from a power cut until the drive serves commands again.
+    pub fn is_off(&self) -> bool {
+        self.persistence.as_ref().is_some_and(|persistence| persistence.off.is_some())
+    }
+
+    // ---- what was under way --------------------------------------------------------
+
+    /// The operations that have begun to change flash, each once, in the order of their
+    /// numbers.
+    fn under_way(&self) -> BTreeMap<OpId, Phase> {
+        let mut found = BTreeMap::new();
+        for (due, event) in self.agenda.pending() {
+            let (op, phase) = match event {
+                Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
+                Event::CarriedIn(op) => (op, Phase::Transfer),
+                _ => continue,
+            };
+            found.insert(op, phase);
+        }
+        for channel in self.channels.as_slice() {
+            let waiting = channel.waiting(&self.ops);
+            found.extend(waiting.filter(|op| self.holds_unit(*op)).map(|op| (op, Phase::Transfer)));
+        }
+        // Their events may be stale.
+        found.extend(self.at_work().map(|op| (op, Phase::Array(None))));
+        found.retain(|op, _| self.ops[*op].kind != OpKind::Read);
+        found
+    }
+
+    /// True where a program that waits for its channel has begun before.
+    fn holds_unit(&self, id: OpId) -> bool {
+        let op = &self.ops[id];
+        op.kind != OpKind::Read && op.age == NO_AGE
+    }
+
+    /// Notes what programs that were under way have left on flash.
+    fn note_interrupted(&mut self) -> Interrupted {
+        let mut cut = Interrupted::default();
+        for (id, phase) in self.under_way() {
+            let op = &self.ops[id];
+            if op.kind == OpKind::Erase {
+                cut.half_erased.push(op.block);
+                continue;
+            }
+            let at = op.at();
+            let is_whole = op.row == self.ftl.layout.rows_per_block;
+            if !is_whole && !self.has_touched(op, phase) {
+                continue;
+            }
+            self.note_left(id, at, is_whole);
+            if is_whole { cut.whole.push(at) } else { cut.torn.push(at) }
+        }
+        cut.half_erased.sort_unstable();
+        cut
+    }
+
+    /// True where something of an operation's rows is on flash.
+    fn has_touched(&self, op: &Op, phase: Phase) -> bool {
+        let layout = &self.ftl.layout;
+        match phase {
+            Phase::Transfer => op.row > op.batch * layout.rows_per_batch,
+            Phase::Array(Some(due)) if op.kind == OpKind::CopyBack => {
+                // It senses before it programs.
+                let target = op.batch * layout.rows_per_batch;
+                let rows = 0..layout.rows_per_batch;
+                let after: Span = rows.map(|row| self.timing.program(target + row)).sum();
+                let rest = (1..layout.rows_per_batch).map(|row| self.timing.read(op.row + row));
+                due - self.now < after + rest.sum()
+            }
+            Phase::Array(_) => true,
+        }
+    }
+
+    /// Notes the metadata of what a program has left, and the data if it is whole.
+    fn note_left(&mut self, id: OpId, at: Batch, is_whole: bool) {
+        let first = self.ftl.layout.first_unit(at.block, at.batch).0;
+        for (slot, data) in self.carried_by(id).into_iter().enumerate() {
+            let pun = Pun(first + slot as u32);
+            match data {
+                Data::Host(lpn, version, token) => {
+                    self.ftl.note(pun, lpn);
+                    self.ftl.note_version(pun, version);
+                    if is_whole {
+                        self.audit_program(lpn, pun, token);
+                    }
+                }
+                Data::Copy(lpn, from) => {
+                    self.ftl.note_copy(from, pun, lpn);
+                    if is_whole {
+                        self.audit_copy(from, pun);
+                    }
+                }
+            }
+            if !is_whole {
+                self.audit_torn(pun);
+            }
+        }
+    }
+
+    /// What a program carries, slot by slot.
+    fn carried_by(&self, id: OpId) -> Vec<Data> {
+        match self.ops[id].owner {
+            Owner::Flush(payload) => (0..self.payloads.count(payload))
+                .map(|slot| EntryId(self.payloads.slot(payload, slot)[0]))
+                .map(|entry| {
+                    let lpn = self.buffer.entry(entry).lpn;
+                    Data::Host(lpn, self.buffer.version(entry), self.buffer.token(entry))
+                })
+                .collect(),
+            Owner::CollectWrite(payload) => (0..self.payloads.count(payload))
+                .map(|slot| self.payloads.slot(payload, slot))
+                .map(|[lpn, from]| Data::Copy(Lpn(lpn), Pun(from)))
+                .collect(),
+            Owner::CollectMove(from) => {
+                let first = self.ftl.layout.first_unit(from.block, from.batch).0;
+                (first..first + self.ftl.layout.units_per_batch)
+                    .map(|pun| Data::Copy(self.ftl.holds(Pun(pun)), Pun(pun)))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    // ---- what is gone -----------------------------------------------------------------
+
+    /// Commands that were under way will never complete.
+    fn lose_requests(&mut self) -> Vec<(u32, Command)> {
+        let now = self.now;
+        let mut lost = Vec::new();
+        for id in self.requests.ids() {
+            let request = &self.requests[id];
+            lost.push((request.tag, request.command));
+            if let Some(audit) = &mut self.audit {
+                audit.lost(id, &request.ticket, request.arrived, now);
+            }
+        }
+        self.requests = Requests::default();
+        self.outstanding = 0;
+        lost
+    }
+
+    fn lose_all_volatile(&mut self) {
+        self.agenda.withdraw(|_| true);
+        self.ops = Ops::default();
+        self.payloads = Payloads::new(self.ftl.layout.units_per_batch);
+        self.idle_units();
+        let layout = &self.ftl.layout;
+        self.buffer = Buffer::new(self.buffer.capacity(), layout.pool_count());
+        self.link.clear();
+        let bins = layout.bins as usize;
+        self.jobs = Column::from_fn(bins, |_| Job::default());
+        self.spaces = Column::from_fn(bins, |_| Space::default());
+        self.bins = Column::from_fn(bins, |_| write::Home::default());
+        self.backlogs = Column::from_fn(bins, |_| defer::Backlog::default());
+        for pool in (0..layout.pool_count()).map(PoolId) {
+            self.pools[pool] = self.pools[pool].begun_anew(layout.bins_of(pool).len());
+        }
+        self.working.as_mut_slice().iter_mut().for_each(Vec::clear);
+        let cells = self.units.cells_per_group;
+        self.rounds = self.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
+        self.scrubs = self.scrubs.as_ref().map(super::scrub::Turn::begun_anew);
+        for list in [&mut self.to_collect, &mut self.starved] {
+            list.clear();
+        }
+        self.fetches_left.clear();
+        self.followers.clear();
+        self.thwarted.clear();
+        self.listed.clear();
+        self.draining = false;
+        self.was_starved = false;
+        self.admitting = false;
+        self.wait_for_room = Blame::default();
+    }
+
+    /// No unit and no channel works any more; how long they did is still known.
+    fn idle_units(&mut self) {
+        for group in self.groups.ids() {
+            self.groups[group] = Group::new(self.units.cells_per_group);
+            let BinPlace { channel, .. } = self.places[self.first_bin(group)];
+            let channel = &mut self.channels[channel].ledger;
+            self.ledgers.follow(self.now, group, self.all_cells, &self.groups[group], channel);
+        }
+        let now = self.now;
+        self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
+    }
+
+    fn first_bin(&self, group: GroupId) -> BinId {
+        self.bins_of_group[group][0]
+    }
+
+    // ---- what is there -----------------------------------------------------------------
+
+    /// Has the auditor prove that nothing is lost that must not be, and nothing older is
+    /// there; and that the map is sound.
+    fn prove_recovery(&mut self) -> Result<(), String> {
+        let persistence = self.persistence.as_ref().expect("it recovers");
+        let is_in_memory = matches!(persistence.config.map, MapRecovery::Persistent {});
+        let survives = Survives {
+            durability: self.buffer_config.durability,
+            logs_trims: is_in_memory || persistence.config.trims == TrimDurability::Logged,
+        };
+        debug_assert!(
+            survives.durability == Durability::Capacitor || persistence.saved.is_empty(),
+            "only a capacitor saves anything"
+        );
+        let saved: BTreeMap<Lpn, u64> = persistence.saved.iter().copied().collect();
+        let Some(audit) = &mut self.audit else { return Ok(()) };
+        audit.recovered(&self.ftl, &saved, survives)?;
+        self.ftl.audit()
+    }
+}

@@ -1,0 +1,178 @@
+//! Power cuts: when they come, how a drive recovers, and what is told of that.
+
+use engine::{Instant, Span, Streams};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::Time;
+
+// ---- how a drive recovers ---------------------------------------------------
+
+/// What a drive has on media, beside its data, for the time after a power cut.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecoveryConfig {
+    /// Where the map comes from. Default: `scan`.
+    #[serde(default)]
+    pub map: MapRecovery,
+    /// Whether a trim stays. Default: `logged`.
+    #[serde(default)]
+    pub trims: TrimDurability,
+}
+
+/// Where the map comes from after a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MapRecovery {
+    /// From the metadata of all pages; where blocks have summaries (`ftl.summary_page`), from
+    /// one page of each that is full.
+    Scan {},
+    /// From the last copy of the map on flash, and from the blocks that were open then or have
+    /// been opened or erased since.
+    Checkpoint {
+        /// Time between two copies. This or `units`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every: Option<Time>,
+        /// Mapping units of the host programmed between two copies. This or `every`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1))]
+        units: Option<u64>,
+    },
+    /// It is in byte-addressable memory that keeps it (PCM, MRAM): nothing is read.
+    Persistent {},
+}
+
+impl Default for MapRecovery {
+    fn default() -> Self {
+        Self::Scan {}
+    }
+}
+
+/// What a trim survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrimDurability {
+    /// Trims are written to a log at once: what was trimmed stays so.
+    #[default]
+    Logged,
+    /// Data that was trimmed may return after a power cut.
+    Volatile,
+}
+
+// ---- when the power is cut -----------------------------------------------------
+
+/// A power cut, or several.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PowerCuts {
+    /// Several.
+    Several(Vec<PowerCut>),
+    /// One. (Behind the list: serde takes an empty list for a table without keys.)
+    One(PowerCut),
+}
+
+impl PowerCuts {
+    /// All of them, with their paths below `run`.
+    pub fn all(&self) -> Vec<(String, &PowerCut)> {
+        match self {
+            Self::One(cut) => vec![("power_cut".into(), cut)],
+            Self::Several(cuts) => {
+                let path = |(index, cut)| (format!("power_cut[{index}]"), cut);
+                cuts.iter().enumerate().map(path).collect()
+            }
+        }
+    }
+}
+
+/// When the power is cut: exactly one key.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
+pub struct PowerCut {
+    /// At this simulated time, after what is due then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+    /// When the drive has handled so many events since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_events: Option<u64>,
+    /// At a random moment before this time, which follows from the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Time>,
+}
+
+/// The cuts that are still to come.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// Moments, the next one last.
+    times: Vec<Instant>,
+    /// Numbers of events, the next one last.
+    events: Vec<u64>,
+}
+
+impl Schedule {
+    /// The cuts of a configuration.
+    pub fn new(cuts: Option<&PowerCuts>, streams: Streams) -> Self {
+        let mut moments = streams.stream("power-cut");
+        let (mut times, mut events) = (Vec::new(), Vec::new());
+        for (_, cut) in cuts.map(PowerCuts::all).unwrap_or_default() {
+            let drawn = cut.within.map(|within| moments.below(within.span().as_ns()));
+            let at = cut.at.map(|at| at.span().as_ns()).or(drawn);
+            times.extend(at.map(Instant::from_ns));
+            events.extend(cut.after_events);
+        }
+        times.sort_unstable_by(|one, other| other.cmp(one));
+        events.sort_unstable_by(|one, other| other.cmp(one));
+        Self { times, events }
+    }
+    /// The next moment.
+    pub fn next_time(&self) -> Option<Instant> {
+        self.times.last().copied()
+    }
+    /// The next number of events.
+    pub fn next_events(&self) -> Option<u64> {
+        self.events.last().copied()
+    }
+    /// The power is cut for the moment, or else for the number of events, that was next.
+    pub fn take(&mut self, by_time: bool) {
+        if by_time {
+            self.times.pop().map(drop)
+        } else {
+            self.events.pop().map(drop)
+        };
+    }
+}
+
+// ---- what is told of it ------------------------------------------------------------
+
+/// A power cut and the recovery from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outage {
+    /// When the power was cut.
+    pub at: Instant,
+    /// From then until commands are served again.
+    pub took: Span,
+    /// Parts of that, one after the other: reading the checkpoint, metadata, what a capacitor
+    /// saved, and erases.
+    pub parts: [Span; 4],
+    /// Pages whose metadata was read, each plane's by itself, and the blocks that they are of.
+    pub pages_scanned: u64,
+    /// See `pages_scanned`.
+    pub blocks_scanned: u64,
+    /// Pages that were read of the checkpoint.
+    pub checkpoint_pages: u64,
+    /// Programs that were found half done, and erases.
+    pub half_programmed: u32,
+    /// See `half_programmed`.
+    pub half_erased: u32,
+    /// Blocks that were open and were closed before they were full.
+    pub closed_early: u32,
+    /// Blocks of collection that were erased because it had no other room.
+    pub undone: u32,
+    /// Mapping units that were found on flash, and in what a capacitor saved.
+    pub units: u32,
+    /// See `units`.
+    pub saved_units: u32,
+    /// Commands that were under way and never complete.
+    pub lost_requests: u32,
+    /// True where the power was cut again before the recovery was over.
+    pub interrupted: bool,
+}

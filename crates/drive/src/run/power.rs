@@ -1,0 +1,156 @@
+//! Power cuts in a run: when they come, what becomes of the hosts' requests, and when the
+//! drive is there again.
+//!
+//! While the drive is off, requests of open loops arrive and wait in the host, and those of
+//! closed loops, whose think time ends then, too. What was under way is lost: closed loops
+//! draw another request in its place when the drive is there again.
+
+use super::{Run, RunError};
+use crate::experiment::Experiment;
+use crate::horizon::LATEST;
+use crate::recovery::{Outage, Schedule};
+use engine::{Instant, Streams};
+
+/// The power of a run's drive.
+pub struct Power {
+    schedule: Schedule,
+    /// When the drive is there again, while it is off.
+    up_at: Option<Instant>,
+    /// Events that the drive has handled, where cuts are numbered by them.
+    events: u64,
+    /// Initiators whose requests were lost, once for each, while the drive is off.
+    lost: Vec<u32>,
+    outages: Vec<Outage>,
+}
+
+impl Power {
+    /// Of an experiment in which the power is cut.
+    pub fn new(experiment: &Experiment, streams: Streams) -> Option<Box<Self>> {
+        let schedule = Schedule::new(Some(experiment.run.power_cut.as_ref()?), streams);
+        let outages = Vec::new();
+        Some(Box::new(Self { schedule, up_at: None, events: 0, lost: Vec::new(), outages }))
+    }
+    /// Cuts so far.
+    pub fn outages(&self) -> &[Outage] {
+        &self.outages
+    }
+    /// The last moment before which the power stays on, as far as it is cut by time.
+    pub fn stays_until(&self) -> Instant {
+        self.schedule.next_time().unwrap_or(Instant::NEVER)
+    }
+    /// True while cuts by number of events are to come.
+    pub fn counts_events(&self) -> bool {
+        self.schedule.next_events().is_some()
+    }
+    /// The drive has handled an event.
+    pub fn count_event(&mut self) {
+        self.events += 1;
+    }
+    /// When the drive is there again, while it is off.
+    pub fn up_at(&self) -> Option<Instant> {
+        self.up_at
+    }
+}
+
+impl Run {
+    /// Cuts the power, or has the drive there again, where that comes before the next request
+    /// at `own` and before what the drive does; returns whether it did.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn power_goes_first(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
+        let Some(power) = &self.power else { return Ok(false) };
+        let cut_at = power.stays_until();
+        if let Some(up_at) = power.up_at {
+            if own.is_some_and(|own| own < up_at && own <= cut_at) {
+                return Ok(false);
+            }
+            match cut_at < up_at {
+                true => self.cut_power(cut_at, true)?,
+                false => self.power_up(up_at)?,
+            }
+            return Ok(true);
+        }
+        if own.is_none() && self.device.outstanding() == 0 {
+            return Ok(false);
+        }
+        let now = self.device.now();
+        if power.schedule.next_events().is_some_and(|number| power.events >= number) {
+            self.cut_power(now, false)?;
+            return Ok(true);
+        }
+        let due = [own, self.device.next_due()].into_iter().flatten().min();
+        if cut_at == Instant::NEVER || due.is_some_and(|due| due <= cut_at) {
+            return Ok(false);
+        }
+        self.cut_power(cut_at.max(now), true)?;
+        Ok(true)
+    }
+
+    fn cut_power(&mut self, at: Instant, by_time: bool) -> Result<(), RunError> {
+        self.measured.note_time(at, &mut self.device);
+        self.device.wait(at);
+        let cut = self.device.cut_power().map_err(RunError::Audit)?;
+        let up_at = at + cut.outage.took;
+        if up_at > LATEST {
+            return Err(self.too_late(None));
+        }
+        let power = self.power.as_mut().expect("the power is cut");
+        power.schedule.take(by_time);
+        if power.up_at.is_some()
+            && let Some(before) = power.outages.last_mut()
+        {
+            before.interrupted = true;
+            before.took = at - before.at;
+        }
+        power.up_at = Some(up_at);
+        power.outages.push(cut.outage);
+        for (tag, command) in cut.lost {
+            self.link.remove(command.bytes);
+            self.initiators[tag as usize].outstanding -= 1;
+            power.lost.push(tag);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.lost_all();
+            self.starves_at = watch.deadline();
+        }
+        Ok(())
+    }
+
+    /// The drive is there again.
+    fn power_up(&mut self, at: Instant) -> Result<(), RunError> {
+        self.measured.note_time(at, &mut self.device);
+        self.device.power_up(at);
+        let power = self.power.as_mut().expect("the power was cut");
+        power.up_at = None;
+        let lost = std::mem::take(&mut power.lost);
+        for index in lost.into_iter().map(|index| index as usize) {
+            if !self.initiators[index].source.is_open_loop() {
+                self.draw(index, at)?;
+            }
+        }
+        for index in 0..self.initiators.len() {
+            self.submit_waiting(index, at)?;
+        }
+        Ok(())
+    }
+
+    /// Submits what has waited in the host and finds a place in the queue.
+    fn submit_waiting(&mut self, index: usize, at: Instant) -> Result<(), RunError> {
+        while self.initiators[index].outstanding < self.initiators[index].depth {
+            let initiator = &mut self.initiators[index];
+            let Some((arrived, request)) = initiator.waiting.pop_front() else { break };
+            self.waiting -= 1;
+            self.submit(index, at, arrived, request)?;
+        }
+        Ok(())
+    }
+
+    /// The power cuts so far.
+    pub fn outages(&self) -> &[Outage] {
+        self.power.as_ref().map_or(&[], |power| power.outages())
+    }
+    /// Requests that were lost with the power.
+    pub fn lost_requests(&self) -> u64 {
+        self.outages().iter().map(|outage| u64::from(outage.lost_requests)).sum()
+    }
+}

@@ -1,0 +1,560 @@
+//! Power cuts: what survives, what is found again, how long that takes, and that the auditor
+//! finds what a recovery does wrong.
+
+mod common;
+
+use common::{Bench, Override, experiment, run, set, try_experiment};
+use drive::recovery::Outage;
+use drive::{Device, OpKind};
+use engine::{Instant, Span};
+use ftl::recovery::Fault;
+use ftl::{BlockState, Lpn};
+use host::Kind;
+use metrics::Holder;
+
+const PAGE: u64 = 4_096;
+const US: u64 = 1_000;
+/// The metadata of a page, 16 bytes at 40.96 MB/s: 390.6 ns, and sensing.
+const LOOK: u64 = 25 * US + 391;
+
+/// The small drive, which keeps what recovery takes.
+fn recovering(overrides: &[Override]) -> Vec<Override> {
+    let mut all = vec![set("recovery.map", "scan")];
+    all.extend_from_slice(overrides);
+    all
+}
+
+/// A drive on a bench that recovers.
+struct Cutting {
+    bench: Bench,
+}
+
+impl Cutting {
+    fn new(overrides: &[Override]) -> Self {
+        Self { bench: Bench::new(&recovering(overrides)) }
+    }
+    fn filled(overrides: &[Override]) -> Self {
+        Self { bench: Bench::filled(&recovering(overrides)) }
+    }
+    fn write(&mut self, ns: u64, page: u64) -> u32 {
+        self.bench.submit(ns, Kind::Write, page * PAGE, PAGE)
+    }
+    fn device(&mut self) -> &mut Device {
+        &mut self.bench.device
+    }
+    /// Cuts the power at a time; the drive is there again afterwards.
+    fn cut(&mut self, ns: u64) -> Result<Outage, String> {
+        self.bench.cut_power(ns)
+    }
+    fn holds(&self, page: u32) -> bool {
+        self.bench.device.has_data(Lpn(page))
+    }
+}
+
+fn ns(span: Span) -> u64 {
+    span.as_ns()
+}
+
+// ---- durations -------------------------------------------------------------------
+
+#[test]
+fn a_scan_reads_what_is_written_and_the_first_row_that_is_not() {
+    // 64 blocks of 16 rows in one plane, nothing written: a row of each.
+    let empty = Cutting::new(&[]).cut(0).unwrap();
+    assert_eq!((empty.pages_scanned, empty.blocks_scanned), (64, 64));
+    assert_eq!(ns(empty.took), 64 * LOOK);
+    // 48 blocks are full, 16 are free.
+    let full = Cutting::filled(&[]).cut(0).unwrap();
+    assert_eq!((full.pages_scanned, full.units), (48 * 16 + 16, 768));
+    assert_eq!(ns(full.took), (48 * 16 + 16) * LOOK);
+    assert_eq!(full.parts, [Span::ZERO, full.took, Span::ZERO, Span::ZERO]);
+    // Three pages of an open block, and a fourth row that is found erased.
+    let mut some = Cutting::new(&[]);
+    (0..3).for_each(|page| _ = some.write(page * 300 * US, page));
+    let some = some.cut(900 * US).unwrap();
+    assert_eq!((some.pages_scanned, some.units, some.closed_early), (63 + 4, 3, 1));
+}
+
+#[test]
+fn summaries_spare_the_pages_of_full_blocks() {
+    // 15 of 16 rows hold data: 48 blocks are full. A summary takes 512 bytes, 12.5 us.
+    let mut drive = Cutting::filled(&[
+        set("ftl.summary_page", true),
+        set("ftl.over_provisioning.exported", "2880 KiB"),
+    ]);
+    let outage = drive.cut(0).unwrap();
+    assert_eq!(outage.units, 720);
+    // Of a free block its last row and then its first.
+    assert_eq!((outage.pages_scanned, outage.blocks_scanned), (48 + 16 * 2, 64));
+    assert_eq!(ns(outage.took), 64 * 37_500 + 16 * LOOK);
+}
+
+#[test]
+fn channels_and_units_work_beside_each_other() {
+    let blocks = |overrides: &[Override]| {
+        let mut all = vec![set("geometry.blocks_per_plane", 16)];
+        all.extend_from_slice(overrides);
+        ns(Cutting::new(&all).cut(0).unwrap().took)
+    };
+    // Two channels: as long as one, whose unit is the same.
+    assert_eq!(blocks(&[]), 16 * LOOK);
+    assert_eq!(blocks(&[set("geometry.channels", 2)]), 16 * LOOK);
+    // Two dies of a channel sense beside each other and carry one after the other.
+    assert_eq!(blocks(&[set("geometry.dies_per_package", 2)]), 16 * LOOK);
+    // Two planes read apart, or one after the other where the die is the unit.
+    let planes = set("geometry.planes_per_die", 2);
+    assert_eq!(blocks(std::slice::from_ref(&planes)), 32 * LOOK);
+    let apart = [planes, set("concurrency.read", "plane")];
+    assert_eq!(blocks(&apart), 16 * LOOK);
+    // 1024 spare bytes a page take 25 us, and nothing else changes.
+    let spare = set("geometry.page_spare", "1 KiB");
+    assert_eq!(blocks(&[spare]), 16 * 50 * US);
+    // 64 dies carry for longer than one of them senses and carries.
+    let many = [set("geometry.dies_per_package", 64), set("geometry.page_spare", "1 KiB")];
+    assert_eq!(blocks(&many), 64 * 16 * 25 * US);
+}
+
+// ---- durability ----------------------------------------------------------------------
+
+#[test]
+fn what_is_acknowledged_from_flash_is_there() {
+    let mut drive = Cutting::new(&[]);
+    drive.write(0, 7);
+    drive.write(300 * US, 8);
+    // The second write is half programmed.
+    let outage = drive.cut(450 * US).unwrap();
+    assert_eq!((outage.half_programmed, outage.lost_requests, outage.units), (1, 1, 1));
+    assert!(drive.holds(7) && !drive.holds(8));
+    // The drive goes on, in another block.
+    let now = drive.bench.device.now().as_ns();
+    drive.write(now, 8);
+    assert_eq!(drive.bench.settle(), now + 300 * US);
+    assert_eq!(drive.bench.device.ftl().block_states()[1], BlockState::Open);
+}
+
+#[test]
+fn a_place_that_was_bound_and_not_begun_stays_erased() {
+    let mut drive = Cutting::new(&[]);
+    drive.write(0, 7);
+    // The transfer takes until 100 us.
+    let outage = drive.cut(99 * US).unwrap();
+    assert_eq!((outage.half_programmed, outage.lost_requests, outage.closed_early), (0, 1, 0));
+    assert_eq!(drive.bench.device.ftl().block_states()[0], BlockState::Free);
+}
+
+fn buffered(durability: &str) -> Cutting {
+    Cutting::new(&[
+        set("buffer.durability", durability),
+        set("buffer.flush", "{ policy = \"watermark\", high = \"90 %\", low = \"10 %\" }"),
+    ])
+}
+
+#[test]
+fn a_volatile_buffer_keeps_what_a_flush_covers() {
+    let mut drive = buffered("volatile");
+    drive.write(0, 1);
+    drive.bench.submit(US, Kind::Flush, 0, 0);
+    drive.bench.until(400 * US);
+    drive.write(400 * US, 1);
+    drive.write(400 * US, 2);
+    let outage = drive.cut(500 * US).unwrap();
+    assert_eq!((outage.units, outage.saved_units), (1, 0));
+    assert!(drive.holds(1) && !drive.holds(2));
+    drive.bench.settle();
+}
+
+#[test]
+fn a_capacitor_saves_the_buffer() {
+    let mut drive = buffered("capacitor");
+    (0..5).for_each(|page| _ = drive.write(0, page));
+    let outage = drive.cut(500 * US).unwrap();
+    assert_eq!((outage.units, outage.saved_units), (0, 5));
+    // Five pages are read back: 125 us each.
+    assert_eq!(ns(outage.parts[2]), 5 * 125 * US);
+    assert!((0..5).all(|page| drive.holds(page)));
+    // They are served from the buffer, before they are on flash.
+    let now = drive.bench.device.now().as_ns();
+    assert_eq!(drive.bench.submit(now, Kind::Read, 0, 5 * PAGE), 5);
+    drive.bench.until(now);
+    assert!(drive.bench.is_done(5));
+    assert_eq!(drive.bench.device.ftl().mapped_units(), 0);
+    // The power is cut again: they are saved again.
+    let again = drive.cut(now + US).unwrap();
+    assert_eq!((again.units, again.saved_units), (0, 5));
+    let now = drive.bench.device.now().as_ns();
+    drive.bench.submit(now, Kind::Write, 0, 240 * PAGE);
+    drive.bench.settle();
+    assert!(drive.bench.device.ftl().mapped_units() > 0);
+}
+
+#[test]
+fn a_flush_under_way_covers_nothing() {
+    let mut drive = buffered("volatile");
+    drive.write(0, 1);
+    drive.bench.submit(US, Kind::Flush, 0, 0);
+    let outage = drive.cut(250 * US).unwrap();
+    assert_eq!((outage.units, outage.lost_requests, outage.half_programmed), (0, 1, 1));
+}
+
+// ---- trims ---------------------------------------------------------------------------
+
+fn trimmed(trims: &str) -> Cutting {
+    let mut drive = Cutting::new(&[set("recovery.trims", trims)]);
+    (0..3).for_each(|page| _ = drive.write(page * 300 * US, page));
+    drive.bench.submit(900 * US, Kind::Trim, PAGE, PAGE);
+    drive
+}
+
+#[test]
+fn a_logged_trim_stays_and_a_volatile_one_may_return() {
+    for (trims, returns) in [("logged", false), ("volatile", true)] {
+        let mut drive = trimmed(trims);
+        let outage = drive.cut(1_000 * US).unwrap();
+        assert_eq!(outage.units, 2 + u32::from(returns), "{trims}");
+        assert_eq!(drive.holds(1), returns, "{trims}");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn what_was_written_after_a_trim_wins() {
+    for trims in ["logged", "volatile"] {
+        let mut drive = trimmed(trims);
+        drive.write(900 * US, 1);
+        drive.cut(1_300 * US).unwrap();
+        assert!(drive.holds(1));
+        // Older data is on flash, too, and does not come back later.
+        let now = drive.bench.device.now().as_ns();
+        drive.bench.submit(now, Kind::Trim, PAGE, PAGE);
+        let outage = drive.cut(now + US).unwrap();
+        assert_eq!(outage.units, 2 + u32::from(trims == "volatile"), "{trims}");
+    }
+}
+
+// ---- what was under way ----------------------------------------------------------------
+
+/// The moment at which a collection first does something, on a drive that is full and is
+/// overwritten, with the drive at that moment.
+fn collecting(overrides: &[Override], kind: OpKind, by: Holder) -> Cutting {
+    let mut drive = Cutting::filled(overrides);
+    let mut page = 0;
+    while drive.bench.device.counters().commands(kind, by) == 0 {
+        if drive.bench.device.outstanding() == 0 {
+            let now = drive.bench.device.now().as_ns();
+            drive.write(now, page * 7 % 768);
+            page += 1;
+        }
+        drive.bench.step();
+        assert!(page < 5_000, "nothing is collected");
+    }
+    drive
+}
+
+fn now(drive: &Cutting) -> u64 {
+    drive.bench.device.now().as_ns()
+}
+
+#[test]
+fn a_block_that_was_being_erased_is_erased_anew() {
+    let mut drive = collecting(&[], OpKind::Erase, Holder::Erase);
+    let before = drive.bench.device.ftl().tally.erases;
+    let at = now(&drive) + 700 * US;
+    let outage = drive.cut(at).unwrap();
+    assert_eq!((outage.half_erased, ns(outage.parts[3])), (1, 1_500 * US));
+    assert_eq!(drive.bench.device.ftl().tally.erases, before + 1);
+    assert_eq!(outage.units, 768);
+    drive.bench.settle();
+}
+
+#[test]
+fn a_move_that_was_cut_off_leaves_its_source() {
+    // In the transfer, in the program, and after it.
+    for (after, torn) in [(50, 0), (200, 1), (299, 1)] {
+        let mut drive = collecting(&[], OpKind::Program, Holder::GcProgram);
+        let at = now(&drive) + after * US;
+        let outage = drive.cut(at).unwrap();
+        assert_eq!(outage.half_programmed, torn, "after {after} us");
+        assert_eq!(outage.units, 768, "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn a_copy_back_that_was_cut_off_leaves_its_source() {
+    // It senses for 25 us, and then it programs.
+    for (after, torn) in [(24, 0), (26, 1), (224, 1)] {
+        let given = [set("ftl.gc.copy_back", true)];
+        let mut drive = collecting(&given, OpKind::CopyBack, Holder::GcProgram);
+        let at = now(&drive) + after * US;
+        let outage = drive.cut(at).unwrap();
+        assert_eq!((outage.half_programmed, outage.units), (torn, 768), "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn a_scrub_that_was_cut_off_leaves_its_source() {
+    let given = [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")];
+    for after in [1, 90, 150, 310, 500, 2_000, 5_000, 7_000] {
+        let mut drive = Cutting::filled(&given);
+        let outage = drive.cut(10_000 * US + after * US).unwrap();
+        assert_eq!(outage.units, 768, "after {after} us");
+        let up = now(&drive);
+        drive.bench.until(up + 20_000 * US);
+        let erases = drive.bench.device.ftl().tally.erases;
+        assert!(erases > 0, "it scrubs on");
+    }
+}
+
+#[test]
+fn a_unit_of_several_rows_is_whole_or_lost() {
+    let given = [set("ftl.unit", "16 KiB"), set("nand.program", "[\"200 us\"]")];
+    // Four rows of 300 us each. Nothing of the first is on flash before 100 us.
+    for (at, torn) in [(99, 0), (101, 1), (350, 1), (950, 1), (1_199, 1)] {
+        let mut drive = Cutting::new(&given);
+        drive.bench.submit(0, Kind::Write, 0, 4 * PAGE);
+        let outage = drive.cut(at * US).unwrap();
+        assert_eq!((outage.half_programmed, outage.units), (torn, 0), "at {at} us");
+        assert_eq!(outage.closed_early, torn, "at {at} us");
+    }
+    let mut drive = Cutting::new(&given);
+    drive.bench.submit(0, Kind::Write, 0, 4 * PAGE);
+    let outage = drive.cut(1_200 * US).unwrap();
+    assert_eq!((outage.half_programmed, outage.units), (0, 1));
+}
+
+#[test]
+fn a_block_whose_summary_was_cut_off_is_scanned() {
+    let given = [set("ftl.summary_page", true), set("ftl.over_provisioning.exported", "2880 KiB")];
+    // The fifteenth page fills a block; its data is on flash at 300 us, the summary's transfer
+    // takes 12.5 us, and its program 200 us.
+    for (after, is_there) in [(299, false), (300, true), (312, true), (400, true), (512, true)] {
+        let mut drive = Cutting::new(&given);
+        (0..14).for_each(|page| _ = drive.write(page * 300 * US, page));
+        let begin = 14 * 300 * US;
+        drive.write(begin, 14);
+        let outage = drive.cut(begin + after * US).unwrap();
+        assert_eq!(outage.units, 14 + u32::from(is_there), "after {after} us");
+        // The last row of each block, and rows from the first on of those that have no summary.
+        assert_eq!(outage.pages_scanned, 64 + 63 + 15, "after {after} us");
+        assert_eq!(drive.bench.device.ftl().block_states()[0], BlockState::Closed);
+    }
+    let mut drive = Cutting::new(&given);
+    (0..15).for_each(|page| _ = drive.write(page * 300 * US, page));
+    let outage = drive.cut(14 * 300 * US + 513 * US).unwrap();
+    assert_eq!((outage.units, outage.pages_scanned), (15, 64 + 63));
+}
+
+// ---- that faults are found ---------------------------------------------------------------
+
+/// What the auditor says of a recovery that does something wrong.
+fn found(mut drive: Cutting, fault: Fault, at: u64) -> String {
+    drive.device().recover_badly(fault);
+    drive.cut(at).expect_err("it is found")
+}
+
+#[test]
+fn the_auditor_finds_what_a_recovery_does_wrong() {
+    // The third write is in a block of a lower number than the second.
+    let overwritten = || {
+        let mut drive = Cutting::new(&[]);
+        (0..20).for_each(|turn| _ = drive.write(turn * 300 * US, turn % 3));
+        drive
+    };
+    let mut sound = overwritten();
+    assert_eq!(sound.cut(6_000 * US).unwrap().units, 3);
+    let mut trims = trimmed("logged");
+    trims.device().recover_badly(Fault::ForgetsTrims);
+    let returned = trims.cut(1_000 * US).expect_err("it returned");
+    assert!(returned.contains("it is older"), "{returned}");
+    let skipped = found(overwritten(), Fault::SkipsOpen, 6_000 * US);
+    assert!(skipped.contains("it is older") || skipped.contains("lost"), "{skipped}");
+    let torn = found(overwritten(), Fault::TrustsTorn, 19 * 300 * US + 200 * US);
+    assert!(torn.contains("is mapped to"), "{torn}");
+    let mut saved = buffered("capacitor");
+    saved.write(0, 5);
+    let lost = found(saved, Fault::LosesDump, 10 * US);
+    assert!(lost.contains("it is lost"), "{lost}");
+}
+
+#[test]
+fn a_recovery_that_ignores_versions_is_found() {
+    // Once blocks were collected, older copies lie in blocks of higher numbers.
+    let mut drive = Cutting::filled(&[]);
+    for turn in 0..1_000 {
+        let now = now(&drive);
+        drive.write(now, turn * 7 % 768);
+        drive.bench.settle();
+    }
+    assert!(drive.bench.device.ftl().tally.erases > 40);
+    drive.device().recover_badly(Fault::IgnoresVersions);
+    let at = now(&drive);
+    let wrong = drive.cut(at).expect_err("it is found");
+    assert!(wrong.contains("is mapped to") || wrong.contains("it is older"), "{wrong}");
+}
+
+// ---- whole runs ----------------------------------------------------------------------------
+
+const MIXED: &str = "
+    [precondition]
+    fill = \"random\"
+    age.overwrites = 2.0
+    [[workload]]
+    name = \"closed\"
+    mix = { read = \"30 %\", write = \"60 %\", trim = \"5 %\", flush = \"5 %\" }
+    queue_depth = 8
+    [[workload]]
+    name = \"open\"
+    reads = \"50 %\"
+    arrivals = { process = \"poisson\", rate = \"500 IOPS\" }
+    [run]
+    requests = 2000
+";
+
+#[test]
+fn a_run_goes_on_after_power_cuts_and_is_the_same_each_time() {
+    for (durability, map) in [
+        ("none", "scan"),
+        ("volatile", "scan"),
+        ("capacitor", "{ policy = \"checkpoint\", units = 100 }"),
+        ("volatile", "{ policy = \"checkpoint\", every = \"20 ms\" }"),
+        ("capacitor", "persistent"),
+    ] {
+        let experiment = experiment(
+            MIXED,
+            &[
+                set("buffer.durability", durability),
+                set("recovery.map", map),
+                set(
+                    "run.power_cut",
+                    "[{ at = \"50 ms\" }, { after_events = 3000 }, { within = \"300 ms\" }]",
+                ),
+            ],
+        );
+        let first = run(&experiment);
+        let again = run(&experiment);
+        assert_eq!(first.outages().len(), 3, "{durability}, {map}");
+        assert_eq!(first.outages(), again.outages());
+        assert_eq!(first.device().digest(), again.device().digest());
+        assert_eq!(first.outages()[0].at.min(first.outages()[1].at), first.outages()[0].at);
+        assert!(first.lost_requests() > 0);
+    }
+}
+
+#[test]
+fn requests_of_open_loops_wait_for_the_drive() {
+    let text = "
+        [[workload]]
+        name = \"open\"
+        reads = \"0 %\"
+        size = \"4 KiB\"
+        arrivals = { process = \"constant\", rate = \"1 kIOPS\" }
+        [run]
+        requests = 10
+    ";
+    let given = recovering(&[
+        set("geometry.blocks_per_plane", 64),
+        set("run.power_cut", "{ at = \"1.5 ms\" }"),
+    ]);
+    let run = run(&experiment(text, &given));
+    let [outage] = run.outages() else { panic!("one cut") };
+    assert_eq!((outage.at, outage.lost_requests), (Instant::from_ns(1_500_000), 0));
+    // Two requests came before, at 0 and at 1 ms; 64 blocks are looked into, one of them twice more.
+    assert_eq!(ns(outage.took), (63 + 3) * LOOK);
+    let up_at = 1_500 * US + 66 * LOOK;
+    let waiting = (2..10).filter(|ms| ms * 1_000 * US < up_at).count();
+    assert_eq!(waiting, 2);
+    let stats = common::stats(&run, 0, Kind::Write);
+    assert_eq!(stats.latency.count(), 10);
+    // The first that waited came at 2 ms and is written in 300 us.
+    let longest = stats.latency.max().unwrap();
+    assert_eq!(ns(longest), up_at + 300 * US - 2_000 * US);
+}
+
+#[test]
+fn a_second_cut_begins_the_recovery_anew() {
+    let given = recovering(&[set("run.power_cut", "[{ at = \"1 ms\" }, { at = \"2 ms\" }]")]);
+    let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\nrequests = 20\n";
+    let run = run(&experiment(text, &given));
+    let [first, second] = run.outages() else { panic!("two cuts") };
+    assert!(first.interrupted && !second.interrupted);
+    assert_eq!(ns(first.took), 1_000 * US);
+    assert_eq!(second.took, first.parts[1]);
+    assert_eq!((first.lost_requests, second.lost_requests), (1, 0));
+}
+
+#[test]
+fn a_cut_at_the_beginning_finds_what_was_preconditioned() {
+    let given = recovering(&[
+        set("run.power_cut", "{ after_events = 0 }"),
+        set("precondition.fill", "random"),
+    ]);
+    let text = "[[workload]]\nname = \"host\"\nreads = \"50 %\"\n[run]\nrequests = 100\n";
+    let run = run(&experiment(text, &given));
+    let [outage] = run.outages() else { panic!("one cut") };
+    assert_eq!((outage.at, outage.units), (Instant::START, 768));
+}
+
+// ---- checkpoints, and a map that stays --------------------------------------------------------
+
+#[test]
+fn a_checkpoint_spares_blocks_that_have_not_changed() {
+    let given = [
+        set("recovery.map", "{ policy = \"checkpoint\", units = 1000 }"),
+        set("precondition.fill", "sequential"),
+    ];
+    let mut bench = Cutting { bench: Bench::new(&given) };
+    let outage = bench.cut(0).unwrap();
+    assert_eq!((outage.pages_scanned, outage.units), (0, 768));
+    // 768 entries of 4 bytes lie in one page.
+    assert_eq!((outage.checkpoint_pages, ns(outage.took)), (1, 125 * US));
+    // Twenty pages fill a block and open another.
+    let up = now(&bench);
+    (0..20).for_each(|turn| _ = bench.write(up + turn * 300 * US, turn * 3));
+    let outage = bench.cut(up + 6_000 * US).unwrap();
+    assert_eq!((outage.blocks_scanned, outage.pages_scanned), (2, 16 + 5));
+    assert_eq!(outage.units, 768);
+}
+
+#[test]
+fn checkpoints_are_counted() {
+    let given = [
+        set("recovery.map", "{ policy = \"checkpoint\", units = 30 }"),
+        set("precondition.fill", "sequential"),
+    ];
+    let text =
+        "[[workload]]\nname = \"host\"\nreads = \"0 %\"\nsize = \"4 KiB\"\n[run]\nrequests = 100\n";
+    let run = run(&experiment(text, &given));
+    assert_eq!(run.device().checkpoints(), Some((3, 1)));
+}
+
+#[test]
+fn a_map_that_stays_needs_no_scan() {
+    let mut drive = Cutting { bench: Bench::filled(&[set("recovery.map", "persistent")]) };
+    drive.write(0, 5);
+    drive.bench.until(US);
+    let outage = drive.cut(150 * US).unwrap();
+    assert_eq!((outage.pages_scanned, outage.took, outage.units), (0, Span::ZERO, 768));
+    assert_eq!(outage.half_programmed, 1);
+    drive.bench.settle();
+}
+
+// ---- what is refused ----------------------------------------------------------------------------
+
+#[test]
+fn cuts_that_mean_nothing_are_refused() {
+    let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\ntime = \"10 ms\"\n";
+    for (overrides, said) in [
+        (vec![set("run.power_cut", "{ at = \"1 ms\" }")], "[drive.recovery]"),
+        (recovering(&[set("run.power_cut", "{ at = \"10 ms\" }")]), "the run ends before"),
+        (recovering(&[set("run.power_cut", "{ within = \"11 ms\" }")]), "may end before"),
+        (recovering(&[set("run.power_cut", "[]")]), "an empty list"),
+        (recovering(&[set("run.power_cut", "{ at = \"1 ms\", after_events = 3 }")]), "exactly one"),
+        (recovering(&[set("recovery.map", "{ policy = \"checkpoint\" }")]), "exactly one"),
+        (vec![set("recovery.map", "persistent"), set("recovery.trims", "volatile")], "keeps trims"),
+    ] {
+        let refused = try_experiment(text, &overrides).err();
+        let refused = refused.unwrap_or_else(|| panic!("{overrides:?} is not refused"));
+        assert!(refused.contains(said), "{overrides:?}: {refused}");
+    }
+}

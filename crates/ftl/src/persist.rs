@@ -1,0 +1,197 @@
+//! What a drive keeps on flash beside its data, so that the map can be found again after a
+//! power cut: with each unit its logical unit ([`Ftl::holds`]) and its version, the number of
+//! the host's write that it is of. Copies keep it, so the newest data wins, whatever moved it.
+//! A version of 0 is no data: padding, what was lost while it was programmed, or erased.
+
+use crate::ftl::Ftl;
+use crate::layout::{BlockId, Lpn, Pun};
+use engine::Column;
+
+/// What recovery needs beside the map's own columns: 8 bytes a block and a bit a logical unit.
+#[derive(Clone)]
+pub struct Persist {
+    next_version: u32,
+    /// Batches that were written of a block that recovery closed before it was full, plus
+    /// one; such a block has no summary. 0 for all others.
+    pub closed_early: Column<BlockId, u32>,
+    /// Checkpoints that had been taken when the block was last closed or erased.
+    changed: Column<BlockId, u32>,
+    /// Checkpoints so far.
+    checkpoints: u32,
+    /// Units trimmed since the last one, where that matters.
+    trimmed_since: Option<Vec<Lpn>>,
+    /// The log of trims, by what it says: units that were trimmed and not written since, bit
+    /// `i` of word `i / 64`.
+    trimmed: Vec<u64>,
+}
+
+impl Persist {
+    /// Of a drive of so many blocks, whose next write has this version.
+    pub fn new(blocks: usize, units: u32, next_version: u32) -> Self {
+        Self {
+            next_version,
+            closed_early: Column::filled(0, blocks),
+            changed: Column::filled(0, blocks),
+            checkpoints: 0,
+            trimmed_since: None,
+            trimmed: vec![0; units as usize / 64 + 1],
+        }
+    }
+    /// The version that the next write has.
+    pub fn next_version(&self) -> u32 {
+        self.next_version
+    }
+    /// Goes on behind the newest version that recovery has found.
+    pub fn go_on_after(&mut self, newest: u32) {
+        self.next_version = newest.saturating_add(1);
+    }
+    #[inline]
+    fn take_version(&mut self) -> u32 {
+        let version = self.next_version;
+        self.next_version = version.saturating_add(1);
+        version
+    }
+    /// A block was closed or erased.
+    #[inline]
+    pub fn note_change(&mut self, block: BlockId) {
+        self.changed[block] = self.checkpoints;
+    }
+    /// True where a block is not as the last checkpoint has it.
+    pub fn has_changed(&self, block: BlockId) -> bool {
+        self.changed[block] >= self.checkpoints
+    }
+    /// A unit was trimmed.
+    #[inline]
+    pub fn note_trim(&mut self, lpn: Lpn) {
+        self.trimmed[lpn.0 as usize / 64] |= 1 << (lpn.0 % 64);
+        if let Some(trimmed) = &mut self.trimmed_since {
+            trimmed.push(lpn);
+        }
+    }
+    /// A unit that was trimmed, or never written, holds data.
+    #[inline]
+    pub fn note_fresh(&mut self, lpn: Lpn) {
+        self.trimmed[lpn.0 as usize / 64] &= !(1 << (lpn.0 % 64));
+    }
+    /// Units that were trimmed and not written since: bit `i` of word `i / 64`.
+    pub fn trimmed(&self) -> &[u64] {
+        &self.trimmed
+    }
+    /// Nothing has changed since a checkpoint, which is the first.
+    fn forget_checkpoints(&mut self) {
+        self.changed.as_mut_slice().fill(0);
+        (self.checkpoints, self.trimmed_since) = (0, None);
+    }
+    /// Units trimmed since the last checkpoint.
+    pub fn trimmed_since(&self) -> &[Lpn] {
+        self.trimmed_since.as_deref().unwrap_or_default()
+    }
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.closed_early.len() * 8 + self.trimmed.len() * 8
+    }
+}
+
+impl Ftl {
+    /// From now on metadata for recovery is kept, or no longer. What is on flash by then counts as
+    /// one write.
+    pub fn keep_metadata(&mut self, keeps: bool) {
+        if keeps && self.persist.is_none() {
+            self.map.keep_versions();
+            self.persist =
+                Some(Box::new(Persist::new(self.blocks.state.len(), self.layout.logical_units, 2)));
+        } else if let Some(persist) = self.persist.as_mut().filter(|_| keeps) {
+            persist.forget_checkpoints();
+            // A drive that was shut down knows what it holds.
+            for lpn in (0..self.layout.logical_units).map(Lpn) {
+                if self.map.lookup(lpn).is_none() {
+                    persist.note_trim(lpn);
+                }
+            }
+        } else if !keeps {
+            self.map.drop_versions();
+            self.persist = None;
+        }
+    }
+    /// True where metadata for recovery is kept.
+    #[inline]
+    pub fn keeps_metadata(&self) -> bool {
+        self.persist.is_some()
+    }
+    /// The version of the next write of the host; 0 where none is kept.
+    #[inline]
+    pub fn take_version(&mut self) -> u32 {
+        self.persist.as_mut().map_or(0, |persist| persist.take_version())
+    }
+    /// True once the host has written as many units as versions tell apart, 2^32 - 2.
+    pub fn has_used_up_versions(&self) -> bool {
+        self.persist.as_ref().is_some_and(|persist| persist.next_version == u32::MAX)
+    }
+    /// Which of the host's writes a physical unit is of.
+    #[inline]
+    pub fn version(&self, pun: Pun) -> u32 {
+        self.map.version(pun)
+    }
+    /// Notes which of the host's writes a bound place is written with.
+    #[inline]
+    pub fn note_version(&mut self, pun: Pun, version: u32) {
+        self.map.set_version(pun, version);
+    }
+    /// A run of units is written by as many writes of the host.
+    #[inline]
+    pub(crate) fn note_versions(&mut self, first: Pun, count: u32) {
+        let Some(persist) = &mut self.persist else { return };
+        for pun in (first.0..first.0 + count).map(Pun) {
+            self.map.set_version(pun, persist.take_version());
+        }
+    }
+    /// A block holds nothing any more.
+    #[cold]
+    pub(crate) fn forget_metadata(&mut self, block: BlockId) {
+        let units = self.layout.units_per_block();
+        self.map.clear_versions(self.layout.first_unit(block, 0), units);
+        if let Some(persist) = &mut self.persist {
+            persist.closed_early[block] = 0;
+            persist.note_change(block);
+        }
+    }
+
+    // ---- checkpoints ---------------------------------------------------------
+
+    /// So many checkpoints have been taken by now; where trims are in them alone,
+    /// `notes_trims` has those noted that come after the last.
+    #[inline]
+    pub fn note_checkpoints(&mut self, count: u32, notes_trims: bool) {
+        if let Some(persist) = &mut self.persist
+            && count != persist.checkpoints
+        {
+            persist.checkpoints = count;
+            persist.trimmed_since = notes_trims.then(Vec::new);
+        }
+    }
+    /// Checkpoints that have been taken.
+    pub fn checkpoints(&self) -> u32 {
+        self.persist.as_ref().map_or(0, |persist| persist.checkpoints)
+    }
+
+    // ---- auditing --------------------------------------------------------------
+
+    /// Proves that the metadata on flash leads to what is mapped: no unit of what is mapped
+    /// is older than another copy of it.
+    pub(crate) fn audit_versions(&self) -> Result<(), String> {
+        if self.persist.is_none() {
+            return Ok(());
+        }
+        for pun in (0..self.layout.physical_units()).map(Pun) {
+            let (lpn, version) = (self.map.holds(pun), self.map.version(pun));
+            let Some(current) = self.map.lookup(lpn).filter(|_| version > 0) else { continue };
+            if version > self.map.version(current) {
+                return Err(format!(
+                    "{lpn:?} is mapped to {current:?} of version {}, and {pun:?} is of version {version}",
+                    self.map.version(current)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
