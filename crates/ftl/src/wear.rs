@@ -219,3 +219,39 @@ impl Ftl {
         self.bins[bin].migration = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Streams;
+
+    /// In how many of 10,000 cases a block of this share of the mean life is passed over.
+    fn passed_over(variance: u64, window: Option<u64>, share: f64) -> f64 {
+        let percent = Share::from_percent;
+        let wear = Wear::new(WearConfig {
+            retirement_age: None,
+            age_variance: Some(percent(variance)),
+            rate_window: window.map(percent),
+        });
+        let mut numbers = Streams::new(7).stream("wear");
+        (0..10_000).filter(|_| wear.passes_over(share, &mut numbers)).count() as f64
+    }
+
+    #[test]
+    fn the_chance_to_be_taken_falls_linearly() {
+        // r / x: [ATC08]'s from 80 % of the mean down to nothing.
+        for (share, chance) in
+            [(1.0, 1.0), (0.8, 1.0), (0.6, 0.75), (0.4, 0.5), (0.08, 0.1), (0.0, 0.0)]
+        {
+            let passed = passed_over(20, None, share);
+            let sigma = (10_000.0 * chance * (1.0 - chance) as f64).sqrt();
+            let expected = 10_000.0 * (1.0 - chance);
+            assert!((passed - expected).abs() <= 4.0 * sigma, "{share}: {passed} and {expected}");
+        }
+        // Within a tenth of the mean.
+        for (share, expected) in [(0.8, 0.0), (0.75, 5_000.0), (0.7, 10_000.0), (0.3, 10_000.0)] {
+            let passed = passed_over(20, Some(10), share);
+            assert!((passed - expected).abs() <= 200.0, "{share}: {passed} and {expected}");
+        }
+    }
+}

@@ -116,6 +116,10 @@ fn flash_and_firmware(
     )
     .unwrap();
 
+    let has_gang = channels.is_multiple_of(2) && flash.once_in(3);
+    if has_gang {
+        writeln!(text, "gang = {{ channels = 2, control = \"asynchronous\" }}").unwrap();
+    }
     let block_planes = {
         let divisors: Vec<u64> =
             (1..=planes).filter(|count| planes.is_multiple_of(*count)).collect();
@@ -150,7 +154,11 @@ fn flash_and_firmware(
     let batch_units = (row / unit).max(1);
     let summary_page = unit <= row && pages > 2 && firmware.once_in(4);
     let block_units = (pages - u64::from(summary_page)) * row / unit;
-    let pool = firmware.of(&["drive", "plane", "die", "package", "channel"]);
+    let pools: &[&str] = match has_gang {
+        true => &["gang"],
+        false => &["drive", "plane", "die", "package", "channel"],
+    };
+    let pool = firmware.of(pools);
     // A bin is no larger than its pool, nor than any unit.
     const BINS: [(&str, usize); 4] = [("plane", 0), ("die", 2), ("package", 3), ("channel", 4)];
     let most = BINS.iter().find(|(name, _)| *name == pool).map_or(4, |(_, level)| *level);
@@ -173,6 +181,7 @@ fn flash_and_firmware(
         rounds: levels_from(*in_units.iter().max().unwrap())
             .into_iter()
             .map(|level| LEVELS[level])
+            .chain(has_gang.then_some("gang"))
             .collect(),
         exported: 0,
     };
@@ -289,7 +298,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         _ => String::new(),
     };
     let preemptible = dice.of(&[true, false]);
-    let copy_back = dice.of(&[false, true]);
+    let copy_back = dice.of(&["false", "true", "true, copy_back_most = 2"]);
     let window = dice.between(1, 4);
     let pacing = dice.of(&["none", "proportional"]);
     writeln!(
