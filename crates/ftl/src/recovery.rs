@@ -242,12 +242,15 @@ impl Ftl {
     fn count_live(&mut self) {
         self.map.lose_live();
         self.blocks.standing.as_mut_slice().fill(BARRED);
+        let persist = self.persist.as_mut().expect("metadata is kept");
         self.mapped = 0;
         for lpn in (0..self.layout.logical_units).map(Lpn) {
             let Some(pun) = self.map.lookup(lpn) else { continue };
             self.map.set_live(pun, 1);
             self.blocks.standing[self.layout.block(pun)] += 1;
             self.mapped += 1;
+            // It may have been trimmed, and has returned.
+            persist.note_fresh(lpn);
         }
     }
 
