@@ -75,6 +75,8 @@ _FAMILIES = (
     "drive.buffer.durability",
     "drive.buffer.flush",
     "drive.buffer.order",
+    "drive.recovery.map",
+    "drive.recovery.trims",
 )
 """Where a drive's policies stand. Their names and meanings come from the schema, which
 comes from the code."""

@@ -30,9 +30,10 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 14] = [
+const COMPANIONS: [(&str, &str, &str, &str); 15] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
+    ("drive.recovery.map", "checkpoint", "drive.recovery.map.every", "5 ms"),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
     ("drive.geometry.gang", "*", "drive.ftl.allocation.pool", "gang"),
     ("drive.scheduler.rounds.unit", "gang", "drive.geometry.gang", GANG),

@@ -242,12 +242,15 @@ impl Ftl {
     fn count_live(&mut self) {
         self.map.lose_live();
         self.blocks.standing.as_mut_slice().fill(BARRED);
+        let persist = self.persist.as_mut().expect("metadata is kept");
         self.mapped = 0;
         for lpn in (0..self.layout.logical_units).map(Lpn) {
             let Some(pun) = self.map.lookup(lpn) else { continue };
             self.map.set_live(pun, 1);
             self.blocks.standing[self.layout.block(pun)] += 1;
             self.mapped += 1;
+            // It may have been trimmed, and has returned.
+            persist.note_fresh(lpn);
         }
     }
 
@@ -268,6 +271,7 @@ impl Ftl {
             state.restore(std::iter::empty(), 0);
             state.open = [Open::default(); crate::blocks::STREAMS];
             state.collecting = 0;
+            state.migration = None;
             let first = self.layout.first_block(bin).0;
             for block in (first..first + self.layout.blocks_per_bin()).map(BlockId) {
                 if self.blocks.state[block] == BlockState::Bad {
@@ -311,10 +315,11 @@ impl Ftl {
     }
 
     /// The places of a block that are not written yet are not used any more.
-    fn close_early(&mut self, block: BlockId, written: u32) {
-        let persist = self.persist.as_mut().expect("metadata is kept");
-        persist.closed_early[block] = written + 1;
-        persist.note_change(block);
+    pub(crate) fn close_early(&mut self, block: BlockId, written: u32) {
+        if let Some(persist) = &mut self.persist {
+            persist.closed_early[block] = written + 1;
+            persist.note_change(block);
+        }
     }
 
     // ---- a bin without a free block ----------------------------------------------------

@@ -206,9 +206,10 @@ impl Ftl {
     pub(crate) fn end_migration(&mut self, bin: BinId, block: BlockId) {
         match self.bins[bin].migration {
             Some(Migration::Takes { to, from, .. }) if from == Some(block) => {
-                if self.blocks.unwritten[to] > 0 {
-                    self.blocks.unwritten[to] = 0;
+                let unwritten = std::mem::take(&mut self.blocks.unwritten[to]);
+                if unwritten > 0 {
                     self.close(to);
+                    self.close_early(to, self.layout.batches_per_block - unwritten);
                 }
                 self.blocks.closed_at[to] = self.blocks.closed_at[block];
                 self.tally.migrations += 1;

@@ -5,7 +5,7 @@
 //! what was acknowledged before a flush was submitted that has completed. What was never
 //! acknowledged may be there or not.
 
-use super::{Audit, AuditTicket, has_data, order};
+use super::{Audit, AuditTicket, BEFORE, has_data, order, written};
 use crate::config::Durability;
 use crate::device::RequestId;
 use engine::Instant;
@@ -75,9 +75,15 @@ impl Durable {
 }
 
 impl Audit {
-    /// From now on the power may be cut.
-    pub fn expect_cuts(&mut self) {
+    /// From now on the power may be cut. What is dead on flash by now may return where trims
+    /// are volatile.
+    pub fn expect_cuts(&mut self, ftl: &Ftl) {
         self.durable = Some(Box::default());
+        for pun in (0..ftl.layout.physical_units()).map(Pun) {
+            if ftl.version(pun) > 0 {
+                self.on_flash[pun] = written(BEFORE, ftl.holds(pun));
+            }
+        }
     }
 
     /// The power is cut: a command that was under way will never complete. It does not count

@@ -346,7 +346,7 @@ impl Device {
     pub fn audit(&mut self) {
         self.audit = Some(Box::new(Audit::new(&self.ftl)));
         if let Some(audit) = self.audit.as_mut().filter(|_| self.persistence.is_some()) {
-            audit.expect_cuts();
+            audit.expect_cuts(&self.ftl);
         }
     }
 

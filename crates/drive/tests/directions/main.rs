@@ -61,6 +61,7 @@ parts! {
     buffer: "drive.buffer";
     link: "drive.link";
     firmware: "drive.firmware";
+    recovery: "drive.recovery";
     precondition: "precondition";
     workload: "workload";
     addresses: "workload.addresses", "precondition.age.addresses";

@@ -21,6 +21,18 @@ fn counted(scene: &Scene) -> [u64; 3] {
     [run.issued(), counted, run.measured().begun_at().as_ns() / US]
 }
 
+/// When the power is cut, in us, and requests that are lost.
+fn outage(scene: &Scene) -> [u64; 2] {
+    let run = scene.run();
+    run.outages()
+        .first()
+        .map_or([0, 0], |outage| [outage.at.as_ns() / US, u64::from(outage.lost_requests)])
+}
+
+fn cut_off(parameter: &'static str) -> Case {
+    reads(parameter, "requests = 100").given(&[set("recovery.map", "scan")])
+}
+
 pub fn cases() -> Vec<Case> {
     let what = "reads, those that count, and when counting begins in us";
     let units = 1_024 * 8 + 768 * 16;
@@ -76,7 +88,21 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out([8, 1_000])
             .under([("false", [8, 1_000]), ("true", [8, 0])]),
-        // A second account: what it takes (MODEL, section 18), and that it is kept.
+        // What is due at that moment comes first: at 125 us a read ends, and the next begins.
+        cut_off("run.power_cut.at")
+            .see("when the power is cut in us, and requests lost", outage)
+            .left_out([0, 0])
+            .under([("124 us", [124, 1]), ("1 ms", [1_000, 1]), ("2 ms", [2_000, 1])]),
+        // A read is taken in, is sensed after 25 us, and has crossed the channel after 100.
+        cut_off("run.power_cut.after_events")
+            .see("when the power is cut in us, and requests lost", outage)
+            .left_out([0, 0])
+            .under([("2", [25, 1]), ("3", [125, 1]), ("5", [150, 1]), ("30", [1_250, 1])]),
+        // The same draw of a longer time.
+        cut_off("run.power_cut.within")
+            .see("when the power is cut, ns", |scene| scene.run().outages()[0].at.as_ns())
+            .rises(1.99, ["1 ms", "2 ms", "4 ms"]),
+        // A second account: what it takes (MODEL, section 19), and that it is kept.
         reads("run.audit", "requests = 1")
             .see("bytes of the account, and accounts that are kept", move |scene| {
                 let experiment = scene.experiment();

@@ -5,10 +5,10 @@
 use std::fmt::Write;
 
 /// Dice for each part of an experiment; a part that needs more begins anew.
-const PART: usize = 24;
+pub const PART: usize = 24;
 /// Parts: flash, firmware, collection, buffer, surroundings, precondition, run,
-/// and three workloads.
-const PARTS: usize = 10;
+/// three workloads, and power.
+const PARTS: usize = 11;
 /// Dice that a case takes.
 pub const DICE: usize = PART * PARTS;
 
@@ -91,7 +91,39 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     if run.once_in(4) {
         writeln!(text, "warm_up = {{ requests = {} }}", run.between(1, 100)).unwrap();
     }
+    let mut power = Dice::new(&dice[(PARTS - 1) * PART..]);
+    if power.once_in(3) {
+        // The power is not cut after the run.
+        let kinds = if text.contains("\ntime = ") { 2 } else { 3 };
+        let cut = |dice: &mut Dice<'_>| match dice.below(kinds) {
+            0 => format!("{{ after_events = {} }}", dice.below(4_000)),
+            1 => format!("{{ at = \"{} us\" }}", dice.below(1_000)),
+            _ => format!("{{ within = \"{} us\" }}", dice.of(&[300, 5_000, 40_000, 900_000])),
+        };
+        let count = power.between(1, 3);
+        let cuts: Vec<String> = (0..count).map(|_| cut(&mut power)).collect();
+        writeln!(text, "power_cut = [{}]", cuts.join(", ")).unwrap();
+        recovery(&mut text, &mut power);
+    }
     text
+}
+
+/// Writes how a drive recovers.
+pub fn recovery(text: &mut String, dice: &mut Dice<'_>) {
+    let checkpoint = match dice.below(2) {
+        0 => format!("every = \"{} us\"", dice.between(50, 20_000)),
+        _ => format!("units = {}", dice.between(1, 500)),
+    };
+    let map = match dice.below(5) {
+        0..=2 => "\"scan\"".to_owned(),
+        3 => format!("{{ policy = \"checkpoint\", {checkpoint} }}"),
+        _ => "\"persistent\"".to_owned(),
+    };
+    let trims = match map.contains("persistent") {
+        true => "logged",
+        false => dice.of(&["logged", "volatile"]),
+    };
+    writeln!(text, "[drive.recovery]\nmap = {map}\ntrims = \"{trims}\"").unwrap();
 }
 
 const LEVELS: [&str; 5] = ["plane", "plane-pair", "die", "package", "channel"];

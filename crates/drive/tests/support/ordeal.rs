@@ -3,6 +3,7 @@
 
 use drive::check::check;
 use drive::experiment::{StarvationConfig, Then};
+use drive::recovery::Outage;
 use drive::starvation::Watch;
 use drive::{Device, Experiment, Run, RunError, load};
 use engine::Span;
@@ -61,6 +62,8 @@ pub struct Account {
     erase_counts: Vec<u32>,
     /// Of each initiator's requests, by kind and latency.
     blame: Vec<String>,
+    /// Power cuts and the recoveries from them.
+    pub outages: Vec<Outage>,
 }
 
 /// How much of a run is asked for.
@@ -287,6 +290,7 @@ fn run_checked(
         tally: device.ftl().tally,
         erase_counts: device.ftl().erase_counts().to_vec(),
         blame: blame.collect(),
+        outages: run.outages().to_vec(),
     };
     let chained = device.chained();
     if short_ways && bounds.is_whole() {

@@ -1,0 +1,204 @@
+//! The power is cut at random moments of random drives, and the auditor proves each time that
+//! nothing is lost that was acknowledged, nothing older comes back, and the map is sound.
+//!
+//! Of each drive it is known, from a run without a cut, how long it runs and how many events
+//! it handles; then the power is cut somewhere in there, once or up to three times.
+
+mod support;
+
+use drive::recovery::{Outage, PowerCut, PowerCuts};
+use drive::{Experiment, Run, RunError, load};
+use engine::{Span, Stream, Streams};
+use settings::Time;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use support::case::{self, Dice};
+use support::kinds::Kind;
+use support::ordeal::judged;
+
+/// Cuts of a usual run, and the seed.
+const CUTS: u64 = 300;
+const SEED: u64 = 1;
+
+/// What came of many cuts.
+#[derive(Default)]
+struct Tally {
+    drives: u64,
+    cuts: u64,
+    /// Sums over all recoveries, by name.
+    sums: BTreeMap<&'static str, u64>,
+    /// How runs ended.
+    ends: BTreeMap<&'static str, u64>,
+    findings: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, outages: &[Outage]) {
+        self.cuts += outages.len() as u64;
+        for outage in outages {
+            for (name, count) in [
+                ("half-programmed", u64::from(outage.half_programmed)),
+                ("half-erased", u64::from(outage.half_erased)),
+                ("closed early", u64::from(outage.closed_early)),
+                ("undone", u64::from(outage.undone)),
+                ("lost requests", u64::from(outage.lost_requests)),
+                ("saved units", u64::from(outage.saved_units)),
+                ("in recovery", u64::from(outage.interrupted)),
+                ("with a program under way", u64::from(outage.half_programmed > 0)),
+                ("with an erase under way", u64::from(outage.half_erased > 0)),
+            ] {
+                *self.sums.entry(name).or_default() += count;
+            }
+        }
+    }
+}
+
+/// The experiment of a case, without power cuts but able to recover; nothing where it is
+/// refused.
+fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
+    let mut dice = Kind::Drive.dice(seed, number);
+    // No power cut of the case's own.
+    dice[case::DICE - case::PART] = 0;
+    let mut text = case::experiment(&dice);
+    let mut numbers = Streams::new(seed).stream(&format!("cuts {number}"));
+    let more: Vec<u32> = (0..case::PART).map(|_| (numbers.bits() >> 32) as u32).collect();
+    let mut more = Dice::new(&more);
+    case::recovery(&mut text, &mut more);
+    let summaries = [("drive.ftl.summary_page".to_owned(), "true".to_owned())];
+    let with_summaries = more.once_in(3).then(|| load::load(&text, "case.toml", &summaries).ok());
+    let loaded = with_summaries.flatten().or_else(|| load::load(&text, "case.toml", &[]).ok());
+    loaded.map(|(mut experiment, _)| {
+        experiment.run.audit = true;
+        (experiment, numbers)
+    })
+}
+
+/// How a run ended: whether for want of space, as it may where blocks wear out.
+fn end(mut run: Run, wears: bool) -> Result<(Run, &'static str), String> {
+    let mut events = 0u64;
+    loop {
+        match run.advance(1 << 12) {
+            Ok(true) if events > 4_000_000 => return Ok((run, "cut off")),
+            Ok(true) => events += 1 << 12,
+            Ok(false) => return Ok((run, "completed")),
+            Err(RunError::Stuck { .. }) if wears => return Ok((run, "worn out")),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn started(experiment: &Experiment) -> Result<Option<Run>, String> {
+    let surveys = vec![None; experiment.workload.len()];
+    match Run::new(experiment, &surveys, &mut |_| true) {
+        Ok(run) => Ok(run),
+        Err(RunError::NoSpace(_)) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Cuts the power of a case's drive at random; returns how the run ended, and its outages.
+fn cut_at_random(number: u64, seed: u64) -> Result<Option<(&'static str, Vec<Outage>)>, String> {
+    let Some((mut experiment, mut numbers)) = drive_of(number, seed) else { return Ok(None) };
+    let wears = experiment.drive.nand.endurance > 0
+        || experiment.drive.ftl.bad_blocks.grown_per_erase.fraction() > 0.0;
+    let Some(run) = started(&experiment)? else { return Ok(None) };
+    let (whole, ended) = end(run, wears)?;
+    if ended != "completed" {
+        return Ok(None);
+    }
+    let (time, events) = (whole.elapsed().as_ns().max(1), whole.device().events().max(1));
+    let count = 1 + numbers.below(3);
+    let cuts = (0..count).map(|_| match numbers.below(2) {
+        0 => PowerCut {
+            at: Some(Time::from(Span::from_ns(numbers.below(time)))),
+            ..PowerCut::default()
+        },
+        _ => PowerCut { after_events: Some(numbers.below(events)), ..PowerCut::default() },
+    });
+    experiment.run.power_cut = Some(PowerCuts::Several(cuts.collect()));
+    // What it takes longer is not for the limit.
+    experiment.run.time = None;
+    let run = started(&experiment)?.ok_or("without a cut it had space")?;
+    let (run, ended) = end(run, wears)?;
+    Ok(Some((ended, run.outages().to_vec())))
+}
+
+/// Cuts the power of drives until it was cut so often.
+fn campaign(seed: u64, cuts: u64) -> Tally {
+    let tally = Mutex::new(Tally::default());
+    let next = AtomicU64::new(0);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if tally.lock().unwrap().cuts >= cuts {
+                return;
+            }
+            let result = judged(|| cut_at_random(number, seed));
+            let mut tally = tally.lock().unwrap();
+            match result {
+                Ok(Some((ended, outages))) => {
+                    tally.drives += 1;
+                    *tally.ends.entry(ended).or_default() += 1;
+                    tally.add(&outages);
+                }
+                Ok(None) => *tally.ends.entry("not cut").or_default() += 1,
+                Err(problem) => {
+                    println!("finding: seed {seed}, case {number}: {problem}");
+                    tally.findings.push(format!("seed {seed}, case {number}: {problem}"));
+                }
+            }
+        }
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|threads| {
+        for _ in 0..jobs {
+            threads.spawn(work);
+        }
+    });
+    tally.into_inner().unwrap()
+}
+
+fn judge(seed: u64, cuts: u64) {
+    println!("seed {seed}, at least {cuts} power cuts");
+    let tally = campaign(seed, cuts);
+    println!("{} power cuts of {} drives; runs: {:?}", tally.cuts, tally.drives, tally.ends);
+    println!("{:#?}", tally.sums);
+    assert!(
+        tally.findings.is_empty(),
+        "{} findings:\n{}",
+        tally.findings.len(),
+        tally.findings.join("\n")
+    );
+    for name in ["half-programmed", "half-erased", "saved units", "lost requests"] {
+        assert!(tally.sums[name] > 0, "nothing was {name}");
+    }
+}
+
+#[test]
+fn nothing_is_lost_in_random_power_cuts() {
+    judge(SEED, CUTS);
+}
+
+/// `FLASHSCAPE_POWER_SEED=7 FLASHSCAPE_POWER_CUTS=10000 cargo test --profile fuzz -p
+/// flashscape-drive --test power_cuts -- --ignored --nocapture`
+#[test]
+#[ignore = "ten thousand power cuts, on demand"]
+fn nothing_is_lost_in_ten_thousand_power_cuts() {
+    let number = |name: &str, usual: u64| {
+        let given = std::env::var(format!("FLASHSCAPE_POWER_{name}"));
+        given.map_or(usual, |given| given.parse().expect("a whole number"))
+    };
+    judge(number("SEED", SEED), number("CUTS", 10_000));
+}
+
+/// One case again: `FLASHSCAPE_POWER_CASE=12`.
+#[test]
+#[ignore = "a case that was found"]
+fn a_case_again() {
+    let number = |name: &str, usual: u64| {
+        let given = std::env::var(format!("FLASHSCAPE_POWER_{name}"));
+        given.map_or(usual, |given| given.parse().expect("a whole number"))
+    };
+    println!("{:?}", cut_at_random(number("CASE", 0), number("SEED", SEED)));
+}
