@@ -75,6 +75,11 @@ pub fn run(error: RunError) -> PyErr {
             problems.push("", problem);
             config(&problems)
         }
+        RunError::Versions => {
+            let mut problems = Problems::new("");
+            problems.push("drive.recovery", error.to_string());
+            config(&problems)
+        }
         RunError::Policy(_) => PolicyError::new_err(error.to_string()),
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }
