@@ -5,7 +5,7 @@ mod common;
 
 use common::{Bench, Override, experiment, run, set, try_experiment};
 use drive::recovery::Outage;
-use drive::{Device, OpKind};
+use drive::{Device, Experiment, OpKind, Prepared, Run, Snapshot};
 use engine::{Instant, Span};
 use ftl::recovery::Fault;
 use ftl::{BlockState, Lpn};
@@ -345,6 +345,40 @@ fn a_block_whose_summary_was_cut_off_is_scanned() {
     assert_eq!((outage.units, outage.pages_scanned), (15, 64 + 63));
 }
 
+#[test]
+fn a_collection_of_the_last_free_block_is_undone() {
+    // Moved pages have blocks of their own, and the last free block is theirs.
+    let given = [set("ftl.allocation.streams", "separate")];
+    let mut drive = Cutting::filled(&given);
+    let mut page = 0;
+    let is_full = |drive: &Cutting| {
+        let device = &drive.bench.device;
+        device.ftl().free_blocks_in_all() == 0
+            && device.ftl().tally.units[ftl::Source::Gc as usize] > 0
+    };
+    while !is_full(&drive) {
+        if drive.bench.device.outstanding() == 0 {
+            let now = now(&drive);
+            drive.write(now, page * 7 % 768);
+            page += 1;
+        }
+        drive.bench.step();
+        assert!(page < 5_000, "there is always a free block");
+    }
+    let erases = drive.bench.device.ftl().tally.erases;
+    let at = now(&drive) + 150 * US;
+    let outage = drive.cut(at).unwrap();
+    assert_eq!((outage.undone, outage.units), (1, 768));
+    assert_eq!(ns(outage.parts[3]), 1_500 * US);
+    assert_eq!(drive.bench.device.ftl().tally.erases, erases + 1);
+    // It can go on to collect.
+    for turn in 0..200 {
+        let now = drive.bench.settle();
+        drive.write(now, turn * 11 % 768);
+    }
+    drive.bench.settle();
+}
+
 // ---- that faults are found ---------------------------------------------------------------
 
 /// What the auditor says of a recovery that does something wrong.
@@ -537,6 +571,57 @@ fn a_map_that_stays_needs_no_scan() {
     assert_eq!((outage.pages_scanned, outage.took, outage.units), (0, Span::ZERO, 768));
     assert_eq!(outage.half_programmed, 1);
     drive.bench.settle();
+}
+
+// ---- drives that are kept -----------------------------------------------------------------------
+
+#[test]
+fn versions_survive_a_snapshot() {
+    let text = "
+        [precondition]
+        fill = \"random\"
+        age.overwrites = 2.0
+        [[workload]]
+        name = \"mix\"
+        mix = { read = \"20 %\", write = \"70 %\", trim = \"10 %\" }
+        queue_depth = 4
+        [run]
+        requests = 2000
+    ";
+    let volatile = [set("recovery.trims", "volatile"), set("run.power_cut", "{ at = \"90 ms\" }")];
+    let cutting = experiment(text, &volatile);
+    let plain = experiment(text, &[]);
+    let path = std::env::temp_dir().join(format!("flashscape-versions-{}", std::process::id()));
+    let from = |kept: &Snapshot, experiment: &Experiment| {
+        let prepared = Prepared::new(experiment, Some(kept), &mut |_| true).unwrap().unwrap();
+        let mut run = Run::start(experiment, &[None], prepared).unwrap();
+        while run.advance(1 << 14).unwrap_or_else(|error| panic!("{error}")) {}
+        run
+    };
+    // The snapshot of a drive that has been cut off and has run on.
+    let kept = run(&cutting).into_snapshot(&cutting).unwrap();
+    kept.write(&mut std::fs::File::create(&path).unwrap()).unwrap();
+    let read = Snapshot::read(&path, &mut |_| true).unwrap().unwrap();
+    let (one, other) = (from(&kept, &cutting), from(&read, &cutting));
+    assert_eq!(one.device().digest(), other.device().digest());
+    assert_eq!(one.outages(), other.outages());
+    assert_eq!(one.outages().len(), 1);
+    // A drive that keeps nothing may be started from it, and the other way round.
+    assert!(!from(&read, &plain).device().ftl().keeps_metadata());
+    let without = run(&plain).into_snapshot(&plain).unwrap();
+    assert_eq!(from(&without, &cutting).outages().len(), 1);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn copies_of_a_drive_recover_alike_and_apart() {
+    let mut drive = Cutting::filled(&[set("buffer.durability", "capacitor")]);
+    (0..40).for_each(|turn| _ = drive.write(turn * 100 * US, turn * 5));
+    let mut copy = drive.bench.device.clone();
+    let outage = drive.cut(5_000 * US).unwrap();
+    copy.advance(Instant::from_ns(5_000 * US));
+    copy.take_done(&mut Vec::new());
+    assert_eq!(copy.cut_power().unwrap().outage, outage);
 }
 
 // ---- what is refused ----------------------------------------------------------------------------

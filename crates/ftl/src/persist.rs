@@ -102,12 +102,6 @@ impl Ftl {
                 Some(Box::new(Persist::new(self.blocks.state.len(), self.layout.logical_units, 2)));
         } else if let Some(persist) = self.persist.as_mut().filter(|_| keeps) {
             persist.forget_checkpoints();
-            // A drive that was shut down knows what it holds.
-            for lpn in (0..self.layout.logical_units).map(Lpn) {
-                if self.map.lookup(lpn).is_none() {
-                    persist.note_trim(lpn);
-                }
-            }
         } else if !keeps {
             self.map.drop_versions();
             self.persist = None;
@@ -153,6 +147,19 @@ impl Ftl {
         if let Some(persist) = &mut self.persist {
             persist.closed_early[block] = 0;
             persist.note_change(block);
+        }
+    }
+
+    /// The drive is shut down in order: what was trimmed will not return, whatever trims
+    /// survive of power cuts.
+    pub fn settle_trims(&mut self) {
+        if self.persist.is_none() {
+            return;
+        }
+        for pun in (0..self.layout.physical_units()).map(Pun) {
+            if self.map.version(pun) > 0 && self.map.lookup(self.map.holds(pun)).is_none() {
+                self.map.set_version(pun, 0);
+            }
         }
     }
 

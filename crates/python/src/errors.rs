@@ -76,8 +76,8 @@ pub fn run(error: RunError) -> PyErr {
             config(&problems)
         }
         RunError::Versions => {
-            let mut problems = Problems::new("run");
-            problems.push("", error.to_string());
+            let mut problems = Problems::new("");
+            problems.push("drive.recovery", error.to_string());
             config(&problems)
         }
         RunError::Policy(_) => PolicyError::new_err(error.to_string()),

@@ -27,6 +27,7 @@ impl Device {
         if let Some(fault) = self.policy_fault() {
             return Err(format!("policy {fault}"));
         }
+        self.ftl.settle_trims();
         match self.ftl.is_at_rest() {
             true => Ok(self.ftl),
             false => Err(format!("the drive does not come to rest: {}", self.why_stuck())),

@@ -24,6 +24,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     }
     notes.extend(super::starvation::note(run));
     notes.extend(nothing_counted(run));
+    notes.extend(cuts_to_come(run, experiment));
     notes.extend(no_erase(run, experiment));
     notes.extend(not_aged(run));
     notes.extend(unsettled(run, steady));
@@ -49,6 +50,12 @@ fn nothing_counted(run: &Run) -> Option<String> {
         false => "the run ended before its warm-up was over: nothing was counted".into(),
         true => "no request was counted: none that arrived after the warm-up has completed".into(),
     })
+}
+
+fn cuts_to_come(run: &Run, experiment: &Experiment) -> Option<String> {
+    let all = experiment.run.power_cut.as_ref()?.all().len();
+    let came = run.outages().len();
+    (came < all).then(|| format!("the run ended before {} of its {all} power cuts", all - came))
 }
 
 fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
