@@ -427,6 +427,15 @@ fn a_recovery_that_ignores_versions_is_found() {
     assert!(wrong.contains("is mapped to") || wrong.contains("it is older"), "{wrong}");
 }
 
+#[test]
+fn a_recovery_that_reads_too_little_is_found() {
+    let given = [set("recovery.map", "{ policy = \"checkpoint\", units = 1000 }")];
+    let mut drive = Cutting { bench: Bench::filled(&given) };
+    (0..20).for_each(|turn| _ = drive.write(turn * 300 * US, turn));
+    let wrong = found(drive, Fault::SkipsChanged, 6_000 * US);
+    assert!(wrong.contains("was not read"), "{wrong}");
+}
+
 // ---- whole runs ----------------------------------------------------------------------------
 
 const MIXED: &str = "

@@ -298,6 +298,10 @@ impl Map {
             self.versions.as_mut_slice()[first.0 as usize..][..count as usize].fill(0);
         }
     }
+    /// All live bits.
+    pub fn live_words(&self) -> Vec<u64> {
+        self.live.as_slice().to_vec()
+    }
     /// Forgets where everything is, but not what physical units were written with.
     pub fn lose_mapping(&mut self) {
         self.forward = BigColumn::zeroed(self.forward.len());

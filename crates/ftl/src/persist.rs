@@ -20,6 +20,8 @@ pub struct Persist {
     checkpoints: u32,
     /// Units trimmed since the last one, where that matters.
     trimmed_since: Option<Vec<Lpn>>,
+    /// The map as the last checkpoint has it, where that is to be proved.
+    copy: Option<Vec<Option<Pun>>>,
     /// The log of trims, by what it says: units that were trimmed and not written since, bit
     /// `i` of word `i / 64`.
     trimmed: Vec<u64>,
@@ -34,6 +36,7 @@ impl Persist {
             changed: Column::filled(0, blocks),
             checkpoints: 0,
             trimmed_since: None,
+            copy: None,
             trimmed: vec![0; units as usize / 64 + 1],
         }
     }
@@ -81,6 +84,10 @@ impl Persist {
     fn forget_checkpoints(&mut self) {
         self.changed.as_mut_slice().fill(0);
         (self.checkpoints, self.trimmed_since) = (0, None);
+    }
+    /// Where the last checkpoint has a unit; nothing where that is not to be proved.
+    pub fn at_checkpoint(&self, lpn: Lpn) -> Option<Option<Pun>> {
+        self.copy.as_ref().map(|copy| copy[lpn.0 as usize])
     }
     /// Units trimmed since the last checkpoint.
     pub fn trimmed_since(&self) -> &[Lpn] {
@@ -173,7 +180,20 @@ impl Ftl {
             && count != persist.checkpoints
         {
             persist.checkpoints = count;
+            if persist.copy.is_some() {
+                let map = &self.map;
+                let units = (0..self.layout.logical_units).map(Lpn);
+                persist.copy = Some(units.map(|lpn| map.lookup(lpn)).collect());
+            }
             persist.trimmed_since = notes_trims.then(Vec::new);
+        }
+    }
+    /// From now on it is proved that a checkpoint and what has changed since lead to the map;
+    /// copies of the map are kept for that.
+    pub fn prove_checkpoints(&mut self) {
+        if let Some(persist) = &mut self.persist {
+            let units = (0..self.layout.logical_units).map(Lpn);
+            persist.copy = Some(units.map(|lpn| self.map.lookup(lpn)).collect());
         }
     }
     /// Checkpoints that have been taken.

@@ -48,6 +48,8 @@ pub enum Fault {
     ForgetsTrims,
     /// Loses what a capacitor has saved of the buffer.
     LosesDump,
+    /// Reads no block that was closed since the last checkpoint.
+    SkipsChanged,
 }
 
 /// What was under way on flash when the power was cut.
@@ -81,6 +83,8 @@ pub struct Recovered {
     pub closed: u32,
     /// Blocks that had to be erased, also those whose erase is new.
     pub erased: Vec<BlockId>,
+    /// A unit that neither the checkpoint nor what was read leads to, where that is proved.
+    pub unread: Option<(Lpn, Pun)>,
     /// Blocks among them into which collection had moved data that is still where it was.
     pub undone: u32,
 }
@@ -99,7 +103,9 @@ impl Ftl {
     ) -> Recovered {
         assert!(self.keeps_metadata(), "a drive recovers by its metadata");
         let written = self.written(cut);
+        let mut is_read = vec![false; written.len()];
         for look in self.looks(cut, means, &written) {
+            is_read[look.block.0 as usize] = true;
             each(look);
         }
         if means.fault != Some(Fault::TrustsTorn) {
@@ -116,6 +122,9 @@ impl Ftl {
         self.blocks.readers.as_mut_slice().fill(0);
         self.blocks.sensed.as_mut_slice().fill(0);
         let mut recovered = Recovered { units: self.mapped, ..Recovered::default() };
+        if means.map == MapFrom::Checkpoint && means.logs_trims {
+            recovered.unread = self.unread(&is_read);
+        }
         let were_open = self.settle_blocks(cut, &written, newest.as_ref(), &mut recovered);
         for block in &cut.half_erased {
             self.erase(*block);
@@ -161,7 +170,7 @@ impl Ftl {
             MapFrom::Scan => true,
             MapFrom::Checkpoint => {
                 self.blocks.state[block] == BlockState::Open
-                    || persist.has_changed(block)
+                    || persist.has_changed(block) && means.fault != Some(Fault::SkipsChanged)
                     || cut.half_erased.contains(&block)
             }
             MapFrom::Memory => false,
@@ -192,6 +201,12 @@ impl Ftl {
         means: Means,
     ) -> Column<BlockId, u32> {
         let trimmed = self.trims_that_stay(means);
+        // Of two copies a checkpoint has the one that was current, if that was moved before.
+        let live =
+            if means.map == MapFrom::Checkpoint { self.map.live_words() } else { Vec::new() };
+        let was_live = |pun: Pun| {
+            live.get(pun.0 as usize / 64).is_some_and(|word| word >> (pun.0 % 64) & 1 == 1)
+        };
         self.map.lose_mapping();
         let mut newest = Column::filled(0, written.len());
         let mut last = 0;
@@ -211,7 +226,10 @@ impl Ftl {
                     continue;
                 }
                 let known = self.map.lookup(lpn).map_or(0, |known| self.map.version(known));
-                if version > known || means.fault == Some(Fault::IgnoresVersions) {
+                if version > known
+                    || version == known && was_live(pun)
+                    || means.fault == Some(Fault::IgnoresVersions)
+                {
                     self.map.point(lpn, pun);
                 }
             }
@@ -219,6 +237,17 @@ impl Ftl {
         }
         self.persist.as_mut().expect("metadata is kept").go_on_after(last.max(1));
         newest
+    }
+
+    /// A unit whose data is in a block that was not read, and that the checkpoint does not have
+    /// there.
+    fn unread(&self, is_read: &[bool]) -> Option<(Lpn, Pun)> {
+        let persist = self.persist.as_ref().expect("metadata is kept");
+        (0..self.layout.logical_units).map(Lpn).find_map(|lpn| {
+            let (pun, known) = (self.map.lookup(lpn)?, persist.at_checkpoint(lpn)?);
+            let is_found = is_read[self.layout.block(pun).0 as usize] || known == Some(pun);
+            (!is_found).then_some((lpn, pun))
+        })
     }
 
     /// The logical units of which it is known that they hold no data, bit `i` of word

@@ -94,6 +94,7 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
         };
         places(workload).saturating_mul(PLACE_BYTES + (pages - 1) * OPERATION_BYTES)
     };
+    let copy = if experiment.drive.recovery.is_some() { 8 } else { 0 };
     let metadata = if experiment.drive.recovery.is_some() { 4 } else { 0 };
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     Memory {
@@ -105,7 +106,7 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
         queue_bytes: experiment.workload.iter().map(queue_bytes).sum(),
         deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),
         slowest_bytes: kept * kinds * SLOWEST_BYTES,
-        audit_bytes: if experiment.run.audit { 8 * physical + 16 * logical } else { 0 },
+        audit_bytes: if experiment.run.audit { 8 * physical + (16 + copy) * logical } else { 0 },
         available_bytes: available(),
     }
 }

@@ -347,6 +347,7 @@ impl Device {
         self.audit = Some(Box::new(Audit::new(&self.ftl)));
         if let Some(audit) = self.audit.as_mut().filter(|_| self.persistence.is_some()) {
             audit.expect_cuts(&self.ftl);
+            self.ftl.prove_checkpoints();
         }
     }
 

@@ -97,6 +97,11 @@ impl Device {
         outage.undone = recovered.undone;
         outage.units = recovered.units;
         self.time_recovery(&looks, &recovered.erased, &mut outage);
+        if let Some((lpn, pun)) = recovered.unread {
+            return Err(format!(
+                "{lpn:?} is at {pun:?}, which was not read, nor is it in the checkpoint"
+            ));
+        }
         self.prove_recovery()?;
         self.digest.mix(outage.at.as_ns());
         self.digest.mix(outage.took.as_ns() << 8 | u64::from(outage.lost_requests));
