@@ -245,7 +245,7 @@ mod tests {
             [(1.0, 1.0), (0.8, 1.0), (0.6, 0.75), (0.4, 0.5), (0.08, 0.1), (0.0, 0.0)]
         {
             let passed = passed_over(20, None, share);
-            let sigma = (10_000.0 * chance * (1.0 - chance) as f64).sqrt();
+            let sigma = f64::sqrt(10_000.0 * chance * (1.0 - chance));
             let expected = 10_000.0 * (1.0 - chance);
             assert!((passed - expected).abs() <= 4.0 * sigma, "{share}: {passed} and {expected}");
         }
