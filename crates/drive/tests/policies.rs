@@ -29,7 +29,7 @@ const IN_PLANES: &str = "{ read = \"plane\", program = \"plane\", erase = \"plan
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 10] = [
+const COMPANIONS: [(&str, &str, &str, &str); 12] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     (BIN, "drive", "drive.geometry.channels", "1"),
     (ROUNDS, "*", "drive.geometry.planes_per_die", "2"),
@@ -40,6 +40,8 @@ const COMPANIONS: [(&str, &str, &str, &str); 10] = [
     ("drive.scheduler.read_routing", "wait", "drive.scheduler.suspension", "baseline"),
     (BOUNDS_OF_PROGRAMS, "host-reads", "drive.scheduler.program_suspension", "i-es"),
     (BOUNDS_OF_PROGRAMS, "reads", "drive.scheduler.program_suspension", "d-es"),
+    ("drive.recovery.map", "checkpoint", "drive.recovery.map.units", "300"),
+    ("drive.recovery", "*", "run.power_cut", "{ at = \"20 ms\" }"),
 ];
 
 /// A small drive at work: trims, collection, and reads that meet erases of three steps.
