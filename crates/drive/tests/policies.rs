@@ -30,10 +30,9 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 15] = [
+const COMPANIONS: [(&str, &str, &str, &str); 16] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
-    ("drive.recovery.map", "checkpoint", "drive.recovery.map.every", "5 ms"),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
     ("drive.geometry.gang", "*", "drive.ftl.allocation.pool", "gang"),
     ("drive.scheduler.rounds.unit", "gang", "drive.geometry.gang", GANG),
@@ -46,6 +45,8 @@ const COMPANIONS: [(&str, &str, &str, &str); 15] = [
     ("drive.scheduler.read_routing", "wait", "drive.scheduler.suspension", "baseline"),
     (BOUNDS_OF_PROGRAMS, "host-reads", "drive.scheduler.program_suspension", "i-es"),
     (BOUNDS_OF_PROGRAMS, "reads", "drive.scheduler.program_suspension", "d-es"),
+    ("drive.recovery.map", "checkpoint", "drive.recovery.map.units", "300"),
+    ("drive.recovery", "*", "run.power_cut", "{ at = \"20 ms\" }"),
 ];
 
 /// A small drive at work: trims, collection, and reads that meet erases of three steps.
