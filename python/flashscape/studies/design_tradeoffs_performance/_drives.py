@@ -57,7 +57,7 @@ INTERLEAVED = {1: "package", 2: "die", 4: "plane-pair"}
 
 def interleaved(degree: int) -> Drive:
     """So many operations of a package at a time."""
-    return baseline(concurrency=units(INTERLEAVED[degree]))
+    return baseline() if degree == 1 else baseline(concurrency=units(INTERLEAVED[degree]))
 
 
 def large_pages() -> Drive:
@@ -70,10 +70,18 @@ def striped(stripe_kib: int, degree: int) -> Drive:
     return joined(interleaved(degree), {"ftl": {"allocation": {"stripe": f"{stripe_kib} KiB"}}})
 
 
-def shared_bus(gang: int, packages: int = PACKAGES) -> Drive:
+_BLOCKS = 2048
+"""Of a plane."""
+
+
+def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLOCKS) -> Drive:
     """Gangs of packages on one bus, of which one operation is under way at a time."""
     return baseline(
-        geometry={"channels": packages // gang, "packages_per_channel": gang},
+        geometry={
+            "channels": packages // gang,
+            "packages_per_channel": gang,
+            "blocks_per_plane": blocks_per_plane,
+        },
         concurrency=units("channel"),
         scheduler={"rounds": {"unit": "channel"}},
     )

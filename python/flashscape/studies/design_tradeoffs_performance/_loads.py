@@ -37,12 +37,13 @@ _TPCC_SPACE = 0.85
 _TPCC_SECONDS = 1800
 
 _TPCC_WRITTEN = 0.16
-"""Share of the exported space that the stand-in writes to. The paper's cleaning efficiency of 70 %
-is what it is for: with greedy collection of uniform writes a victim has 30 % of its pages live where
-live pages are 58 % of those in circulation (u = 0.3 in (u - 1) / ln u), and in circulation are
-the pages that are written and what of the reserve lies above the threshold, a tenth of the blocks:
-0.58 (w + 0.1) = w, so w = 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the
-space, as reads are, efficiency is 45 %, and skew makes it less.
+"""Share of the exported space that the stand-in writes to, for a cleaning efficiency of 70 %.
+
+With greedy collection of uniform writes a victim has 30 % of its pages live where live pages are
+58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
+written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
+so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads
+are, efficiency would be 45 %, and skew makes it less.
 """
 
 CLEANED: dict[str, Any] = {
@@ -70,8 +71,11 @@ EXCHANGE_WHOLE: dict[str, Any] = {"time": f"{_EXCHANGE_SECONDS} s"}
 TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
 """From the authors' SSD add-on to DiskSim 4.0."""
 
-_IOZONE_SHORT = 25_000
-"""Of 100 thousand requests."""
+IOZONE_WHOLE = 100_000
+"""Requests of the trace."""
+
+IOZONE_SHORT = 25_000
+"""Those that the short profile replays."""
 
 
 def _size(share: float, total: int, unit: int) -> str:
@@ -120,13 +124,13 @@ def traced(
         trace["mode"] = "closed"
         stream["queue_depth"] = depth
     short = name == "iozone" and setting.profile == "short"
-    return [stream], {"requests": _IOZONE_SHORT} if short else {}
+    return [stream], {"requests": IOZONE_SHORT} if short else {}
 
 
 def experiment(
     setting: Setting, load: str, drive: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """A drive under one of the four workloads, in the state that the authors' simulator begins in."""
+    """A drive under one of the four workloads; it begins as the authors' simulator does."""
     if load in TRACES:
         streams, run = traced(setting, load)
     else:
@@ -148,17 +152,18 @@ def mean(outcome: Outcome) -> float:
     """The mean latency of all requests, in nanoseconds."""
     result = outcome.result
     read, write = result.read, result.write
-    total = sum((of.mean or 0.0) * of.requests for of in (read, write))
+    total: float = sum((of.mean or 0.0) * of.requests for of in (read, write))
     return total / (read.requests + write.requests)
 
 
 def pages_queued(outcome: Outcome) -> float:
-    """Pages of requests that are in the drive, waiting or served, for each package.
+    """Pages of requests that are in the drive, waiting or served, for each package: about so many.
 
-    The mean number of requests in the drive times the pages of a mean request. A page counts until
-    the whole of its request is done, so this is no less than what is queued.
+    It is the mean number of requests in the drive times the pages of a mean request; a page counts
+    until the whole of its request is done.
     """
     summary = outcome.result.summary
+    outstanding = float(summary["mean_outstanding"])
     kinds = [of[kind] for of in summary["initiators"] for kind in ("read", "write")]
-    pages = sum(of["bytes"] for of in kinds) / PAGE_BYTES / sum(of["requests"] for of in kinds)
-    return float(summary["mean_outstanding"]) * pages / PACKAGES
+    asked = float(sum(of["bytes"] for of in kinds) / sum(of["requests"] for of in kinds))
+    return outstanding * asked / PAGE_BYTES / PACKAGES

@@ -1,9 +1,10 @@
 """The drive's whole life under IOzone, with three ways to level wear: tables 7 and 8.
 
-The drive is the paper's, with its 32 GB and the life of 50 erases of its study. The trace is
-written again and again, without time, and with all three the same amount: six times, 221 GB. That is
-as much as wears out the blocks in circulation: what of the reserve lies above the threshold, a
-tenth, and the 1.06 GiB that the trace writes, 3.4 % of the blocks, each 50 times, make 227 GB.
+The drive is the paper's, with its 32 GB and the life of 50 erases of its study; nothing is scaled.
+The trace is written again and again, without time, and with all three the same amount: six times,
+221 GB. That is about as much as wears out the blocks in circulation: what of the reserve lies
+above the threshold, a tenth of the blocks, and the 1.06 GiB that the trace writes, 3.4 % of them;
+50 times these are 227 GB.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _LOOKS = plots.Looks(*LOADS.values())
 _DEPTH = 8
 """Requests at a time where a trace is replayed as fast as it goes: one a package."""
 
-_FASTEST = 5_000
+_FASTEST = 4_000
 """How many requests of a trace are, in the short profile."""
 
 
@@ -55,7 +55,7 @@ def _fast(setting: Setting, load: str, degree: int) -> Run:
     return Run(
         f"{load}-fast-{degree}",
         {
-            "title": f"{LOADS[load]} as fast as it goes, {degree} operations of a package at a time",
+            "title": f"{LOADS[load]} as fast as it goes, interleaved by {degree}",
             "drive": interleaved(degree),
             "precondition": FRESH,
             "workload": streams,

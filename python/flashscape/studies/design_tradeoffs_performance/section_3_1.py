@@ -56,6 +56,8 @@ def _package(channels: int, rate: str, unit: str) -> dict[str, Any]:
     return free_running(
         geometry={"channels": channels, "blocks_per_plane": _BLOCKS},
         nand={"channel": rate},
+        # What a package does by itself; summary pages are firmware.
+        ftl={"summary_page": False},
         concurrency=units(unit),
     )
 

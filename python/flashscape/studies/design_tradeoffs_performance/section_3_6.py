@@ -1,4 +1,4 @@
-"""Section 3.6: where three quarters of the blocks hold cold data, the rest is used four times as fast."""
+"""Section 3.6: how fast blocks are reused where most of them hold cold data."""
 
 from __future__ import annotations
 

@@ -39,9 +39,9 @@ def large(runs: Outcomes) -> Answer:
     result = runs["tpcc-page-256k"].result
     busy = result.summary["utilisation"]["units"]["mean"]
     reason = (
-        f"Packages are busy for {busy:.0%} of the time under even (Poisson) requests: a write, which "
-        f"reads and programs 64 pages, takes {(result.write.mean or 0) / 1e6:.1f} ms, a read, which "
-        f"takes only what is asked for, {(result.read.mean or 0) / 1e6:.1f} ms in the mean"
+        f"Packages are busy for {busy:.0%} of the time under Poisson requests: a write, which "
+        f"reads and programs 64 pages, takes {(result.write.mean or 0) / 1e6:.1f} ms in the mean, "
+        f"a read, which senses only what is asked for, {(result.read.mean or 0) / 1e6:.1f} ms"
     )
     figures = {"large_page_mean_ns": big, "small_page_mean_ns": small}
     return Answer(f"{big / 1e6:.1f} ms, {big / small:.0f} times as long", figures, reason)

@@ -26,7 +26,7 @@ _OPEN: dict[str, Any] = {
     "size": {"mean": "4 KiB"},
     "arrivals": {"process": "uniform", "rate": "2000 /s"},
 }
-"""As the authors' simulator was asked: exponential sizes in whole pages, uniform gaps of 0 to 1 ms."""
+"""As the authors' simulator was asked: exponential sizes in pages, uniform gaps of 0 to 1 ms."""
 
 
 @exhibit.runs

@@ -71,8 +71,8 @@ def numbers(runs: Outcomes) -> Answer:
     )
     busy = runs["exchange-bus-16-of-16"].result.summary["utilisation"]["units"]["mean"]
     reason = (
-        "The stand-in's sizes (exponential, mean 8 KB) and even arrivals are not the trace's, which "
-        f"is not public; the gang of 16 is busy for {busy:.0%} of the time"
+        "The stand-in's sizes (exponential, mean 8 KB) and Poisson arrivals are not the trace's, "
+        f"which is not public; the gang of 16 is busy for {busy:.0%} of the time"
     )
     return Answer(ours, _figures(runs), reason)
 

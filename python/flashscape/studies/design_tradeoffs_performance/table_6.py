@@ -40,7 +40,7 @@ ORGANISATIONS = {
     "stripe-8k": "stripe of 8 KB, interleaving by 4",
     "page-256k": "logical page of 256 KB",
     "bus-8": "shared bus, gang of 8",
-    "bus-16": "shared bus, gang of 16 (64 GB)",
+    "bus-16": "shared bus, gang of 16 (2 GB each)",
     "asynchronous": "shared control, asynchronous",
     "synchronous": "shared control, synchronous",
 }
@@ -70,7 +70,7 @@ def _drive(name: str) -> Drive:
         "stripe-8k": lambda: striped(8, 4),
         "page-256k": large_pages,
         "bus-8": lambda: shared_bus(8),
-        "bus-16": lambda: shared_bus(16, 16),
+        "bus-16": lambda: shared_bus(16, 16, 1024),
         "asynchronous": asynchronous,
         "synchronous": synchronous,
     }

@@ -52,7 +52,7 @@ def _classes() -> list[tuple[int, int]]:
 
 def _shares(runs: Outcomes, name: str) -> list[float]:
     left = lives(runs, name)
-    return [float(left.is_between(low, high).mean() or 0.0) for low, high in _classes()]
+    return [int(left.is_between(low, high).sum()) / len(left) for low, high in _classes()]
 
 
 def _told(low: int, high: int) -> str:
