@@ -3,5 +3,5 @@
 How to add one is in docs/how-to/add-a-study.md.
 """
 
-STUDIES: tuple[str, ...] = ("erase_suspension",)
+STUDIES: tuple[str, ...] = ("erase_suspension", "design_tradeoffs_performance")
 """The folders here that `flashscape reproduce` knows: one line to add a study."""

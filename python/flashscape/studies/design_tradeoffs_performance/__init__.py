@@ -1,0 +1,1 @@
+"""Design Tradeoffs for SSD Performance (USENIX ATC 2008)."""

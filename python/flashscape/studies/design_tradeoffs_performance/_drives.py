@@ -1,0 +1,138 @@
+"""Drives that the exhibits share: the preset ``atc08`` and its organisations.
+
+What the paper and its authors' code say of the drive, and where, stands in the preset.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Any
+
+from flashscape.catalogue import check, presets
+
+PACKAGES = 8
+"""Of the baseline: 32 GB, each package on a channel of its own."""
+
+PAGE_BYTES = 4096
+
+Drive = dict[str, Any]
+
+
+def joined(first: Drive, second: Drive) -> Drive:
+    """Tables joined key by key, as an override joins a preset."""
+    both = dict(first)
+    for key, value in second.items():
+        old = both.get(key)
+        both[key] = (
+            joined(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
+    return both
+
+
+def baseline(**changes: Any) -> Drive:
+    """The fully connected drive of 32 GB in rounds, with changes."""
+    return joined({"preset": "atc08"}, changes)
+
+
+def free_running(**changes: Any) -> Drive:
+    """The same without rounds: an operation begins as soon as its unit is free.
+
+    A key of a preset cannot be unset, so this is the preset's own table without that key. It is
+    for what the paper says of flash packages; its simulator has rounds.
+    """
+    table: Drive = tomllib.loads(presets()["atc08"].text)
+    del table["scheduler"]["rounds"]
+    return joined(table, changes)
+
+
+def units(size: str) -> Drive:
+    """What a read, a program and an erase keep busy: the unit of interleaving."""
+    return {"read": size, "program": size, "erase": size}
+
+
+INTERLEAVED = {1: "package", 2: "die", 4: "plane-pair"}
+"""Parallel units of a package, and what they are."""
+
+
+def interleaved(degree: int) -> Drive:
+    """So many operations of a package at a time."""
+    return baseline() if degree == 1 else baseline(concurrency=units(INTERLEAVED[degree]))
+
+
+def large_pages() -> Drive:
+    """A logical page of 256 KiB, a whole block; such blocks have no summary page."""
+    return baseline(ftl={"unit": "256 KiB", "summary_page": False})
+
+
+def striped(stripe_kib: int, degree: int) -> Drive:
+    """So many KiB of consecutive addresses to a package, which interleaves."""
+    return joined(interleaved(degree), {"ftl": {"allocation": {"stripe": f"{stripe_kib} KiB"}}})
+
+
+_BLOCKS = 2048
+"""Of a plane."""
+
+
+def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLOCKS) -> Drive:
+    """Gangs of packages on one bus, of which one operation is under way at a time."""
+    return baseline(
+        geometry={
+            "channels": packages // gang,
+            "packages_per_channel": gang,
+            "blocks_per_plane": blocks_per_plane,
+        },
+        concurrency=units("channel"),
+        scheduler={"rounds": {"unit": "channel"}},
+    )
+
+
+def synchronous() -> Drive:
+    """All packages share control lines and do the same at the same time.
+
+    They are one package with pages of 32 KiB, which is the logical page then.
+    """
+    gang = {"channels": PACKAGES, "control": "synchronous"}
+    return baseline(geometry={"gang": gang}, ftl={"unit": f"{PACKAGES * PAGE_BYTES} B"})
+
+
+def asynchronous() -> Drive:
+    """All packages share control lines, and each allocates, cleans and goes on by itself.
+
+    Control lines take no time here, so this is the baseline with fewer pins.
+    """
+    return baseline()
+
+
+def gang_rounds() -> Drive:
+    """Asynchronous packages, of which the operations of a round begin and end together."""
+    gang = {"channels": PACKAGES, "control": "asynchronous"}
+    return baseline(geometry={"gang": gang}, scheduler={"rounds": {"unit": "gang"}})
+
+
+def inter_plane() -> Drive:
+    """Pages that cleaning moves cross the bus, twice."""
+    return baseline(ftl={"gc": {"copy_back": False}})
+
+
+def one_open_block() -> Drive:
+    """One open block a package: pages cross the bus unless they happen to stay in their plane.
+
+    That is what the authors' code does where copy-back is off.
+    """
+    return baseline(ftl={"allocation": {"bin": "package"}})
+
+
+def threshold(percent: int) -> Drive:
+    """Cleaning at so many percent of free blocks."""
+    at = f"{percent} % of blocks"
+    return baseline(ftl={"gc": {"soft": at, "urgent": at, "stop": at}})
+
+
+@cache
+def exported_bytes(packages: int = PACKAGES) -> int:
+    """The capacity of the drive with so many packages."""
+    idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
+    geometry = {"channels": packages}
+    found = check({"drive": baseline(geometry=geometry), "workload": [idle]})
+    return int(found["capacity"]["exported_bytes"])

@@ -1,0 +1,169 @@
+"""Workloads that the exhibits share, and the states of drives that they begin in.
+
+TPC-C and Exchange are stand-ins: their traces are not public. They are made from what is known of
+them, and marked wherever they occur. IOzone and Postmark are the authors' own traces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce import Run
+from flashscape.studies.design_tradeoffs_performance._drives import (
+    PACKAGES,
+    PAGE_BYTES,
+    exported_bytes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flashscape.reproduce import Outcome, Setting
+
+LOADS = {
+    "tpcc": "TPC-C (stand-in)",
+    "exchange": "Exchange (stand-in)",
+    "iozone": "IOzone",
+    "postmark": "Postmark",
+}
+"""The paper's workloads by the names of their runs."""
+
+FRESH: dict[str, Any] = {"fill": "sequential"}
+"""As the authors' simulator begins: all that is exported holds data, all of the reserve is free."""
+
+_TPCC_PER_SECOND = 300
+_TPCC_READS = 0.66
+_TPCC_SPACE = 0.85
+_TPCC_SECONDS = 1800
+
+_TPCC_WRITTEN = 0.16
+"""Share of the exported space that the stand-in writes to, for a cleaning efficiency of 70 %.
+
+With greedy collection of uniform writes a victim has 30 % of its pages live where live pages are
+58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
+written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
+so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads
+are, efficiency would be 45 %, and skew makes it less.
+"""
+
+CLEANED: dict[str, Any] = {
+    "fill": "sequential",
+    "age": {
+        "overwrites": 1.0,
+        "addresses": {
+            "pattern": "hot-cold",
+            "hot_space": f"{_TPCC_WRITTEN * 100:g} %",
+            "hot_accesses": "100 %",
+        },
+    },
+}
+"""The same after writes as the TPC-C stand-in's, six times over: cleaning is under way."""
+
+_EXCHANGE_PER_SECOND = 900
+_EXCHANGE_READS = 0.6
+_EXCHANGE_BYTES = 25_000_000_000
+"""Of ten drives' 250 GB."""
+_EXCHANGE_SECONDS = 900
+
+EXCHANGE_WHOLE: dict[str, Any] = {"time": f"{_EXCHANGE_SECONDS} s"}
+"""As long as the trace."""
+
+TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
+"""From the authors' SSD add-on to DiskSim 4.0."""
+
+IOZONE_WHOLE = 100_000
+"""Requests of the trace."""
+
+IOZONE_SHORT = 25_000
+"""Those that the short profile replays."""
+
+
+def _size(share: float, total: int, unit: int) -> str:
+    return f"{int(share * total) // unit * unit} B"
+
+
+def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """8 KiB, 300 requests a second (Poisson), 66 % reads: those over 85 % of the space."""
+    total = exported_bytes()
+    page = {"size": "8 KiB", "align": "8 KiB"}
+    streams = []
+    for name, reads, share, space in (
+        ("reads", "100 %", _TPCC_READS, _TPCC_SPACE),
+        ("writes", "0 %", 1 - _TPCC_READS, _TPCC_WRITTEN),
+    ):
+        rate = {"process": "poisson", "rate": f"{_TPCC_PER_SECOND * share:g} IOPS"}
+        region = {"size": _size(space, total, 262_144)}
+        streams.append({"name": name, "reads": reads, **page, "region": region, "arrivals": rate})
+    seconds = _TPCC_SECONDS // setting.pick(short=6, full=1)
+    return streams, {"time": f"{seconds} s"}
+
+
+def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Three reads to two writes, 900 a second (Poisson), uniform over 25 GB.
+
+    Sizes vary; how is not known: exponential with mean 8 KiB, rounded up to 4 KiB.
+    """
+    stream = {
+        "name": "exchange",
+        "reads": f"{_EXCHANGE_READS * 100:g} %",
+        "size": {"mean": "8 KiB"},
+        "region": {"size": f"{_EXCHANGE_BYTES // 262_144 * 262_144} B"},
+        "arrivals": {"process": "poisson", "rate": f"{_EXCHANGE_PER_SECOND} IOPS"},
+    }
+    seconds = _EXCHANGE_SECONDS // setting.pick(short=9, full=1)
+    return [stream], {"time": f"{seconds} s"}
+
+
+def traced(
+    setting: Setting, name: str, *, depth: int | None = None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A trace at its own pace, or, with a queue depth, as fast as it goes."""
+    trace: dict[str, Any] = {"file": str(setting.trace(TRACES[name])), "format": "disksim"}
+    stream: dict[str, Any] = {"name": name, "trace": trace}
+    if depth is not None:
+        trace["mode"] = "closed"
+        stream["queue_depth"] = depth
+    short = name == "iozone" and setting.profile == "short"
+    return [stream], {"requests": IOZONE_SHORT} if short else {}
+
+
+def experiment(
+    setting: Setting, load: str, drive: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    """A drive under one of the four workloads; it begins as the authors' simulator does."""
+    if load in TRACES:
+        streams, run = traced(setting, load)
+    else:
+        streams, run = (tpcc if load == "tpcc" else exchange)(setting)
+    return {"drive": drive, "precondition": FRESH, "workload": streams, "run": run} | more
+
+
+def loaded(
+    setting: Setting, organisation: str, load: str, drive: Mapping[str, Any], **more: Any
+) -> Run:
+    """The run of an organisation under a workload, ``LOAD-ORGANISATION``."""
+    title = f"{LOADS[load]}: {organisation}"
+    return Run(
+        f"{load}-{organisation}", experiment(setting, load, drive, **more) | {"title": title}
+    )
+
+
+def mean(outcome: Outcome) -> float:
+    """The mean latency of all requests, in nanoseconds."""
+    result = outcome.result
+    read, write = result.read, result.write
+    total: float = sum((of.mean or 0.0) * of.requests for of in (read, write))
+    return total / (read.requests + write.requests)
+
+
+def pages_queued(outcome: Outcome) -> float:
+    """Pages of requests that are in the drive, waiting or served, for each package: about so many.
+
+    It is the mean number of requests in the drive times the pages of a mean request; a page counts
+    until the whole of its request is done.
+    """
+    summary = outcome.result.summary
+    outstanding = float(summary["mean_outstanding"])
+    kinds = [of[kind] for of in summary["initiators"] for kind in ("read", "write")]
+    asked = float(sum(of["bytes"] for of in kinds) / sum(of["requests"] for of in kinds))
+    return outstanding * asked / PAGE_BYTES / PACKAGES

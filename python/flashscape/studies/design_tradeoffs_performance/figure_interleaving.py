@@ -1,0 +1,141 @@
+"""Interleaving inside packages, by workload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape.reproduce import Answer, Exhibit, Run, along, plots
+from flashscape.studies.design_tradeoffs_performance._drives import INTERLEAVED, interleaved
+from flashscape.studies.design_tradeoffs_performance._loads import (
+    FRESH,
+    LOADS,
+    TRACES,
+    loaded,
+    mean,
+    pages_queued,
+    traced,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.reproduce import Outcomes, Setting
+
+exhibit = Exhibit()
+
+_LOOKS = plots.Looks(*LOADS.values())
+
+_DEPTH = 8
+"""Requests at a time where a trace is replayed as fast as it goes: one a package."""
+
+_FASTEST = 4_000
+"""How many requests of a trace are, in the short profile."""
+
+
+@exhibit.runs
+def runs(setting: Setting) -> list[Run]:
+    """Every workload at its own pace, and traces as fast as the drive takes them."""
+    found = [
+        loaded(setting, _name(degree), load, interleaved(degree))
+        for load in LOADS
+        for degree in INTERLEAVED
+    ]
+    return found + [_fast(setting, load, degree) for load in TRACES for degree in INTERLEAVED]
+
+
+def _name(degree: int) -> str:
+    return "baseline" if degree == 1 else f"interleaved-{degree}"
+
+
+def _fast(setting: Setting, load: str, degree: int) -> Run:
+    streams, run = traced(setting, load, depth=_DEPTH)
+    if setting.profile == "short":
+        run = {"requests": _FASTEST}
+    return Run(
+        f"{load}-fast-{degree}",
+        {
+            "title": f"{LOADS[load]} as fast as it goes, interleaved by {degree}",
+            "drive": interleaved(degree),
+            "precondition": FRESH,
+            "workload": streams,
+            "run": run,
+        },
+    )
+
+
+def _ns(runs: Outcomes, load: str, degree: int) -> float:
+    return mean(runs[f"{load}-{_name(degree)}"])
+
+
+def _rate(runs: Outcomes, load: str, degree: int) -> float:
+    """Requests a second of a trace that is replayed as fast as it goes."""
+    [host] = runs[f"{load}-fast-{degree}"].result.summary["initiators"]
+    return float(host["read"]["iops"]) + float(host["write"]["iops"])
+
+
+@exhibit.measures("A-7")
+def even(runs: Outcomes) -> Answer:
+    """Means by degree, and what is queued, where requests are few and small."""
+    figures: dict[str, object] = {}
+    told = []
+    for load in ("tpcc", "exchange"):
+        means = [_ns(runs, load, degree) for degree in INTERLEAVED]
+        queue = pages_queued(runs[f"{load}-baseline"])
+        figures[f"{load}_mean_ns"] = means[0]
+        figures[f"{load}_interleaved_mean_ns"] = along(means[1:])
+        figures[f"{load}_pages_queued"] = queue
+        changes = ", ".join(f"{each / means[0] - 1:+.1%}" for each in means[1:])
+        told.append(f"{LOADS[load]} {changes}, {queue:.3f} pages a package")
+    return Answer("; ".join(told), figures)
+
+
+@exhibit.measures("A-8")
+def throughput(runs: Outcomes) -> Answer:
+    """Requests a second of the traces by degree."""
+    gains = {
+        load: [_rate(runs, load, k) / _rate(runs, load, 1) - 1 for k in (2, 4)] for load in TRACES
+    }
+    figures = {f"{load}_gain_share": along(gain) for load, gain in gains.items()}
+    figures |= {f"{load}_most_gain_share": along(gain[-1:]) for load, gain in gains.items()}
+    ours = "; ".join(
+        f"{LOADS[load]} {gain[0]:+.0%} by 2 and {gain[1]:+.0%} by 4, "
+        f"{pages_queued(runs[f'{load}-baseline']):.1f} pages a package at its own pace"
+        for load, gain in gains.items()
+    )
+    return Answer(ours, figures)
+
+
+@exhibit.draws("by-degree")
+def drawn(runs: Outcomes) -> Picture:
+    """Mean latency at each workload's own pace, and throughput of the traces."""
+    latency = {
+        told: [(float(k), _ns(runs, load, k) / _ns(runs, load, 1)) for k in INTERLEAVED]
+        for load, told in LOADS.items()
+    }
+    rates = {
+        LOADS[load]: [(float(k), _rate(runs, load, k) / _rate(runs, load, 1)) for k in INTERLEAVED]
+        for load in TRACES
+    }
+    panels = {"mean latency, over serial": latency, "throughput, over serial": rates}
+    return plots.lines(panels, _LOOKS, x_label="operations of a package at a time")
+
+
+@exhibit.tabulates("by-degree")
+def tabled(runs: Outcomes) -> pl.DataFrame:
+    """The figures behind it."""
+    import polars as pl
+
+    rows = []
+    for load, told in LOADS.items():
+        for degree, unit in INTERLEAVED.items():
+            rows.append(
+                {
+                    "workload": told,
+                    "unit": unit,
+                    "mean_ns": _ns(runs, load, degree),
+                    "pages_queued": pages_queued(runs[f"{load}-{_name(degree)}"]),
+                    "requests_per_second": _rate(runs, load, degree) if load in TRACES else None,
+                }
+            )
+    return pl.DataFrame(rows)

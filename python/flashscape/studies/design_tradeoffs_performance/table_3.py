@@ -1,0 +1,172 @@
+"""Table 3: sequential and random requests on the baseline, with and without cleaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce import Answer, Exhibit, Run, plots
+from flashscape.studies.design_tradeoffs_performance._drives import PACKAGES, baseline
+from flashscape.studies.design_tradeoffs_performance._loads import FRESH, mean
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.reproduce import Outcomes, Setting
+
+exhibit = Exhibit()
+
+LOOKS = plots.Looks("sequential", "random")
+
+_PATTERNS = {"sequential": "sequential", "random": "uniform"}
+
+_KINDS = {"read": "reads", "write": "writes", "clean": "writes with cleaning"}
+
+_OPEN: dict[str, Any] = {
+    "size": {"mean": "4 KiB"},
+    "arrivals": {"process": "uniform", "rate": "2000 /s"},
+}
+"""As the authors' simulator was asked: exponential sizes in pages, uniform gaps of 0 to 1 ms."""
+
+
+@exhibit.runs
+def runs(setting: Setting) -> list[Run]:
+    """A page at a time with nothing in its way, and requests as the authors' simulator has them."""
+    requests = setting.pick(short=100_000, full=400_000)
+    found = []
+    for pattern, addresses in _PATTERNS.items():
+        for kind in _KINDS:
+            for load, how in (("page", {"size": "4 KiB"}), ("open", _OPEN)):
+                stream = {
+                    "name": "host",
+                    "reads": "100 %" if kind == "read" else "0 %",
+                    "addresses": {"pattern": addresses},
+                }
+                state: dict[str, Any] = dict(FRESH)
+                if kind == "clean":
+                    state["age"] = {"overwrites": 2.0, "addresses": {"pattern": addresses}}
+                found.append(
+                    Run(
+                        f"{load}-{pattern}-{kind}",
+                        {
+                            "title": f"{pattern} {_KINDS[kind]}, {load}",
+                            "drive": baseline(),
+                            "precondition": state,
+                            "workload": [stream | how],
+                            "run": {"requests": requests},
+                        },
+                    )
+                )
+    return found
+
+
+def _ns(runs: Outcomes, pattern: str, kind: str, load: str = "page") -> float:
+    return mean(runs[f"{load}-{pattern}-{kind}"])
+
+
+def _both(runs: Outcomes, kind: str, load: str = "page") -> str:
+    return " and ".join(f"{_ns(runs, p, kind, load) / 1e3:.1f}" for p in _PATTERNS) + " us"
+
+
+def _efficiency(runs: Outcomes) -> float:
+    collection = runs["page-random-clean"].result.summary["collection"]
+    return float(collection["cleaning_efficiency"])
+
+
+@exhibit.measures("A-3")
+def alike(runs: Outcomes) -> Answer:
+    """Sequential beside random; a page at a time, and openly."""
+    figures = {
+        f"{pattern}_{kind}_ns": _ns(runs, pattern, kind)
+        for pattern in _PATTERNS
+        for kind in ("read", "write")
+    }
+    ours = (
+        f"sequential and random reads {_both(runs, 'read')}, writes {_both(runs, 'write')}; "
+        f"2000 requests a second, which queue: {_both(runs, 'read', 'open')}, "
+        f"{_both(runs, 'write', 'open')}"
+    )
+    return Answer(ours, figures)
+
+
+@exhibit.measures("A-3n")
+def numbers(runs: Outcomes) -> Answer:
+    """Latencies of a page, and eight packages over them."""
+    figures = {
+        "read_ns": _ns(runs, "random", "read"),
+        "write_ns": _ns(runs, "random", "write"),
+        "sequential_write_cleaning_ns": _ns(runs, "sequential", "clean"),
+        "random_write_cleaning_ns": _ns(runs, "random", "clean"),
+    }
+    for kind in ("read", "write"):
+        figures[f"{kind}_requests_per_second"] = PACKAGES * 1e9 / figures[f"{kind}_ns"]
+    ours = (
+        f"read {figures['read_ns'] / 1e3:.1f} us, {figures['read_requests_per_second']:,.0f} IOPS; "
+        f"write {figures['write_ns'] / 1e3:.1f} us, "
+        f"{figures['write_requests_per_second']:,.0f} IOPS; with cleaning "
+        f"{_both(runs, 'clean')}"
+    )
+    reason = (
+        f"Under uniform writes to the whole full drive {_efficiency(runs):.0%} of a victim's pages "
+        "are superseded here, so that it gains few pages for what its cleaning takes"
+    )
+    return Answer(ours, figures, reason)
+
+
+@exhibit.measures("A-4")
+def cleaning(runs: Outcomes) -> Answer:
+    """Writes with cleaning beside those without."""
+    figures = {
+        f"{pattern}_{kind}_ns": _ns(runs, pattern, kind)
+        for pattern in _PATTERNS
+        for kind in ("write", "clean")
+    }
+    sequential = runs["page-sequential-clean"].result.summary["collection"]
+    ours = (
+        f"sequential and random {_both(runs, 'write')} without cleaning, {_both(runs, 'clean')} "
+        f"with; efficiency {sequential['cleaning_efficiency']:.0%} and {_efficiency(runs):.0%}"
+    )
+    return Answer(ours, figures)
+
+
+@exhibit.draws("latency")
+def drawn(runs: Outcomes) -> Picture:
+    """Means of a page at a time."""
+    groups: dict[str, dict[str, float | None]] = {
+        told: {pattern: _ns(runs, pattern, kind) for pattern in _PATTERNS}
+        for kind, told in _KINDS.items()
+    }
+    paper = {"reads": (130e3, 130e3), "writes": (309e3, 309e3)}
+    paper["writes with cleaning"] = (327e3, 433e3)
+    references = {
+        (told, pattern): value
+        for told, values in paper.items()
+        for pattern, value in zip(_PATTERNS, values, strict=True)
+    }
+    title = "a page at a time; the paper's figures from memory"
+    return plots.bars(
+        groups, LOOKS, unit="ns", label="mean latency", title=title, references=references
+    )
+
+
+@exhibit.tabulates("latency")
+def tabled(runs: Outcomes) -> pl.DataFrame:
+    """All means, with what cleaning found."""
+    import polars as pl
+
+    rows = []
+    for load in ("page", "open"):
+        for kind, told in _KINDS.items():
+            for pattern in _PATTERNS:
+                collection = runs[f"{load}-{pattern}-{kind}"].result.summary["collection"]
+                rows.append(
+                    {
+                        "load": "a page at a time" if load == "page" else "2000 requests a second",
+                        "requests": f"{pattern} {told}",
+                        "mean_ns": _ns(runs, pattern, kind, load),
+                        "cleaned_blocks": collection["blocks"],
+                        "cleaning_mean_ns": collection["mean_ns"],
+                        "cleaning_efficiency": collection["cleaning_efficiency"],
+                    }
+                )
+    return pl.DataFrame(rows)
