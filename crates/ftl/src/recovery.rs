@@ -312,9 +312,10 @@ impl Ftl {
                     self.blocks.state[block] = BlockState::Collecting;
                     self.bins[bin].collecting += 1;
                 } else if written[block] == 0 {
-                    self.blocks.state[block] = BlockState::Free;
-                    let erases = self.blocks.erase_count[block];
-                    self.bins[bin].release(block, erases, self.free_order);
+                    if let Some(persist) = &mut self.persist {
+                        persist.closed_early[block] = 0;
+                    }
+                    self.release(bin, block);
                 } else {
                     self.blocks.state[block] = BlockState::Closed;
                     self.blocks.standing[block] &= !BARRED;
@@ -369,7 +370,12 @@ impl Ftl {
                 self.blocks.standing[*block] -= 1;
                 self.map.point(lpn, twin);
                 self.map.set_live(twin, 1);
-                self.blocks.standing[self.layout.block(twin)] += 1;
+                let source = self.layout.block(twin);
+                self.blocks.standing[source] += 1;
+                // The last checkpoint may have the unit where it is no more.
+                if let Some(persist) = &mut self.persist {
+                    persist.note_change(source);
+                }
             }
             self.blocks.standing[*block] |= BARRED;
             self.blocks.state[*block] = BlockState::Collecting;

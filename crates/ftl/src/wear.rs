@@ -207,7 +207,10 @@ impl Ftl {
         match self.bins[bin].migration {
             Some(Migration::Takes { to, from, .. }) if from == Some(block) => {
                 let unwritten = std::mem::take(&mut self.blocks.unwritten[to]);
-                if unwritten > 0 {
+                if unwritten == self.layout.batches_per_block {
+                    // What was cold has been overwritten or trimmed before it was moved.
+                    self.release(bin, to);
+                } else if unwritten > 0 {
                     self.close(to);
                     self.close_early(to, self.layout.batches_per_block - unwritten);
                 }
