@@ -572,6 +572,23 @@ fn checkpoints_are_counted() {
 }
 
 #[test]
+fn no_checkpoint_is_written_while_the_drive_is_off() {
+    let given = [
+        set("recovery.map", "{ policy = \"checkpoint\", every = \"50 us\" }"),
+        set("precondition.fill", "sequential"),
+    ];
+    let mut drive = Cutting { bench: Bench::new(&given) };
+    let outage = drive.cut(1_020 * US).unwrap();
+    assert_eq!((ns(outage.took), now(&drive)), (125 * US, 1_145 * US));
+    assert_eq!(drive.bench.device.checkpoints(), Some((20, 1)));
+    // 20 us of its time were gone: the next is due 30 us later.
+    drive.bench.until(1_174 * US);
+    assert_eq!(drive.bench.device.checkpoints(), Some((20, 1)));
+    drive.bench.until(1_175 * US);
+    assert_eq!(drive.bench.device.checkpoints(), Some((21, 1)));
+}
+
+#[test]
 fn a_map_that_stays_needs_no_scan() {
     let mut drive = Cutting { bench: Bench::filled(&[set("recovery.map", "persistent")]) };
     drive.write(0, 5);

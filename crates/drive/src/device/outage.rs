@@ -116,7 +116,8 @@ impl Device {
     pub fn power_up(&mut self, at: Instant) {
         self.now = self.now.max(at);
         let persistence = self.persistence.as_mut().expect("the power was cut");
-        assert!(persistence.off.take().is_some(), "the power was cut");
+        let outage = persistence.off.take().expect("the power was cut");
+        persistence.off_for += self.now - outage.at;
         let saved = std::mem::take(&mut persistence.saved);
         self.firmware_changed();
         let mut entries = Vec::new();

@@ -27,6 +27,8 @@ pub struct Persistence {
     // ---- state ----
     /// Units that hosts had programmed when time began.
     began_at: Option<u64>,
+    /// For how long the drive has been off, or recovering, until it was last there again.
+    pub off_for: Span,
     /// What a capacitor has saved, until it is in the buffer again.
     pub saved: Vec<(Lpn, u64)>,
     /// The last power cut, while the drive is off.
@@ -46,6 +48,7 @@ impl Persistence {
             metadata: carried(drive.nand.channel, metadata * u64::from(layout.block_planes)),
             checkpoint_rows: if is_checkpointed { bytes.div_ceil(layout.row_bytes()) } else { 0 },
             began_at: None,
+            off_for: Span::ZERO,
             config,
             saved: Vec::new(),
             off: None,
@@ -57,7 +60,9 @@ impl Persistence {
     /// with which it began.
     fn checkpoints(&self, now: Instant, units: u64) -> u32 {
         let MapRecovery::Checkpoint { every, units: each } = self.config.map else { return 0 };
-        let by_time = every.map(|every| now.as_ns() / every.span().as_ns());
+        // Nothing is written while the drive is off.
+        let awake = self.off.map_or(now, |outage| outage.at).as_ns() - self.off_for.as_ns();
+        let by_time = every.map(|every| awake / every.span().as_ns());
         let since = units - self.began_at.unwrap_or(units);
         let by_units = each.map(|each| since / each);
         let since = by_time.or(by_units).unwrap_or(0);
