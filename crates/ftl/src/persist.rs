@@ -76,6 +76,9 @@ impl Persist {
     pub fn note_fresh(&mut self, lpn: Lpn) {
         self.trimmed[lpn.0 as usize / 64] &= !(1 << (lpn.0 % 64));
     }
+    fn is_trimmed(&self, lpn: Lpn) -> bool {
+        self.trimmed[lpn.0 as usize / 64] >> (lpn.0 % 64) & 1 == 1
+    }
     /// Units that were trimmed and not written since: bit `i` of word `i / 64`.
     pub fn trimmed(&self) -> &[u64] {
         &self.trimmed
@@ -204,14 +207,22 @@ impl Ftl {
     // ---- auditing --------------------------------------------------------------
 
     /// Proves that the metadata on flash leads to what is mapped: no unit of what is mapped
-    /// is older than another copy of it.
+    /// is older than another copy of it, and what is there and was not trimmed is mapped.
     pub(crate) fn audit_versions(&self) -> Result<(), String> {
-        if self.persist.is_none() {
-            return Ok(());
-        }
+        let Some(persist) = &self.persist else { return Ok(()) };
         for pun in (0..self.layout.physical_units()).map(Pun) {
             let (lpn, version) = (self.map.holds(pun), self.map.version(pun));
-            let Some(current) = self.map.lookup(lpn).filter(|_| version > 0) else { continue };
+            if version == 0 {
+                continue;
+            }
+            let Some(current) = self.map.lookup(lpn) else {
+                if persist.is_trimmed(lpn) {
+                    continue;
+                }
+                return Err(format!(
+                    "{lpn:?} is at {pun:?} and was not trimmed, but is not mapped"
+                ));
+            };
             if version > self.map.version(current) {
                 return Err(format!(
                     "{lpn:?} is mapped to {current:?} of version {}, and {pun:?} is of version {version}",
