@@ -484,10 +484,11 @@ impl Ftl {
     /// Forgets a logical unit (trim); returns whether it held data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> bool {
+        let old = self.map.unmap(lpn);
         if let Some(persist) = &mut self.persist {
-            persist.note_trim(lpn);
+            persist.note_trim(lpn, old.is_some());
         }
-        let Some(old) = self.map.unmap(lpn) else { return false };
+        let Some(old) = old else { return false };
         self.invalidate(old);
         self.mapped -= 1;
         true

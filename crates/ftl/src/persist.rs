@@ -63,11 +63,12 @@ impl Persist {
     pub fn has_changed(&self, block: BlockId) -> bool {
         self.changed[block] >= self.checkpoints
     }
-    /// A unit was trimmed.
+    /// A unit was trimmed, which was mapped or not: what was not, the last checkpoint has as
+    /// it is now, or an earlier trim since.
     #[inline]
-    pub fn note_trim(&mut self, lpn: Lpn) {
+    pub fn note_trim(&mut self, lpn: Lpn, was_mapped: bool) {
         self.trimmed[lpn.0 as usize / 64] |= 1 << (lpn.0 % 64);
-        if let Some(trimmed) = &mut self.trimmed_since {
+        if let Some(trimmed) = self.trimmed_since.as_mut().filter(|_| was_mapped) {
             trimmed.push(lpn);
         }
     }
