@@ -2,7 +2,6 @@
 //! drive recovers from what is on media.
 
 use super::Device;
-use super::array::BinPlace;
 use super::channel::NO_AGE;
 use super::collect::Job;
 use super::counters::OpKind;
@@ -17,10 +16,9 @@ use crate::config::Durability;
 use crate::recovery::{MapRecovery, Outage, TrimDurability};
 use engine::{Column, Instant, Span};
 use ftl::recovery::{Fault, Interrupted};
-use ftl::{Batch, BinId, Lpn, PoolId, Pun};
+use ftl::{Batch, Lpn, PoolId, Pun};
 use host::Command;
 use metrics::Blame;
-use nand::GroupId;
 use std::collections::BTreeMap;
 
 /// What a power cut did.
@@ -308,16 +306,16 @@ impl Device {
     fn idle_units(&mut self) {
         for group in self.groups.ids() {
             self.groups[group] = Group::new(self.units.cells_per_group);
-            let BinPlace { channel, .. } = self.places[self.first_bin(group)];
-            let channel = &mut self.channels[channel].ledger;
-            self.ledgers.follow(self.now, group, self.all_cells, &self.groups[group], channel);
+            // Packages of a gang wait for channels of their own.
+            for bin in &self.bins_of_group[group] {
+                let place = &self.places[*bin];
+                let cells = place.read_cells((1u64 << self.ftl.layout.block_planes) - 1);
+                let channel = &mut self.channels[place.channel].ledger;
+                self.ledgers.follow(self.now, group, cells, &self.groups[group], channel);
+            }
         }
         let now = self.now;
         self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
-    }
-
-    fn first_bin(&self, group: GroupId) -> BinId {
-        self.bins_of_group[group][0]
     }
 
     // ---- what is there -----------------------------------------------------------------
