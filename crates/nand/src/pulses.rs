@@ -239,7 +239,10 @@ impl Progress {
             return free;
         }
         match self.phase(pulses, elapsed) {
-            Phase::Check => free,
+            Phase::Check => {
+                self.enter(Entry::Check);
+                free
+            }
             Phase::Ramp => {
                 let executed = match self.entry {
                     Entry::Ramp { executed } => executed,

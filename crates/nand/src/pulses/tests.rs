@@ -134,6 +134,19 @@ fn a_verify_without_length_is_done_at_once() {
 }
 
 #[test]
+fn a_check_that_is_interrupted_begins_again_even_if_it_stood_still_before() {
+    let mut progress = Progress::new(&ERASE);
+    progress.stop(&ERASE, Stop::Cancel, us(200));
+    let whole = us(100) + ERASE.step();
+    assert_eq!(progress.to_safe_point(&ERASE), whole);
+    progress.stop(&ERASE, Stop::Freeze, us(40));
+    assert_eq!(progress.to_safe_point(&ERASE), whole - us(40), "frozen, it keeps its place");
+    let stopped = progress.stop(&ERASE, Stop::Suspend, us(30));
+    assert_eq!((stopped.after, stopped.strain), (Span::ZERO, NONE));
+    assert_eq!(progress.to_safe_point(&ERASE), whole);
+}
+
+#[test]
 fn a_program_divides_its_time_among_its_steps() {
     let config: ProgramStepsConfig = serde_json::from_value(serde_json::json!({
         "steps": 3, "ramp": "5 us", "recover": "10 us", "verify": "15 us",
