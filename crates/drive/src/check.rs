@@ -7,6 +7,7 @@ mod memory;
 mod recovery;
 mod rounds;
 mod space;
+mod streaming;
 mod suspension;
 
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
@@ -168,9 +169,10 @@ fn check_flash(
     }
     check_bins(drive, geometry, &layout, problems);
     rounds::check(drive, geometry, problems);
+    streaming::check(drive, geometry, &layout, problems);
     check_wear(drive, problems);
-    if drive.ftl.gc.copy_back_most.is_some() && !drive.ftl.gc.copy_back {
-        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false); choose copy_back = true, or leave this out");
+    if drive.ftl.gc.copy_back_most.is_some() && !drive.ftl.gc.copy_back && !drive.ftl.gc.streaming {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false) and nothing streams (streaming is false); choose one of them, or leave this out");
     }
     Some(layout)
 }

@@ -180,7 +180,8 @@ fn preconditioned(
 /// Parts of a drive that are asleep while it is filled and aged, which takes no time.
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
 /// The same of collection: what says when it works, not what it chooses and how much of it.
-const ASLEEP_OF_GC: [&str; 5] = ["idle_gap", "pacing", "preemptible", "copy_back", "window"];
+const ASLEEP_OF_GC: [&str; 6] =
+    ["idle_gap", "pacing", "preemptible", "copy_back", "streaming", "window"];
 
 /// All that filling and ageing a drive depend on: experiments for which it is equal fill
 /// and age theirs alike, to the last bit. `None` where that is not done.

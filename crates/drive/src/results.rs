@@ -151,6 +151,7 @@ fn collection(measured: &Measured, units_per_block: u32) -> Value {
         "blocks": blocks,
         "mean_ns": (blocks > 0).then(|| took as f64 / blocks as f64),
         "max_ns": (blocks > 0).then(|| counters.longest_collection.as_ns()),
+        "streamed_pages": counters.streamed,
         // Superseded units of all that was erased [ATC08, 3.4].
         "cleaning_efficiency": (erased > 0).then(|| 1.0 - moved as f64 / erased as f64),
     })

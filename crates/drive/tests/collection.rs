@@ -12,7 +12,7 @@ mod poised;
 use common::{BY_HAND, Bench, Override, experiment, set, try_run};
 use drive::{Device, OpKind};
 use engine::Streams;
-use ftl::{BinId, BlockId, BlockState, Lpn};
+use ftl::{Batch, BinId, BlockId, BlockState, Lpn};
 use host::Kind;
 use metrics::Holder;
 use poised::{PAGE, filled, page, poised};
@@ -149,6 +149,78 @@ fn copy_back_leaves_the_channel_alone() {
     assert_eq!(begun(&bench), [0, 0, 1, 1]);
     // The write's data and the read's.
     assert_eq!((bench.device.channel_busy()[0] - busy).as_ns(), 200 * US);
+}
+
+/// Two packages to which pages go in turn, on one channel or on two. Pages of package 0 were
+/// written anew, so that of its block 0 only page 3 is live, and the next write leaves 1 block
+/// free there and has block 0 collected. Package 1 holds nothing dead, and has 2 blocks free.
+fn poised_to_stream(channels: u32, more: &[Override]) -> (Bench, u64) {
+    let packages = [
+        set("geometry.channels", channels),
+        set("geometry.packages_per_channel", 2 / channels),
+        set("geometry.dies_per_package", 1),
+        set("ftl.allocation.pool", "drive"),
+        set("ftl.gc.streaming", true),
+        set("ftl.gc.victim", "fifo"),
+    ];
+    let all = [&packages[..], &thresholds(1, 1, 1), more].concat();
+    let mut bench = filled(&all);
+    let now = overwrite(&mut bench, &[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+    (bench, now)
+}
+
+#[test]
+fn a_page_streams_to_another_package_in_one_transfer() {
+    for channels in [1, 2] {
+        let (mut bench, start) = poised_to_stream(channels, &[]);
+        let busy = bench.device.channel_busy().to_vec();
+        bench.submit(start, Kind::Write, page(0, 2), PAGE);
+        // The victim's package is free while the other one programs, from 425 to 625 us.
+        let read = bench.submit(start + 430 * US, Kind::Read, page(0, 13), PAGE);
+        let write = bench.submit(start + 430 * US, Kind::Read, page(1, 12), PAGE);
+        let end = bench.settle();
+        assert_eq!((end - start) / US, 300 + 125 + 200 + 1_500, "{channels} channels");
+        assert_eq!(bench.done(read).latency(), 125 * US);
+        assert_eq!((bench.done(write).finished - start) / US, 625 + 125);
+        assert_eq!(begun(&bench), [1, 1, 0, 1]);
+        assert_eq!(bench.device.counters().streamed, 1);
+        let after = bench.device.channel_busy();
+        let busy: Vec<u64> = after.iter().zip(&busy).map(|(a, b)| (*a - *b).as_ns() / US).collect();
+        // The write's data, the page that streams on the lines of both, and a read of each.
+        let each: &[u64] = if channels == 1 { &[400] } else { &[300, 200] };
+        assert_eq!(busy, each, "{channels} channels");
+    }
+}
+
+#[test]
+fn a_page_goes_through_the_controller_where_no_package_can_take_it_at_once() {
+    // Package 1 senses for a host from 310 to 335 us; the page wants out at 325.
+    let (mut bench, start) = poised_to_stream(2, &[]);
+    bench.submit(start, Kind::Write, page(0, 2), PAGE);
+    bench.submit(start + 310 * US, Kind::Read, page(1, 12), PAGE);
+    assert_eq!((bench.settle() - start) / US, 300 + 125 + 300 + 1_500);
+    assert_eq!(bench.device.counters().streamed, 0);
+    // Its lines are taken: it has sensed from 100 to 125 us, and carries from 325 to 425.
+    let (mut bench, start) = poised_to_stream(2, &[]);
+    bench.submit(start, Kind::Write, page(0, 2), PAGE);
+    bench.submit(start + 299 * US, Kind::Read, page(1, 12), PAGE);
+    assert_eq!((bench.settle() - start) / US, 300 + 125 + 300 + 1_500);
+    assert_eq!(bench.device.counters().streamed, 0);
+}
+
+#[test]
+fn a_page_that_streamed_was_not_corrected() {
+    for (most, may_again) in [(1, false), (2, true)] {
+        let (mut bench, start) = poised_to_stream(1, &[set("ftl.gc.copy_back_most", most)]);
+        bench.submit(start, Kind::Write, page(0, 2), PAGE);
+        bench.settle();
+        let ftl = bench.device.ftl();
+        assert_eq!(bench.device.counters().streamed, 1);
+        let place = ftl.lookup(Lpn(6)).expect("page 3 of package 0 holds data");
+        let (block, place) = ftl.layout.block_and_place(place);
+        assert_eq!(ftl.layout.bin(block), BinId(1));
+        assert_eq!(ftl.may_be_copied(Batch { block, batch: place }), may_again, "{most} in a row");
+    }
 }
 
 #[test]

@@ -977,3 +977,20 @@ fn wear_leveling_and_runs_without_time_that_mean_nothing_are_refused() {
     let path = "drive.ftl.gc.copy_back_most";
     refuse(limit.0, limit.1, path, "copy_back_most", &["nothing is copied back"]);
 }
+
+#[test]
+fn pages_stream_only_where_a_package_could_take_them() {
+    let streams = ("copy_back = false", "copy_back = false\nstreaming = true");
+    let path = "drive.ftl.gc.streaming";
+    let refused = |more: &[(&str, &str)], phrase: &str| {
+        let text = file(&[&[streams], more].concat());
+        expect(&text, &problems(&text), path, "streaming", &[phrase]);
+    };
+    let pool = ("pool = \"drive\"", "pool = \"package\"");
+    refused(&[pool], "no second package");
+    refused(&[("unit = \"4 KiB\"", "unit = \"16 KiB\"")], "takes 4 rows");
+    refused(&[("read = \"die\"", "read = \"channel\"")], "only one package of a channel");
+    let copies = "copy_back = true\nstreaming = true";
+    let text = file(&[("copy_back = false", copies)]);
+    expect(&text, &problems(&text), path, "streaming", &["choose one of both"]);
+}

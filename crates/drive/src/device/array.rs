@@ -20,6 +20,8 @@ impl Op {
                 | Owner::CollectWrite(_)
                 | Owner::CollectMove(_)
                 | Owner::CollectErase
+                | Owner::StreamOut(_)
+                | Owner::Streamed(_)
         )
     }
 }
@@ -290,7 +292,7 @@ impl Device {
 
     /// Occupies the cells of an operation from now on.
     #[inline]
-    fn occupy(&mut self, id: OpId) {
+    pub(super) fn occupy(&mut self, id: OpId) {
         let op = &self.ops[id];
         let (group, cells) = (op.group, op.cells);
         debug_assert_eq!(
@@ -443,6 +445,12 @@ impl Device {
     pub(super) fn carried_in(&mut self, id: OpId) {
         self.release_channel(id);
         self.prefetch_flush(id, ftl::Ftl::prefetch_old);
+        self.begin_program(id);
+    }
+
+    /// The data of a program's row is in its unit.
+    #[inline]
+    pub(super) fn begin_program(&mut self, id: OpId) {
         let span = self.timing.program(self.ops[id].row);
         self.ops.charge_service(id, State::Program, span);
         if self.may_make_way(self.ops[id].kind) {
@@ -468,6 +476,8 @@ impl Device {
                 self.collect(bin);
                 return self.leave(id, group);
             }
+            Owner::StreamOut(program) => return self.streamed_out(id, program),
+            Owner::Streamed(from) => return self.streamed_in(id, from),
             _ => {}
         }
         self.vacate(id);
@@ -482,12 +492,13 @@ impl Device {
                 self.collect(bin);
             }
             Owner::CollectErase => self.erased(id),
+            Owner::StreamOut(_) | Owner::Streamed(_) => unreachable!("they have gone their way"),
         }
         self.leave(id, group);
     }
 
     /// An operation's owner has heard of its end: others may start.
-    fn leave(&mut self, id: OpId, group: GroupId) {
+    pub(super) fn leave(&mut self, id: OpId, group: GroupId) {
         self.ops.remove(id);
         self.serve(group);
     }

@@ -125,6 +125,9 @@ impl Device {
         let carried =
             if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
         self.agenda.schedule(self.now + span, carried);
+        if kind == OpKind::Read && self.streaming.is_some() {
+            self.stream_if_possible(id);
+        }
     }
 
     /// The channel has carried a row of an operation.

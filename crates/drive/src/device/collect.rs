@@ -546,8 +546,10 @@ impl Device {
             let (from, to) = (first(from), first(at));
             (0..count).for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
         }
-        let is_copy = self.ops[op].kind == OpKind::CopyBack;
-        self.ftl.note_copied(is_copy.then_some(from), at);
+        let op_state = &self.ops[op];
+        let is_uncorrected =
+            op_state.kind == OpKind::CopyBack || matches!(op_state.owner, Owner::Streamed(_));
+        self.ftl.note_copied(is_uncorrected.then_some(from), at);
         self.ftl.commit_batch_move(from, at);
         if self.ftl.end_reads(from.block, count) {
             self.erase_if_ready(from.block);
@@ -565,7 +567,11 @@ impl Device {
     /// A program of `count` moved units is over.
     #[inline]
     fn write_ended(&mut self, op: OpId, at: Batch, count: u32) {
-        let Op { bin, holder, .. } = self.ops[op];
+        let Op { bin: to, holder, owner, .. } = self.ops[op];
+        let bin = match owner {
+            Owner::Streamed(from) => self.ftl.layout.bin(from.block),
+            _ => to,
+        };
         let source = if holder == Holder::Scrub { Source::Scrub } else { Source::Gc };
         let tally = &mut self.ftl.tally;
         tally.units[source as usize] += u64::from(count);

@@ -47,6 +47,8 @@ pub struct Counters {
     pub collecting: Span,
     /// See `collections`.
     pub longest_collection: Span,
+    /// Pages that streamed from package to package while their block was collected.
+    pub streamed: u64,
     /// How often an erase made way.
     pub suspensions: u64,
     /// How often a program made way.
@@ -136,6 +138,7 @@ impl Counters {
             collections: self.collections - earlier.collections,
             collecting: self.collecting - earlier.collecting,
             longest_collection: self.longest_collection,
+            streamed: self.streamed - earlier.streamed,
             put_offs: self.put_offs - earlier.put_offs,
             program_put_offs: self.program_put_offs - earlier.program_put_offs,
             deferrals: self.deferrals - earlier.deferrals,

@@ -36,6 +36,7 @@ mod scrub;
 mod shutdown;
 mod space;
 mod standing;
+mod streaming;
 mod suspend;
 mod watch;
 mod whereabouts;
@@ -95,6 +96,8 @@ pub struct Device {
     short_ways: bool,
     /// What recovery from power cuts takes, if the drive can.
     persistence: Option<Box<power::Persistence>>,
+    /// Pages that stream between packages while a block is collected, if they do.
+    streaming: Option<Box<streaming::Streaming>>,
     /// Scrubbing, if there is any.
     scrubs: Option<scrub::Turn>,
     /// Every cell of a group.
@@ -284,6 +287,10 @@ impl Device {
             link: Link::new(&config.link),
             persistence: config.recovery.map(|of| power::Persistence::new(of, config, &ftl)),
             scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
+            streaming: config.ftl.gc.streaming.then(|| {
+                let planes = geometry.planes_per_die * geometry.dies_per_package;
+                Box::new(streaming::Streaming::new(planes, layout.bins))
+            }),
             short_ways: config.scheduler.rounds.is_none(),
             chained: 0,
             draining: false,

@@ -32,6 +32,10 @@ pub enum Owner {
     CollectMove(Batch),
     /// A collected block being erased.
     CollectErase,
+    /// A batch of a victim on its way out, which a program in another package takes.
+    StreamOut(OpId),
+    /// A batch that came from another package, and where it was.
+    Streamed(Batch),
 }
 
 /// In which order operations of a unit are served; lower numbers first.

@@ -241,7 +241,7 @@ impl Device {
                 .map(|slot| self.payloads.slot(payload, slot))
                 .map(|[lpn, from]| Data::Copy(Lpn(lpn), Pun(from)))
                 .collect(),
-            Owner::CollectMove(from) => {
+            Owner::CollectMove(from) | Owner::Streamed(from) => {
                 let first = self.ftl.layout.first_unit(from.block, from.batch).0;
                 (first..first + self.ftl.layout.units_per_batch)
                     .map(|pun| Data::Copy(self.ftl.holds(Pun(pun)), Pun(pun)))

@@ -56,6 +56,19 @@ fn thresholds(urgent: u32, soft: u32, stop: u32) -> [Override; 3] {
     ]
 }
 
+/// Two packages on a channel, to which pages go in turn.
+fn two_packages() -> Vec<Override> {
+    vec![
+        set("geometry.packages_per_channel", 2),
+        set("geometry.dies_per_package", 1),
+        set("ftl.allocation.pool", "drive"),
+        set("ftl.gc.victim", "fifo"),
+        set("ftl.gc.urgent", "1 block"),
+        set("ftl.gc.soft", "1 block"),
+        set("ftl.gc.stop", "1 block"),
+    ]
+}
+
 fn of_collection(parameter: &'static str, more: &[Override]) -> Case {
     case(parameter).filled().given(&shape(more))
 }
@@ -288,6 +301,19 @@ fn sharing_cases() -> Vec<Case> {
                 [(bench.settle() - start) / US, carried.as_ns() / US]
             })
             .under([("false", [300 + 425 + 1_500, 300]), ("true", [300 + 225 + 1_500, 100])]),
+        // Past the controller: read in 125 us, and programmed elsewhere in 200 us.
+        of_collection("drive.ftl.gc.streaming", &[])
+            .given(&two_packages())
+            .see("time and channel time of a write and the collection it causes, us", |scene| {
+                let mut bench = scene.bench();
+                overwrite(&mut bench, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+                let (start, carried) = (bench.settle(), bench.device.channel_busy()[0]);
+                overwrite(&mut bench, [2]);
+                let carried = bench.device.channel_busy()[0] - carried;
+                [(bench.settle() - start) / US, carried.as_ns() / US]
+            })
+            .left_out([300 + 425 + 1_500, 300])
+            .under([("false", [300 + 425 + 1_500, 300]), ("true", [300 + 325 + 1_500, 200])]),
         // In turn the oldest block is collected, and only page 3 moves, again and again.
         of_collection("drive.ftl.gc.copy_back_most", &[])
             .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.victim", "fifo")])

@@ -55,6 +55,10 @@ pub struct Shape {
     waiting_erases: u64,
     /// Levels that operations may go in rounds of.
     rounds: Vec<&'static str>,
+    /// True where pages may stream between packages.
+    may_stream: bool,
+    /// True where each batch may be copied back.
+    copies_all: bool,
     /// Bytes that the drive shows.
     pub exported: u64,
 }
@@ -215,6 +219,16 @@ fn flash_and_firmware(
             .map(|level| LEVELS[level])
             .chain(has_gang.then_some("gang"))
             .collect(),
+        may_stream: {
+            let packages_of_pool = match pool {
+                "drive" => channels * packages,
+                "gang" => 2 * packages,
+                "channel" => packages,
+                _ => 1,
+            };
+            packages_of_pool > 1 && unit <= row && !levels.contains(&4)
+        },
+        copies_all: homes == 1,
         exported: 0,
     };
 
@@ -243,7 +257,8 @@ fn flash_and_firmware(
     let bad = blocks as f64 * factory as f64 / 100.0;
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
     let open = if streams == "shared" { 1 } else { 2 };
-    let most = blocks.saturating_sub(bad + open + stop + 1).max(1);
+    let foreign = u64::from(text.contains("streaming = true"));
+    let most = blocks.saturating_sub(bad + open + stop + 1 + foreign).max(1);
     let data = shape.bins
         * (most * shape.block_units)
             .min((most + 1) * (shape.block_units - shape.batch_units + 1) - 1);
@@ -332,11 +347,16 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let preemptible = dice.of(&[true, false]);
     let copy_back = dice.of(&["false", "true", "true, copy_back_most = 2"]);
     let window = dice.between(1, 4);
+    let may_stream = shape.may_stream && (copy_back == "false" || !shape.copies_all);
+    let streaming = may_stream && dice.once_in(2);
+    if streaming {
+        shape.rounds.clear();
+    }
     let pacing = dice.of(&["none", "proportional"]);
     writeln!(
         text,
         "gc = {{ victim = {victim}, soft = \"{}\", urgent = \"{}\", stop = \"{}\", {idle_gap}\
-         preemptible = {preemptible}, copy_back = {copy_back}, window = {window}, \
+         preemptible = {preemptible}, copy_back = {copy_back}, streaming = {streaming}, window = {window}, \
          pacing = \"{pacing}\" }}",
         threshold(soft),
         threshold(urgent),
@@ -434,7 +454,7 @@ fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
 
 /// Writes what is around; returns whether priorities count.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
-    let yields = ["preemptible = true", "idle_gap", "proportional"];
+    let yields = ["preemptible = true", "idle_gap", "proportional", "streaming = true"];
     let threshold = |key: &str| {
         let from = text.find(key).map_or(0, |at| at + key.len());
         text[from..].split('"').nth(1).unwrap_or_default().to_owned()

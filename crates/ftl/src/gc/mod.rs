@@ -54,11 +54,16 @@ pub struct GcConfig {
     /// of the batch are live and the block that takes them lies in that plane (which is
     /// always so where a bin is a plane).
     pub copy_back: bool,
-    /// So many times in a row data may be copied back; then it goes through the controller, which
-    /// corrects its errors. Default: any number. Only with `copy_back`.
+    /// So many times in a row data may be copied back, or stream; then it goes through the
+    /// controller, which corrects its errors. Default: any number. Only with `copy_back` or
+    /// `streaming`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub copy_back_most: Option<u8>,
+    /// Whether pages of a victim stream to another package of the pool, in one transfer and past
+    /// the controller, where one can take them at once. Default: no.
+    #[serde(default)]
+    pub streaming: bool,
     /// Batches that one collection may have under way at a time.
     #[schemars(range(min = 1, max = 64))]
     pub window: u32,
