@@ -174,6 +174,37 @@ fn an_idle_drive_places_writes_as_without_time_and_as_the_rules_say() {
     }
 }
 
+/// In rounds the choice is made anew when a round begins: each pool's turn goes on by itself
+/// there, too, whatever is written to other pools of the group in between.
+#[test]
+fn rounds_of_several_pools_place_writes_in_the_turn_of_each() {
+    for seed in 0..30 {
+        let mut numbers = Streams::new(seed).stream("rounds");
+        let mut of = |from: &[&'static str]| from[numbers.below(from.len() as u64) as usize];
+        let choice = of(&["round-robin", "least-queued", "most-free"]);
+        let (pool, unit) = (of(&["package", "die"]), of(&["package", "channel"]));
+        println!("seed {seed}: {choice} in {pool}s, rounds of {unit}s");
+        let overrides = [
+            set("geometry.channels", 2),
+            set("geometry.packages_per_channel", 3),
+            set("geometry.planes_per_die", 4),
+            set("geometry.blocks_per_plane", 16),
+            set("ftl.allocation.choice", choice),
+            set("ftl.allocation.pool", pool),
+            set("ftl.bad_blocks.factory", "5 %"),
+            set("ftl.over_provisioning.reserved", "50 %"),
+            set("ftl.gc.preemptible", false),
+            set("scheduler.rounds", format!("{{ unit = \"{unit}\", collect = \"when-asked\" }}")),
+            set("seed", seed),
+        ];
+        let mut turns = Turns::new(&overrides);
+        let most = turns.pool_of.len() as u64 / 4;
+        let batches: Vec<u32> = (0..150).map(|_| numbers.below(most) as u32).collect();
+        let expected: Vec<u32> = batches.iter().map(|lpn| turns.place(*lpn)).collect();
+        assert_eq!(timed(&overrides, &batches), expected, "seed {seed}");
+    }
+}
+
 #[test]
 fn units_of_a_batch_lie_side_by_side() {
     // Four units of a page, whichever order they came in.

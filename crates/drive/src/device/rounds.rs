@@ -33,8 +33,9 @@ struct Round {
     /// The bin that is looked at first when the group next collects, by its place, for the
     /// unit of each cell.
     turns: Vec<u32>,
-    /// The bin, by its place, whose turn it is to be written to.
-    writes_to: usize,
+    /// The bin, by its place, whose turn it is to be written to: for each pool, at the place of
+    /// its first bin.
+    writes_to: Vec<usize>,
 }
 
 impl Rounds {
@@ -154,18 +155,19 @@ impl Device {
             1 => self.groups[group].oldest_of_hosts(&self.ops).into_iter().collect(),
             _ => self.several(group),
         };
-        let mut turn = self.round(group).writes_to;
+        let mut turns = std::mem::take(&mut self.round(group).writes_to);
+        turns.resize(self.bins_of_group[group].len(), 0);
         for id in batch.iter().copied() {
             if matches!(self.ops[id].owner, Owner::Flush(_)) {
                 self.groups[group].take_out(&mut self.ops, id);
                 self.end_wait(id);
-                self.choose_again(id, &mut turn);
+                self.choose_again(id, &mut turns);
                 self.begin_wait(id);
                 self.groups[group].push_front(&mut self.ops, id);
             }
         }
         let round = self.round(group);
-        (round.batch, round.writes_to) = (batch, turn);
+        (round.batch, round.writes_to) = (batch, turns);
     }
 
     /// The oldest operations of hosts that wait, in order.

@@ -502,13 +502,16 @@ impl Device {
     }
 
     /// A host program that stands in no queue is given to the bin of its group, and its pool,
-    /// on which the choice falls now; `turn` is the place among the group's bins that is next.
-    pub(super) fn choose_again(&mut self, id: OpId, turn: &mut usize) {
+    /// on which the choice falls now; `turns` are the places among the group's bins that are next,
+    /// each pool's where its first bin stands.
+    pub(super) fn choose_again(&mut self, id: OpId, turns: &mut [usize]) {
         let Op { bin: old, group, .. } = self.ops[id];
         let pool = self.ftl.layout.pool_of_bin(old);
         let choice = self.pools[pool].choice;
         self.promise(old, false);
         let bins = &self.bins_of_group[group];
+        let first = bins.iter().position(|bin| self.is_of(pool, *bin));
+        let turn = &mut turns[first.expect("its own bin is of the pool")];
         let is_open =
             |place: &usize| self.bins[bins[*place]].available && self.is_of(pool, bins[*place]);
         let in_turn = (*turn..bins.len()).chain(0..*turn).filter(is_open);
