@@ -177,16 +177,21 @@ fn check_flash(
     Some(layout)
 }
 
+/// Whether rounds, and pools, are those of gangs.
+fn of_gangs(drive: &DriveConfig) -> [bool; 2] {
+    let rounds = drive.scheduler.rounds;
+    [
+        rounds.is_some_and(|rounds| rounds.unit == RoundsLevel::Gang),
+        drive.ftl.allocation.pool == PoolLevel::Gang,
+    ]
+}
+
 /// What shares control lines, and what refers to that.
 fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
-    let allocation = &drive.ftl.allocation;
-    let in_rounds = drive.scheduler.rounds.is_some_and(|rounds| rounds.unit == RoundsLevel::Gang);
-    let refers = [
-        (in_rounds, "drive.scheduler.rounds.unit"),
-        (allocation.pool == PoolLevel::Gang, "drive.ftl.allocation.pool"),
-    ];
+    let paths = ["drive.scheduler.rounds.unit", "drive.ftl.allocation.pool"];
+    let refers = of_gangs(drive).into_iter().zip(paths);
     let Some(gang) = &drive.geometry.gang else {
-        for (_, path) in refers.into_iter().filter(|(refers, _)| *refers) {
+        for (_, path) in refers.filter(|(refers, _)| *refers) {
             problems
                 .push(path, "there is no gang; give drive.geometry.gang, or choose another level");
         }
@@ -199,9 +204,6 @@ fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
             format!("{path}.channels"),
             format!("{} does not divide the {channels} channels", gang.channels),
         );
-    } else if gang.control == GangControl::Asynchronous && !refers.iter().any(|(refers, _)| *refers)
-    {
-        problems.push(path, "nothing refers to an asynchronous gang, whose shared lines take no time: give scheduler.rounds.unit or ftl.allocation.pool = \"gang\", or leave this out");
     }
 }
 
@@ -585,6 +587,11 @@ fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<Stri
     };
     if is_empty {
         notes.push("the drive is empty at first: reads of what was never written cost no flash time (they are counted as unmapped)".into());
+    }
+    let drive = &experiment.drive;
+    let is_asynchronous = |gang: nand::GangConfig| gang.control == GangControl::Asynchronous;
+    if drive.geometry.gang.is_some_and(is_asynchronous) && !of_gangs(drive).contains(&true) {
+        notes.push("the packages of an asynchronous gang go on by themselves, and the lines that they share take no time: here a gang only saves pins".into());
     }
     notes
 }

@@ -51,6 +51,30 @@ fn the_baseline_agrees_with_the_authors_simulator() {
     table.end();
 }
 
+/// 8 data lines a channel, 5 of control a channel (or gang), and 2 a die, of which there are 16:
+/// a synchronous gang's dies of a kind share theirs.
+#[test]
+fn a_gang_saves_pins() {
+    let pins = |gang: &str| {
+        let text = format!(
+            "[drive]\npreset = \"atc08\"\n{gang}\n[[workload]]\nname = \"host\"\nreads = \"100 %\"\n\
+             [run]\nrequests = 1\n"
+        );
+        let (experiment, checked) =
+            load::load(&text, "gang.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+        let derived = checked.derived(&experiment);
+        let says_so = checked.notes.iter().any(|note| note.contains("only saves pins"));
+        (derived["organisation"]["pins"].as_u64().expect("a number"), says_so)
+    };
+    let gang = |control: &str| {
+        let pages = if control == "synchronous" { "[drive.ftl]\nunit = \"32 KiB\"\n" } else { "" };
+        format!("[drive.geometry]\ngang = {{ channels = 8, control = \"{control}\" }}\n{pages}")
+    };
+    assert_eq!(pins(""), (8 * 8 + 8 * 5 + 16 * 2, false));
+    assert_eq!(pins(&gang("asynchronous")), (8 * 8 + 5 + 16 * 2, true));
+    assert_eq!(pins(&gang("synchronous")), (8 * 8 + 5 + 2 * 2, false));
+}
+
 #[test]
 fn the_baseline_has_the_papers_capacity_and_durations() {
     let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\nreads = \"100 %\"\n\

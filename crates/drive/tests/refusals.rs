@@ -947,9 +947,6 @@ fn bins_summaries_and_gangs_that_cannot_be_are_refused() {
     let text = with_gang("{ channels = 3, control = \"synchronous\" }");
     let path = "drive.geometry.gang.channels";
     expect(&text, &problems(&text), path, "gang = {", &["3 does not divide the 4"]);
-    let text = with_gang("{ channels = 2, control = \"asynchronous\" }");
-    let path = "drive.geometry.gang";
-    expect(&text, &problems(&text), path, "gang = {", &["nothing refers"]);
 }
 
 #[test]
