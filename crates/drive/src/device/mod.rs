@@ -7,11 +7,13 @@
 //!
 //! One file for each concern: `op` and `queue` are the vocabulary of flash
 //! operations, `array` starts and ends them on units, `channel` on channels;
-//! `read`, `write`, `discard` and `collect` are what requests and garbage
-//! collection make of them, `chain` the short way through a collection; `buffer` and
+//! `read`, `admit`, `write`, `placing` and `discard` are what requests make of them,
+//! `collect`, `victims`, `moves` and `streaming` what garbage collection does, `chain` the short
+//! way through a collection; `buffer` and
 //! `link` are the parts around. `census`, `whereabouts` and `obstacles` only look: they say
 //! where a request stands (`standing`) and what is in its way.
 
+mod admit;
 mod array;
 mod buffer;
 mod census;
@@ -24,9 +26,11 @@ mod discard;
 mod event;
 mod ledgers;
 mod link;
+mod moves;
 mod obstacles;
 mod op;
 mod outage;
+mod placing;
 mod power;
 mod queue;
 mod read;
@@ -38,6 +42,7 @@ mod space;
 mod standing;
 mod streaming;
 mod suspend;
+mod victims;
 mod watch;
 mod whereabouts;
 mod write;
@@ -124,8 +129,8 @@ pub struct Device {
     jobs: Column<BinId, Job>,
     /// What keeps the bins' collections from giving space.
     spaces: Column<BinId, Space>,
-    pools: Column<ftl::PoolId, write::Pool>,
-    bins: Column<BinId, write::Home>,
+    pools: Column<ftl::PoolId, placing::Pool>,
+    bins: Column<BinId, placing::Home>,
     /// Erases and programs that are under way and may make way, and how far each has come.
     working: Column<GroupId, Vec<suspend::Working>>,
     /// Erases that wait for a burst of reads to end.
@@ -299,9 +304,9 @@ impl Device {
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             spaces: Column::from_fn(layout.bins as usize, |_| Space::default()),
             pools: Column::from_fn(layout.pool_count() as usize, |pool| {
-                write::Pool::new(config.ftl.allocation.choice, layout.bins_of(pool).len())
+                placing::Pool::new(config.ftl.allocation.choice, layout.bins_of(pool).len())
             }),
-            bins: Column::from_fn(layout.bins as usize, |_| write::Home::default()),
+            bins: Column::from_fn(layout.bins as usize, |_| placing::Home::default()),
             next_seq: 0,
             to_collect: Vec::new(),
             starved: Vec::new(),

@@ -10,7 +10,7 @@ use super::op::{Op, OpId, Ops, Owner, Payloads};
 use super::queue::Group;
 use super::request::Requests;
 use super::space::Space;
-use super::{buffer::Buffer, buffer::EntryId, defer, write};
+use super::{buffer::Buffer, buffer::EntryId, defer, placing};
 use crate::audit::Survives;
 use crate::config::Durability;
 use crate::recovery::{MapRecovery, Outage, TrimDurability};
@@ -280,7 +280,7 @@ impl Device {
         let bins = layout.bins as usize;
         self.jobs = Column::from_fn(bins, |_| Job::default());
         self.spaces = Column::from_fn(bins, |_| Space::default());
-        self.bins = Column::from_fn(bins, |_| write::Home::default());
+        self.bins = Column::from_fn(bins, |_| placing::Home::default());
         self.backlogs = Column::from_fn(bins, |_| defer::Backlog::default());
         for pool in (0..layout.pool_count()).map(PoolId) {
             self.pools[pool] = self.pools[pool].begun_anew(layout.bins_of(pool).len());

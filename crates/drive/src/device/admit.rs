@@ -1,0 +1,277 @@
+//! Host writes on their way into the buffer.
+
+use super::Device;
+use super::buffer::{EntryId, Stage};
+use super::event::Event;
+use super::op::{Class, OpId, Owner};
+use super::request::{RequestId, Touches};
+use crate::config::{BufferOrder, Durability, FlushPolicy};
+use ftl::{Lpn, Pun};
+use host::Kind;
+use metrics::{Holder, State};
+
+impl Device {
+    /// The firmware takes a write in. It waits where the buffer is full.
+    pub(super) fn admit(&mut self, id: RequestId) {
+        let priority = self.requests[id].priority;
+        let (first, _) = self.requests[id].command.units(&self.ftl.layout);
+        self.requests[id].cursor = first;
+        self.requests[id].since = self.now;
+        if self.buffer.must_queue(priority) || !self.admit_units(id) {
+            self.buffer.wait(id, priority);
+            self.hurry_if_stuck();
+        }
+    }
+
+    /// Lets as much of a write in as there is room for; returns whether that was
+    /// all of it.
+    fn admit_units(&mut self, id: RequestId) -> bool {
+        // Units that come together fill batches together: those that stay partial
+        // go out once all are in.
+        self.admitting = true;
+        let all = self.take_in(id);
+        self.admitting = false;
+        if self.buffer_config.durability == Durability::None {
+            for index in 0..self.listed.len() {
+                self.pump(self.listed[index]);
+            }
+            self.listed.clear();
+        }
+        all
+    }
+
+    fn take_in(&mut self, id: RequestId) -> bool {
+        let command = self.requests[id].command;
+        let (_, behind) = command.units(&self.ftl.layout);
+        while self.requests[id].cursor < behind {
+            let lpn = Lpn(self.requests[id].cursor);
+            if !self.admit_unit(id, lpn) {
+                return false;
+            }
+            self.requests[id].cursor += 1;
+        }
+        self.requests[id].complete_set = true;
+        if command.kind == Kind::WriteZeroes {
+            // Data has died, which a collection may have waited for.
+            self.retry_starved();
+        }
+        if self.buffer_config.durability == Durability::None {
+            self.answer_if_through(id);
+        } else {
+            let latency = self.buffer_config.latency.span();
+            self.requests.blame_mut(id).charge(State::Buffer, latency);
+            self.answer(id, self.now + latency);
+        }
+        true
+    }
+
+    /// A write that is acknowledged from flash is taken in whole. Its parts may
+    /// all have ended before that, or it may (write-zeroes) have none.
+    fn answer_if_through(&mut self, id: RequestId) {
+        let ended = if self.requests[id].parts == 0 {
+            Some(self.requests[id].since)
+        } else {
+            self.requests.settle(id)
+        };
+        if let Some(ended) = ended {
+            self.requests.blame_mut(id).charge(State::BufferFull, self.now - ended);
+            self.answer(id, self.now);
+        }
+    }
+
+    fn admit_unit(&mut self, id: RequestId, lpn: Lpn) -> bool {
+        let command = self.requests[id].command;
+        let unit = self.ftl.layout.unit_bytes;
+        let start = u64::from(lpn.0) * unit;
+        let whole = command.offset <= start && command.end() >= start + unit;
+        if command.kind == Kind::WriteZeroes && whole {
+            self.discard(lpn, id);
+            return true;
+        }
+        let early = self.acknowledges_early();
+        let newest = self.buffer.find(lpn);
+        if let Some(entry) = newest
+            && early
+            && self.buffer.entry(entry).stage != Stage::Flying
+        {
+            self.overwrite(id, entry, whole);
+            return true;
+        }
+        if self.buffer.is_full() {
+            return false;
+        }
+        let token = self.audit_token(id, lpn);
+        let pool = self.ftl.layout.pool(lpn);
+        let version = self.ftl.take_version();
+        let entry = self.buffer.insert(lpn, pool, newest, (token, version), self.now);
+        if !early {
+            self.buffer.fetch_blame(entry).add(&self.wait_for_room);
+            let request = &mut self.requests[id];
+            self.buffer.entry_mut(entry).writer = Some((id, request.parts));
+            request.parts += 1;
+            request.parts_left += 1;
+        }
+        // Only where the rest is wanted: most look-ups would wait for memory.
+        let flash = if whole || newest.is_some() { None } else { self.ftl.lookup(lpn) };
+        match flash {
+            Some(pun) => self.fetch(entry, lpn, pun),
+            // The buffer holds the rest where there is an older entry, or will.
+            _ => {
+                let rest = newest.filter(|_| !whole);
+                if let Some(older) = rest {
+                    let token = self.audit_merge(lpn, token, older);
+                    self.buffer.set_token(entry, token);
+                }
+                match rest.filter(|older| self.buffer.entry(*older).stage == Stage::Fetching) {
+                    Some(older) => self.followers.push((older, entry)),
+                    None => self.entry_ready(entry),
+                }
+            }
+        }
+        true
+    }
+
+    /// New data for a unit that still waits in the buffer.
+    fn overwrite(&mut self, id: RequestId, entry: EntryId, whole: bool) {
+        let lpn = self.buffer.entry(entry).lpn;
+        let token = self.audit_token(id, lpn);
+        let token = if whole { token } else { self.audit_merge(lpn, token, entry) };
+        self.buffer.set_token(entry, token);
+        let lru = self.buffer_config.order == BufferOrder::Lru;
+        // While a flush or a read waits, entries keep their order, in which it finds them.
+        let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
+        if lru && may_move && self.buffer.entry(entry).stage == Stage::Pending {
+            self.buffer.unlist(entry);
+            self.list(entry);
+        }
+    }
+
+    /// Reads the rest of a unit that is written in part.
+    fn fetch(&mut self, entry: EntryId, lpn: Lpn, pun: Pun) {
+        let unit = self.ftl.layout.unit_bytes;
+        let start = u64::from(lpn.0) * unit;
+        let mut pieces = Vec::new();
+        self.split(&mut pieces, lpn, pun, start, start + unit);
+        self.audit_fetch(entry, lpn, pun);
+        self.audit_pieces(&pieces, lpn, pun, start, start + unit);
+        // Rows of one unit lie in one bin and are read one after the other.
+        self.buffer.entry_mut(entry).since = self.now;
+        self.fetches_left.push((entry, pieces.len() as u32));
+        for piece in pieces {
+            self.ask_piece(piece, Holder::RmwRead, Class::Fetch, Owner::Fetch(entry));
+        }
+    }
+
+    /// A read that an entry waits for is over.
+    pub(super) fn fetched(&mut self, op: OpId, entry: EntryId) {
+        let block = self.ops[op].block;
+        self.unpin(block);
+        let index =
+            self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
+        self.fetches_left[index].1 -= 1;
+        if self.fetches_left[index].1 > 0 {
+            return;
+        }
+        self.fetches_left.swap_remove(index);
+        let decode = self.timing.decode;
+        self.ops.blame(op).charge(State::Decode, decode);
+        let blame = self.ops.blame_ref(op).clone();
+        self.buffer.fetch_blame(entry).add(&blame);
+        self.agenda.schedule(self.now + decode, Event::Fetched(entry));
+    }
+
+    /// An entry holds a whole unit: it may be programmed.
+    pub(super) fn entry_ready(&mut self, entry: EntryId) {
+        let in_front = self.list(entry);
+        let pool = self.buffer.entry(entry).pool;
+        let hurry = &mut self.pools[pool].hurry_until;
+        if self.buffer.is_awaited(entry) || (in_front && hurry.is_some()) {
+            // A read waits for it, or for what it stands before.
+            *hurry = Some(self.now);
+        }
+        while let Some(index) = self.followers.iter().position(|(older, _)| *older == entry) {
+            let (_, follower) = self.followers.remove(index);
+            let blame = self.buffer.fetch_blame(entry).clone();
+            self.buffer.fetch_blame(follower).add(&blame);
+            self.entry_ready(follower);
+        }
+        if self.admitting
+            && self.buffer_config.durability == Durability::None
+            && self.listed.last() != Some(&pool)
+        {
+            self.listed.push(pool);
+        }
+        if let FlushPolicy::Watermark { high, .. } = self.buffer_config.flush
+            && !self.draining
+            && self.buffer.fill() >= high.fraction()
+        {
+            self.draining = true;
+            self.pump_all();
+        } else {
+            self.pump(pool);
+            self.watch_partial(pool);
+        }
+        self.hurry_if_stuck();
+    }
+
+    /// Puts an entry into its pool's list, with the pool's time without space so
+    /// far; returns whether it stands before others.
+    fn list(&mut self, entry: EntryId) -> bool {
+        let pool = self.buffer.entry(entry).pool;
+        self.settle_space(pool);
+        if self.was_starved {
+            self.buffer.note_space(entry, &self.pools[pool].without_space);
+        }
+        self.buffer.list(entry, self.now)
+    }
+
+    /// Room has come free, by the end of `op` if by a program's: lets in what
+    /// waits. A wait for room inherits what the program that ended it went through.
+    pub(super) fn admit_waiting(&mut self, op: Option<OpId>) {
+        while let Some(id) = self.buffer.next_waiting() {
+            if self.buffer.is_full() {
+                break;
+            }
+            self.charge_wait_for_room(id, op);
+            let priority = self.requests[id].priority;
+            let all = self.admit_units(id);
+            self.wait_for_room.clear();
+            if !all {
+                break;
+            }
+            self.buffer.admitted(priority);
+        }
+        self.hurry_if_stuck();
+    }
+
+    /// Charges a request that is let in with its wait for room. Where writes are
+    /// acknowledged from flash, each unit that is taken in now takes it along: which
+    /// of them ends last is not known yet.
+    fn charge_wait_for_room(&mut self, id: RequestId, op: Option<OpId>) {
+        let request = &mut self.requests[id];
+        let waited = self.now - request.since;
+        let blame = if self.buffer_config.durability == Durability::None {
+            &mut self.wait_for_room
+        } else {
+            request.since = self.now;
+            self.requests.blame_mut(id)
+        };
+        let rest = match op {
+            Some(op) => blame.add_wait_for(self.ops.blame_ref(op), waited),
+            None => waited,
+        };
+        blame.charge(State::BufferFull, rest);
+    }
+
+    /// Where requests wait for room and nothing is on its way to flash, no full
+    /// batch can form any more: the fullest pool goes out as it is.
+    fn hurry_if_stuck(&mut self) {
+        if self.buffer.flying == 0
+            && self.buffer.is_full()
+            && self.buffer.next_waiting().is_some()
+            && let Some(pool) = self.buffer.fullest()
+        {
+            self.hurry(pool);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Which block a bin's collection takes next, and whether there is room for it.
+
+use super::Device;
+use ftl::wear::Migration;
+use ftl::{BinId, BlockId, Stream};
+
+impl Device {
+    /// Chooses the next victim, of collection or of scrubbing.
+    pub(super) fn next_victim(&mut self, bin: BinId) -> bool {
+        if let Some(migration) = self.ftl.migration(bin) {
+            return self.next_of_migration(bin, migration);
+        }
+        if self.jobs[bin].look { self.next_with_look(bin) } else { self.next_collected(bin) }
+    }
+
+    /// A worn block of a bin is emptied, or takes data: nothing else is chosen before that is
+    /// over, but the block with the data.
+    #[cold]
+    fn next_of_migration(&mut self, bin: BinId, migration: Migration) -> bool {
+        if !matches!(migration, Migration::Takes { from: None, .. }) {
+            return false;
+        }
+        let Some(cold) = self.ftl.pick_cold(bin) else {
+            // The worn block is free after all.
+            self.unreserve(bin);
+            self.unpark(bin);
+            return self.next_victim(bin);
+        };
+        let group = self.group_of(bin);
+        if !self.gc_config.preemptible && !self.groups[group].is_kept_for(bin) {
+            // A read of a host had the worn block's unit given back.
+            self.reserve(bin, group);
+        }
+        let now = self.now;
+        let job = &mut self.jobs[bin];
+        job.chosen.push((cold, now));
+        job.victim = Some(cold);
+        job.next = 0;
+        true
+    }
+
+    /// Chooses the next victim of collection, if the bin needs and can take one.
+    pub(super) fn next_collected(&mut self, bin: BinId) -> bool {
+        let job = &self.jobs[bin];
+        // What was read for scrubbing is written as that.
+        if !job.running || job.is_scrubbing() || self.yields(bin) {
+            return false;
+        }
+        let under_way = job.draining.len() as u32 + job.erases;
+        let to_come = under_way + self.backlogs[bin].len();
+        if self.ftl.has_enough_with(bin, to_come) {
+            self.jobs[bin].running = to_come > 0 && !self.ftl.has_enough(bin);
+            return false;
+        }
+        if !self.can_take_victim(bin, under_way) {
+            return false;
+        }
+        let group = self.group_of(bin);
+        let is_kept = match self.goes_in_rounds() {
+            true => !self.may_choose(bin),
+            false => !self.gc_config.preemptible && self.groups[group].reserved != 0,
+        };
+        if is_kept {
+            return false;
+        }
+        let Some(victim) = self.ftl.pick_victim(bin) else {
+            self.jobs[bin].running = to_come > 0;
+            return false;
+        };
+        if !self.gc_config.preemptible {
+            self.reserve(bin, group);
+        }
+        let pace = self.pace_of(victim);
+        let now = self.now;
+        let job = &mut self.jobs[bin];
+        job.chosen.push((victim, now));
+        job.victim = Some(victim);
+        job.scrubs = false;
+        job.collected = true;
+        job.pace = pace;
+        job.next = 0;
+        true
+    }
+
+    /// How many of a victim's live units are moved for each batch of space that it gains:
+    /// never more than there are, because a victim gains at least a batch.
+    fn pace_of(&self, victim: BlockId) -> u32 {
+        let layout = &self.ftl.layout;
+        let live = self.ftl.live_units(victim);
+        let gained = layout.units_per_block() - live;
+        let moves = u64::from(layout.units_per_batch) * u64::from(live);
+        moves.checked_div(u64::from(gained)).map_or(0, |moves| moves as u32)
+    }
+
+    /// A second victim is taken before the first is erased only where both fit
+    /// into what is free; and never where the unit is withheld for the first.
+    fn can_take_victim(&self, bin: BinId, under_way: u32) -> bool {
+        if under_way == 0 {
+            return self.jobs[bin].staged.is_empty() || self.has_room_for_more(bin);
+        }
+        self.gc_config.preemptible && under_way < 2 && self.has_room_for_more(bin)
+    }
+
+    fn has_room_for_more(&self, bin: BinId) -> bool {
+        let layout = &self.ftl.layout;
+        let room = self.ftl.room(bin, Stream::Gc) * layout.units_per_batch;
+        let under_way = self.jobs[bin].staged.len() as u32
+            + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
+        room >= under_way + layout.units_per_block()
+    }
+
+    /// Whether a move may take a place of its bin while an older victim is being moved.
+    /// Hosts may have taken space since the second was chosen, so the first goes before:
+    /// its erase gives some to the second. With two free blocks no first victim lacks any.
+    #[inline(always)]
+    pub(super) fn leaves_room(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
+        self.ftl.free_blocks(bin) > 1 || self.leaves_room_of_little(bin, is_from)
+    }
+
+    #[inline(never)]
+    fn leaves_room_of_little(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
+        let Some(&older) = self.jobs[bin].draining.first() else { return true };
+        let needed = self.ftl.reads_under_way(older).min(self.ftl.layout.batches_per_block);
+        self.ftl.room(bin, Stream::Gc) > needed || is_from(older)
+    }
+}
