@@ -83,8 +83,8 @@ def _reference_lines(
     for (group, scheme), value in references.items():
         middle = names.index(group) + (schemes.index(scheme) - (len(schemes) - 1) / 2) * width
         ends, heights = [middle - width / 2, middle + width / 2], [value, value]
-        # On white, so that it is seen on any colour.
-        axes.plot(ends, heights, color="white", linewidth=3.2, solid_capstyle="butt")
+        # On white, so that it is seen on any colour; no wider, as it would hide where bars end.
+        axes.plot(ends, heights, color="white", linewidth=1.5, solid_capstyle="butt")
         dashes: Any = {"linestyle": (0, (2.5, 1.2)), "dash_capstyle": "butt"}
         axes.plot(ends, heights, color="black", linewidth=1.5, label=label, **dashes)
         label = "_nolegend_"
