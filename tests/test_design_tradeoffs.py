@@ -5,35 +5,40 @@ from __future__ import annotations
 import importlib
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape.reproduce import Setting
-from flashscape.reproduce.study import of_name, read_data
+from declared import declared
+from flashscape.reproduce import Setting, plots
+from flashscape.reproduce.outcomes import Outcome, Outcomes
+from flashscape.reproduce.study import read_data
 from flashscape.studies import design_tradeoffs_performance as package
-from flashscape.studies.design_tradeoffs_performance import _drives, _loads
+from flashscape.studies.design_tradeoffs_performance import (
+    _drives,
+    _loads,
+    _wear,
+    figure_threshold,
+    table_4,
+    table_5,
+    table_6,
+)
+from places import ROOT
 
+STUDY = "design-tradeoffs-performance"
 FOLDER = Path(package.__file__).parent
+
+BLOCKS = 64 * 2048
+"""Of the drive."""
 
 CLAIMS = {f"A-{n}" for n in range(1, 19)} | {"A-3n", "A-10n", "A-12n", "A-15n"}
 
 
-def declared(profile):
-    setting = Setting(profile, Path("no-traces"))
-    runs = {}
-    for name in of_name("design-tradeoffs-performance").exhibits:
-        module = importlib.import_module(f"{package.__name__}.{name.replace('-', '_')}")
-        for run in module.exhibit.declared(setting):
-            runs.setdefault(run.name, run)
-            assert runs[run.name].experiment == run.experiment, f"{run.name} of {name} is another"
-    return runs
-
-
 @pytest.mark.parametrize("profile", ["short", "full"])
 def test_its_runs_are_sound_and_alike_wherever_they_are_shared(profile):
-    runs = declared(profile)
-    for run in runs.values():
+    for run in declared(STUDY, profile).values():
         if not any("trace" in stream for stream in run.experiment["workload"]):
             fs.check(run.experiment)
 
@@ -59,9 +64,8 @@ def test_a_drive_without_rounds_is_the_preset_but_for_those():
 
 
 def test_half_a_gang_of_16_is_as_large_as_a_gang_of_8():
-    idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
     capacities = [
-        fs.check({"drive": drive, "workload": [idle]})["capacity"]["exported_bytes"]
+        _drives.derived(drive)["capacity"]["exported_bytes"]
         for drive in (_drives.shared_bus(8), _drives.shared_bus(16, 16, 1024))
     ]
     assert capacities == [_drives.exported_bytes()] * 2
@@ -78,6 +82,143 @@ def test_the_stand_ins_ask_for_what_is_known_of_the_traces():
     assert (stream["reads"], stream["arrivals"]["rate"]) == ("60 %", "900 IOPS")
     assert run == {"time": "900 s"}
 
+
+def test_both_profiles_replay_whole_traces():
+    for profile in ("short", "full"):
+        found = 0
+        for run in declared(STUDY, profile).values():
+            if any("trace" in stream for stream in run.experiment["workload"]):
+                found += 1
+                limits = run.experiment["run"].keys() - {"untimed", "warm_up"}
+                assert limits <= ({"bytes"} if run.name.startswith("wear-") else set()), run.name
+        assert found > 40
+
+
+def test_iozone_is_counted_once_all_drives_clean():
+    file = ROOT.parent / "shared" / "traces" / _loads.TRACES["iozone"]
+    if not file.is_file():
+        pytest.skip(f"{file.name} is not there")
+    run = declared(STUDY, "short")["iozone-threshold-2"].experiment["run"]
+    requests = file.read_text(encoding="utf-8").splitlines()[: run["warm_up"]["requests"]]
+    written = sum(int(line.split()[3]) for line in requests) * 512
+    assert written > (0.15 - min(figure_threshold.PERCENT) / 100) * BLOCKS * 63 * 4096
+
+
+def test_what_was_written_leaves_the_papers_mean_life():
+    erases = _wear.WRITTEN_BYTES / (63 * 4096) / BLOCKS
+    assert _wear.LIFE - erases == pytest.approx(43.82, abs=1e-4)
+    # The notes have 106.8 requests a second of 360 KB; here by their number.
+    assert _wear.WRITTEN_BYTES < _wear._TIMES * 100_000 * 360_000
+
+
+def test_a_gang_on_a_bus_has_a_stripe_as_wide_as_itself():
+    ways = {way.run: way for way in table_4.WAYS}
+    stripes = {
+        name: ways[name].drive["ftl"]["allocation"]["stripe"]
+        for name in ("bus-1-of-16", "bus-8-of-16", "bus-16-of-16")
+    }
+    assert list(stripes.values()) == ["4 KiB", "32 KiB", "64 KiB"]
+    assert [way.drive["ftl"].get("unit") for way in table_4.WAYS[5:]] == ["32 KiB", "64 KiB"]
+
+
+def test_pins_are_fewer_where_lines_are_shared():
+    pins = {name: table_6._costs(name)[0] for name in table_6.ORGANISATIONS}
+    # Eight data lines and five for control a channel, two for each of 16 dies.
+    assert pins["baseline"] == 8 * 13 + 2 * 16 == 136
+    assert pins["asynchronous"] == 8 * 8 + 5 + 2 * 16
+    assert pins["synchronous"] == 8 * 8 + 5 + 2 * 2
+    assert pins["bus-8"] == 8 + 5 + 2 * 16
+    assert table_6._costs("page-256k")[1] * 64 == pytest.approx(table_6._costs("baseline")[1], 0.02)
+
+
+def test_ties_are_what_lies_within_the_noise_of_seeds():
+    assert table_6.noise([99, 100, 101]) == pytest.approx(0.02)
+    times = {"worse": 1.03, "best": 1.0, "tied": 1.02}
+    assert table_6.tied(times, 0.02) == ["best", "tied"]
+    assert table_6.tied(times, 0.01) == ["best"]
+    assert table_6.tied({}, 0.01) == [], "all are overloaded"
+
+
+# What exhibits draw and tabulate, of runs that are made up.
+
+
+def made_up(name, *, overload):
+    """An outcome with some figures, other ones by its name."""
+    at = 1000.0 + sum(map(ord, name))
+    kind = SimpleNamespace(mean=at, requests=3)
+    initiators = [
+        {of: {"iops": at, "bytes": 4096, "requests": 1} for of in ("read", "write")}
+        for _ in range(2 if name.startswith("copy") else 1)
+    ]
+    blocks = [0, 20, 50, 50]
+    summary = {
+        "notes": ["overload: some requests"] if overload else ["a run of nothing"],
+        "collection": {"mean_ns": at, "cleaning_efficiency": 0.7, "blocks": 7},
+        "write_amplification": {"total": 1.5, "gc": 0.5, "host_bytes": 63 * 4096},
+        "utilisation": {"units": {"max": 0.5, "mean": 0.4}},
+        "wear": {"migrations": 0},
+        "mean_outstanding": 1.0,
+        "initiators": initiators,
+    }
+    states = ["open", "open", "bad", "bad"]
+    wear = pl.DataFrame({"erases": blocks, "state": states})
+    whole = SimpleNamespace(read=kind, write=kind, summary=summary, wear=wear)
+    return Outcome(name, None, whole=whole)
+
+
+def exhibits(*, overload):
+    setting = Setting("short", Path("no-traces"))
+    for name, title in read_data(FOLDER)[0].exhibits.items():
+        module = importlib.import_module(f"{package.__name__}.{name.replace('-', '_')}")
+        names = [run.name for run in module.exhibit.declared(setting)]
+        runs = {run: made_up(run, overload=overload) for run in names}
+        yield name, title, module.exhibit, Outcomes(setting, runs)
+
+
+def test_all_plots_have_titles_and_mark_what_is_overloaded():
+    pytest.importorskip("matplotlib")
+    marked = set()
+    for overload in (False, True):
+        for name, _, exhibit, runs in exhibits(overload=overload):
+            for plot, draw in exhibit.plots.items():
+                with plots.styled():
+                    figure = draw(runs)
+                assert len(figure.get_suptitle()) > 20, f"{name}/{plot}"
+                texts = [text.get_text() for text in figure.legends[0].get_texts()]
+                if any("hollow" in text for text in texts):
+                    assert overload
+                    marked.add(name)
+    assert marked == {"figure-interleaving", "figure-threshold", "table-6"}
+
+
+def test_tables_say_what_is_overloaded_and_what_is_a_stand_in():
+    for overload in (False, True):
+        for name, title, exhibit, runs in exhibits(overload=overload):
+            loads = {load for run in runs for load in _loads.LOADS if f"{load}-" in f"{run}-"}
+            if loads & {"tpcc", "exchange"}:
+                assert "stand-in" in title, name
+            for table, tabulate in exhibit.tables.items():
+                frame = tabulate(runs)
+                columns = [column for column in frame.columns if "overloaded" in column]
+                if name not in ("table-7", "table-8", "section-3-6"):
+                    assert columns, f"{name}/{table}"
+                for column in columns:
+                    assert set(frame[column]) == {overload}, f"{name}/{table}"
+                told = frame["workload"].to_list() if "workload" in frame.columns else frame.columns
+                for load in ("TPC-C", "Exchange", "tpcc", "exchange"):
+                    assert all("stand" in text for text in told if load in text), f"{name}/{table}"
+
+
+def test_the_times_of_a_cleaning_are_told_both():
+    names = [f"{load}-{way}" for load in _loads.TRACES for way in ("baseline", "inter-plane")]
+    runs = {name: made_up(name, overload=False) for name in names}
+    runs["iozone-inter-plane"].whole.summary["collection"]["mean_ns"] = 7_777_000.0
+    told = table_5.nothing_moves(Outcomes(Setting("short", Path("no-traces")), runs))
+    assert "7.777 ms without; Postmark" in told.ours
+    assert told.figures["iozone_inter_plane_ns"] == 7_777_000.0
+
+
+# What drives do.
 
 REQUESTS = 2 * 63 * 64
 """Two blocks of each of the 64 planes."""
@@ -100,6 +241,21 @@ def test_a_page_takes_its_commands_and_the_link(pattern):
     assert small(pattern, "0 %").write.mean == pytest.approx(written, rel=0.002)
 
 
+def test_interleaving_does_nothing_or_all_for_a_stripe_of_two_pages():
+    # One read of 8 KB after the other: in rounds, and in two dies whose pages share the bus.
+    link_ns = 8192 * 1e9 / 2147483648
+    means = []
+    for drive in (_drives.striped(8, 1), _drives.striped_at_once(8), _drives.baseline()):
+        stream = {"name": "host", "reads": "100 %", "size": "8 KiB", "align": "8 KiB"}
+        experiment = {"precondition": _loads.FRESH, "workload": [stream]}
+        tiny = _drives.joined(drive, {"geometry": {"blocks_per_plane": 32}})
+        means.append(fs.run(experiment | {"drive": tiny, "run": {"requests": 500}}).read.mean)
+    serial, at_once, split = means
+    assert serial == pytest.approx(2 * 130_600 + link_ns, rel=0.01)
+    assert at_once == pytest.approx(25_000 + 2 * 105_600 + link_ns, rel=0.01)
+    assert split == pytest.approx(130_600 + link_ns, rel=0.01)
+
+
 def test_sequential_writes_pay_an_erase_a_block_for_cleaning():
     aged = {"fill": "sequential", "age": {"overwrites": 1.0}}
     aged["age"]["addresses"] = {"pattern": "sequential"}
@@ -120,6 +276,18 @@ def test_what_a_package_does_is_reproduced(tmp_path):
     figures = found["A-1"].figures
     assert figures["serial_paper_requests_per_second"] == pytest.approx(1e9 / 125_000, rel=0.001)
     assert figures["serial_code_requests_per_second"] == pytest.approx(1e9 / 130_600, rel=0.001)
+
+
+def test_cold_data_speed_reuse_up_by_less_than_their_share_says(tmp_path):
+    found = fs.reproduce(f"{STUDY}/section-3-6")
+    claim = found["A-17"]
+    assert claim.verdict == "direction"
+    rows = found.frames["section-3-6/reuse"].to_dicts()
+    without, _, most = (row for row in rows if row["writes"] == "uniform")
+    assert most["reused_share"] == pytest.approx(0.25, abs=0.01)
+    # Four times the erases of a block, but for what moves less.
+    moved = most["write_amplification"] / without["write_amplification"]
+    assert claim.figures["uniform_faster"] == pytest.approx(4 * moved, rel=0.05)
 
 
 def test_without_traces_their_claims_are_not_run(tmp_path):

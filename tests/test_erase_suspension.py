@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
 import pytest
 
 import flashscape as fs
+from declared import declared
 from flashscape.reproduce import Setting
 from flashscape.studies.erase_suspension import _act, _runs
 
-EXHIBITS = (
-    "abstract",
-    "figure_3",
-    "figure_4",
-    "table_3",
-    "figure_5",
-    "figure_6",
-    "table_4",
-    "figure_7",
-)
-
-
-def declared(profile):
-    setting = Setting(profile, Path("no-traces"))
-    runs = {}
-    for name in EXHIBITS:
-        module = importlib.import_module(f"flashscape.studies.erase_suspension.{name}")
-        for run in module.exhibit.declared(setting):
-            runs.setdefault(run.name, run)
-            assert runs[run.name].experiment == run.experiment, f"{run.name} of {name} is another"
-    return runs
+STUDY = "erase-suspension"
 
 
 @pytest.mark.parametrize("profile", ["short", "full"])
 def test_its_runs_are_sound_and_alike_wherever_they_are_shared(profile):
-    runs = declared(profile)
+    runs = declared(STUDY, profile)
     kinds = {name.split("-")[0] for name in runs}
     assert kinds == {"fio", "micro", "act", "tpcc"}
     for run in [runs[name] for name in runs if "act" not in name or name.endswith("-30x")]:
@@ -46,7 +26,7 @@ def test_its_runs_are_sound_and_alike_wherever_they_are_shared(profile):
 
 def test_percentiles_have_their_samples():
     for profile in ("short", "full"):
-        run = declared(profile)["fio-baseline"].experiment["run"]
+        run = declared(STUDY, profile)["fio-baseline"].experiment["run"]
         counted = run["requests"] - run["warm_up"]["requests"]
         # Ten beyond p99.999, of the writes, which are fewer.
         assert counted * 0.3 * 1e-5 >= 10, profile

@@ -532,6 +532,49 @@ def test_slow_requests_and_the_papers_points_are_marked(found, plots):
     assert papers.get_color() == ours.get_color()
 
 
+def test_equal_lines_stand_apart_where_that_is_asked_for(plots):
+    looks = plots.Looks("a", "b")
+    panels = {"": {scheme: [(1, 2), (4, 2)] for scheme in looks.schemes}}
+    for log_x in (True, False):
+        with plots.styled():
+            together = plots.lines(panels, looks, x_label="x", log_x=log_x)
+            beside = plots.lines(panels, looks, x_label="x", log_x=log_x, apart=True)
+        first, second = (list(line.get_xdata()) for line in together.axes[0].lines)
+        assert first == second == [1, 4]
+        first, second = beside.axes[0].lines
+        assert all(x < y for x, y in zip(first.get_xdata(), second.get_xdata(), strict=True))
+        assert [line.get_xdata()[1] for line in (first, second)] == pytest.approx([4, 4], rel=0.02)
+        assert first.get_linestyle() != second.get_linestyle()
+        assert list(beside.axes[0].get_xticks()) == [1, 4], "ticks are where points belong"
+
+
+def test_what_is_overloaded_is_hollow_and_the_legend_says_so(plots):
+    looks = plots.Looks("a", "b")
+    groups = {"few": {"a": 1.0, "b": 2.0}, "many": {"a": 3.0, "b": 4.0}}
+    panels = {"": {"a": [(1, 1), (2, 3)], "b": [(1, 2), (2, 4)]}}
+    with plots.styled():
+        drawn = [plots.bars(groups, looks, log=log) for log in (False, True)]
+        assert not any("hollow" in text.get_text() for text in drawn[0].legends[0].get_texts())
+        bars, points = (
+            plots.bars(groups, looks, log=log, overloaded={("many", "b")}) for log in (False, True)
+        )
+        lines = plots.lines(panels, looks, x_label="x", overloaded={("b", 2)})
+    white = (1.0, 1.0, 1.0, 1.0)
+    hollow = [bar.get_height() for bar in bars.axes[0].patches if bar.get_facecolor() == white]
+    assert hollow == [4.0]
+    found = [
+        place[1]
+        for marks in points.axes[0].collections
+        for place, face in zip(marks.get_offsets(), marks.get_facecolors(), strict=False)
+        if tuple(face) == white
+    ]
+    assert found == [4.0]
+    [mark] = [line for line in lines.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([2], [4])
+    for figure in (bars, points, lines):
+        assert any("hollow" in text.get_text() for text in figure.legends[0].get_texts())
+
+
 def test_panels_stand_a_few_in_a_row_and_may_be_empty(plots):
     looks = plots.Looks("a")
     panels = {f"panel {number}": {"a": [(1, 2)]} for number in range(4)}

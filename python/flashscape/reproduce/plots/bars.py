@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
+from flashscape.reproduce.plots.looks import OVERLOADED, label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,12 +28,14 @@ def bars(
     title: str = "",
     log: bool = False,
     references: Mapping[tuple[str, str], float] | None = None,
+    overloaded: Collection[tuple[str, str]] = (),
 ) -> Figure:
     """Bars of figures in a base unit; None, for what has none, leaves its place empty.
 
     On a logarithmic axis, which has no zero for bars to stand on, they are points.
 
     ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
+    ``overloaded``, by group and scheme, are those that grow with the length of the run: hollow.
     """
     schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
     width = _WIDTH / len(schemes)
@@ -41,17 +43,24 @@ def bars(
     if log:
         axes.set_yscale("log")
     for at, scheme in enumerate(schemes):
-        drawn = [(n, g[scheme]) for n, g in enumerate(groups.values()) if g.get(scheme) is not None]
-        places = [n + (at - (len(schemes) - 1) / 2) * width for n, _ in drawn]
-        values = [float(value or 0.0) for _, value in drawn]
+        drawn = [(n, name, g[scheme]) for n, (name, g) in enumerate(groups.items()) if scheme in g]
+        drawn = [each for each in drawn if each[2] is not None]
+        places = [n + (at - (len(schemes) - 1) / 2) * width for n, _, _ in drawn]
+        values = [float(value or 0.0) for _, _, value in drawn]
         colour = looks[scheme].colour
+        faces = ["white" if (name, scheme) in overloaded else colour for _, name, _ in drawn]
+        # The legend has the scheme as it looks where nothing is overloaded.
         if log:
-            marker = looks[scheme].marker
-            axes.scatter(places, values, 36, color=colour, marker=marker, label=scheme)
+            style: Any = {"marker": looks[scheme].marker, "edgecolors": colour}
+            axes.scatter(places, values, 36, facecolors=faces, **style)
+            axes.scatter([], [], 36, facecolors=colour, label=scheme, **style)
             continue
-        hatch = _HATCHES[looks.schemes.index(scheme)]
-        edge: Any = {"edgecolor": "white", "linewidth": 0.4}
-        axes.bar(places, values, width * 0.92, color=colour, hatch=hatch, label=scheme, **edge)
+        style = {"hatch": _HATCHES[looks.schemes.index(scheme)], "linewidth": 0.4}
+        edges = [colour if face == "white" else "white" for face in faces]
+        axes.bar(places, values, width * 0.92, color=faces, edgecolor=edges, **style)
+        axes.bar([0], [0], color=colour, edgecolor="white", label=scheme, **style)
+    if overloaded:
+        axes.scatter([], [], 36, **OVERLOADED)
     _reference_lines(axes, groups, schemes, width, references or {})
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_ylabel(label)
@@ -74,8 +83,8 @@ def _reference_lines(
     for (group, scheme), value in references.items():
         middle = names.index(group) + (schemes.index(scheme) - (len(schemes) - 1) / 2) * width
         ends, heights = [middle - width / 2, middle + width / 2], [value, value]
-        # On white, so that it is seen on any colour.
-        axes.plot(ends, heights, color="white", linewidth=3.2, solid_capstyle="butt")
+        # On white, so that it is seen on any colour; no wider, as it would hide where bars end.
+        axes.plot(ends, heights, color="white", linewidth=1.5, solid_capstyle="butt")
         dashes: Any = {"linestyle": (0, (2.5, 1.2)), "dash_capstyle": "butt"}
         axes.plot(ends, heights, color="black", linewidth=1.5, label=label, **dashes)
         label = "_nolegend_"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce.figures import shown
-from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
+from flashscape.reproduce.plots.looks import OVERLOADED, label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Points = Sequence[tuple[float, float]]
 
 _TICKS_MOST = 12
+
+_APART = 0.014
+"""By how much of the axis schemes stand apart that would lie on each other."""
 
 
 def lines(
@@ -32,21 +35,37 @@ def lines(
     title: str = "",
     papers: Mapping[str, Mapping[str, Points]] | None = None,
     references: Mapping[str, Sequence[Reference]] | None = None,
+    apart: bool = False,
+    overloaded: Collection[tuple[str, float]] = (),
 ) -> Figure:
     """A panel for each figure, in it a line through the points of each scheme.
 
     Numbers are in base units, ``x_unit`` along the axis and ``units`` by panel (none: bare
     numbers). By panel, too, ``papers`` has the paper's points by scheme (open marks on a dashed
-    line) and ``references`` single values (dashed lines across).
+    line) and ``references`` single values (dashed lines across). With ``apart`` schemes stand a
+    little beside each other, with dashes of their own, so that equal ones are all seen; then the
+    ticks are where they belong. ``overloaded``, by scheme and x, are points that grow with the
+    length of the run: hollow.
     """
     figure, all_axes = new_figure(len(panels), title)
     for axes, (name, schemes) in zip(all_axes, panels.items(), strict=True):
         axes.set_title(name)
         axes.set_xlabel(x_label)
-        for scheme in looks.ordered(schemes):
+        swept = sorted({x for points in schemes.values() for x, _ in points})
+        for at, scheme in enumerate(looks.ordered(schemes)):
             look: Any = {"color": looks[scheme].colour, "marker": looks[scheme].marker}
-            columns = _columns(sorted(schemes[scheme]))
-            axes.plot(*columns, linewidth=1.6, markersize=5, label=scheme, **look)
+            ours = sorted(schemes[scheme])
+            beside = (at - (len(schemes) - 1) / 2) * _APART if apart else 0.0
+            places = [_moved(x, swept, beside, log=log_x) for x, _ in ours]
+            values = [y for _, y in ours]
+            if apart:
+                look["linestyle"] = looks[scheme].dash
+            axes.plot(places, values, linewidth=1.6, markersize=5, label=scheme, **look)
+            if hollow := [n for n, (x, _) in enumerate(ours) if (scheme, x) in overloaded]:
+                look |= {"linestyle": "none", "markerfacecolor": "white", "markersize": 6}
+                axes.plot([places[n] for n in hollow], [values[n] for n in hollow], **look)
+        if overloaded:
+            axes.scatter([], [], 36, **OVERLOADED)
         for scheme, points in (papers or {}).get(name, {}).items():
             look = {"color": looks[scheme].colour, "marker": looks[scheme].marker}
             look |= {"markerfacecolor": "none", "linestyle": "--", "linewidth": 1.0}
@@ -56,6 +75,13 @@ def lines(
         _axes(axes, schemes, x_unit, (units or {}).get(name, ""), log_x=log_x, log=log)
     legend_below(figure, all_axes)
     return figure
+
+
+def _moved(x: float, swept: Sequence[float], share: float, *, log: bool) -> float:
+    """A place on the axis, moved by a share of what is swept."""
+    if log:
+        return float(x * (swept[-1] / swept[0]) ** share)
+    return x + (swept[-1] - swept[0]) * share
 
 
 def _columns(points: Points) -> tuple[list[float], list[float]]:

@@ -26,6 +26,14 @@ _DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1))
 PAPER = "#6b6b6b"
 """The colour of what the paper says of all schemes."""
 
+OVERLOADED: dict[str, Any] = {
+    "marker": "o",
+    "facecolors": "white",
+    "edgecolors": PAPER,
+    "label": "hollow: overloaded, grows with the length of the run",
+}
+"""What a legend says of figures of a drive that requests come to faster than it serves them."""
+
 PANEL = (5.4, 4.0)
 """Inches of a panel."""
 

@@ -70,13 +70,25 @@ def striped(stripe_kib: int, degree: int) -> Drive:
     return joined(interleaved(degree), {"ftl": {"allocation": {"stripe": f"{stripe_kib} KiB"}}})
 
 
+def striped_at_once(stripe_kib: int) -> Drive:
+    """The same where consecutive pages interleave for sure: two dies in turn, without rounds."""
+    allocation = {"stripe": f"{stripe_kib} KiB", "order": "CWDP"}
+    return free_running(concurrency=units(INTERLEAVED[2]), ftl={"allocation": allocation})
+
+
 _BLOCKS = 2048
 """Of a plane."""
 
 
 def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLOCKS) -> Drive:
-    """Gangs of packages on one bus, of which one operation is under way at a time."""
+    """Gangs of packages on one bus, of which one operation is under way at a time.
+
+    A stripe is as wide as the gang: 32 KiB for 8 packages, 64 KiB for 16 [paper]. It lies in one
+    gang; pages of 4 KiB are mapped one by one.
+    """
+    stripe = {"pool": "channel", "stripe": f"{gang * PAGE_BYTES} B"}
     return baseline(
+        ftl={"allocation": stripe} if gang > 1 else {},
         geometry={
             "channels": packages // gang,
             "packages_per_channel": gang,
@@ -96,18 +108,26 @@ def synchronous() -> Drive:
     return baseline(geometry={"gang": gang}, ftl={"unit": f"{PACKAGES * PAGE_BYTES} B"})
 
 
+_ASYNCHRONOUS = {"gang": {"channels": PACKAGES, "control": "asynchronous"}}
+
+
 def asynchronous() -> Drive:
     """All packages share control lines, and each allocates, cleans and goes on by itself.
 
-    Control lines take no time here, so this is the baseline with fewer pins.
+    Control lines take no time here, so this is the baseline; only pins are fewer, and those are
+    the same with rounds of the gang.
     """
     return baseline()
 
 
+def gang_pool() -> Drive:
+    """Asynchronous packages that allocate together: a write goes to that with most free pages."""
+    return baseline(geometry=_ASYNCHRONOUS, ftl={"allocation": {"pool": "gang"}})
+
+
 def gang_rounds() -> Drive:
     """Asynchronous packages, of which the operations of a round begin and end together."""
-    gang = {"channels": PACKAGES, "control": "asynchronous"}
-    return baseline(geometry={"gang": gang}, scheduler={"rounds": {"unit": "gang"}})
+    return baseline(geometry=_ASYNCHRONOUS, scheduler={"rounds": {"unit": "gang"}})
 
 
 def inter_plane() -> Drive:
@@ -129,10 +149,13 @@ def threshold(percent: int) -> Drive:
     return baseline(ftl={"gc": {"soft": at, "urgent": at, "stop": at}})
 
 
-@cache
-def exported_bytes(packages: int = PACKAGES) -> int:
-    """The capacity of the drive with so many packages."""
+def derived(drive: Drive) -> dict[str, Any]:
+    """What ``flashscape check`` derives from a drive: its capacity, its pins and more."""
     idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
-    geometry = {"channels": packages}
-    found = check({"drive": baseline(geometry=geometry), "workload": [idle]})
-    return int(found["capacity"]["exported_bytes"])
+    return check({"drive": drive, "workload": [idle]})
+
+
+@cache
+def exported_bytes() -> int:
+    """The capacity of the baseline."""
+    return int(derived(baseline())["capacity"]["exported_bytes"])

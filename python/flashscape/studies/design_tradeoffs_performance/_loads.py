@@ -16,7 +16,7 @@ from flashscape.studies.design_tradeoffs_performance._drives import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flashscape.reproduce import Outcome, Setting
 
@@ -36,7 +36,7 @@ _TPCC_READS = 0.66
 _TPCC_SPACE = 0.85
 _TPCC_SECONDS = 1800
 
-_TPCC_WRITTEN = 0.16
+TPCC_WRITTEN = 0.16
 """Share of the exported space that the stand-in writes to, for a cleaning efficiency of 70 %.
 
 With greedy collection of uniform writes a victim has 30 % of its pages live where live pages are
@@ -46,18 +46,16 @@ so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of th
 are, efficiency would be 45 %, and skew makes it less.
 """
 
-CLEANED: dict[str, Any] = {
-    "fill": "sequential",
-    "age": {
-        "overwrites": 1.0,
-        "addresses": {
-            "pattern": "hot-cold",
-            "hot_space": f"{_TPCC_WRITTEN * 100:g} %",
-            "hot_accesses": "100 %",
-        },
-    },
-}
-"""The same after writes as the TPC-C stand-in's, six times over: cleaning is under way."""
+
+def cleaned(written: float) -> dict[str, Any]:
+    """The same after as many writes as all space has, to a share of it: cleaning is under way."""
+    hot = {"hot_space": f"{written * 100:.4g} %", "hot_accesses": "100 %"}
+    addresses = {"pattern": "hot-cold"} | hot
+    return {"fill": "sequential", "age": {"overwrites": 1.0, "addresses": addresses}}
+
+
+CLEANED = cleaned(TPCC_WRITTEN)
+"""As the TPC-C stand-in writes, six times over."""
 
 _EXCHANGE_PER_SECOND = 900
 _EXCHANGE_READS = 0.6
@@ -65,17 +63,12 @@ _EXCHANGE_BYTES = 25_000_000_000
 """Of ten drives' 250 GB."""
 _EXCHANGE_SECONDS = 900
 
+
 EXCHANGE_WHOLE: dict[str, Any] = {"time": f"{_EXCHANGE_SECONDS} s"}
 """As long as the trace."""
 
 TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
-"""From the authors' SSD add-on to DiskSim 4.0."""
-
-IOZONE_WHOLE = 100_000
-"""Requests of the trace."""
-
-IOZONE_SHORT = 25_000
-"""Those that the short profile replays."""
+"""From the authors' SSD add-on to DiskSim 4.0. Both profiles replay all of them."""
 
 
 def _size(share: float, total: int, unit: int) -> str:
@@ -89,7 +82,7 @@ def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     streams = []
     for name, reads, share, space in (
         ("reads", "100 %", _TPCC_READS, _TPCC_SPACE),
-        ("writes", "0 %", 1 - _TPCC_READS, _TPCC_WRITTEN),
+        ("writes", "0 %", 1 - _TPCC_READS, TPCC_WRITTEN),
     ):
         rate = {"process": "poisson", "rate": f"{_TPCC_PER_SECOND * share:g} IOPS"}
         region = {"size": _size(space, total, 262_144)}
@@ -98,18 +91,36 @@ def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return streams, {"time": f"{seconds} s"}
 
 
-def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Three reads to two writes, 900 a second (Poisson), uniform over 25 GB.
+def _exchange(name: str, reads: float, share: float, size: int) -> dict[str, Any]:
+    """A share of its requests, uniform over so many bytes.
 
     Sizes vary; how is not known: exponential with mean 8 KiB, rounded up to 4 KiB.
     """
-    stream = {
-        "name": "exchange",
-        "reads": f"{_EXCHANGE_READS * 100:g} %",
+    return {
+        "name": name,
+        "reads": f"{reads * 100:g} %",
         "size": {"mean": "8 KiB"},
-        "region": {"size": f"{_EXCHANGE_BYTES // 262_144 * 262_144} B"},
-        "arrivals": {"process": "poisson", "rate": f"{_EXCHANGE_PER_SECOND} IOPS"},
+        "region": {"size": f"{size // 262_144 * 262_144} B"},
+        "arrivals": {"process": "poisson", "rate": f"{_EXCHANGE_PER_SECOND * share:g} IOPS"},
     }
+
+
+def exchange_written() -> float:
+    """The share of the exported space that the stand-in writes to."""
+    return _EXCHANGE_BYTES / exported_bytes()
+
+
+def exchange_writing(written: float) -> list[dict[str, Any]]:
+    """The same requests where all writes go to a share of the exported space."""
+    return [
+        _exchange("reads", 1, _EXCHANGE_READS, _EXCHANGE_BYTES),
+        _exchange("writes", 0, 1 - _EXCHANGE_READS, int(written * exported_bytes())),
+    ]
+
+
+def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Three reads to two writes, 900 a second (Poisson), uniform over 25 GB."""
+    stream = _exchange("exchange", _EXCHANGE_READS, 1, _EXCHANGE_BYTES)
     seconds = _EXCHANGE_SECONDS // setting.pick(short=9, full=1)
     return [stream], {"time": f"{seconds} s"}
 
@@ -117,14 +128,13 @@ def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def traced(
     setting: Setting, name: str, *, depth: int | None = None
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A trace at its own pace, or, with a queue depth, as fast as it goes."""
+    """A whole trace at its own pace, or, with a queue depth, as fast as it goes."""
     trace: dict[str, Any] = {"file": str(setting.trace(TRACES[name])), "format": "disksim"}
     stream: dict[str, Any] = {"name": name, "trace": trace}
     if depth is not None:
         trace["mode"] = "closed"
         stream["queue_depth"] = depth
-    short = name == "iozone" and setting.profile == "short"
-    return [stream], {"requests": IOZONE_SHORT} if short else {}
+    return [stream], {}
 
 
 def experiment(
@@ -146,6 +156,25 @@ def loaded(
     return Run(
         f"{load}-{organisation}", experiment(setting, load, drive, **more) | {"title": title}
     )
+
+
+def by_organisation(
+    setting: Setting, loads: Iterable[str], drives: Mapping[str, Mapping[str, Any]], **more: Any
+) -> list[Run]:
+    """The runs of some organisations under some workloads."""
+    return [
+        loaded(setting, name, load, drive, **more)
+        for load in loads
+        for name, drive in drives.items()
+    ]
+
+
+def overloaded(outcome: Outcome) -> bool:
+    """Whether requests came faster than the drive serves them.
+
+    Then latencies grow with the length of the run.
+    """
+    return any(note.startswith("overload") for note in outcome.result.summary["notes"])
 
 
 def mean(outcome: Outcome) -> float:

@@ -10,8 +10,9 @@ from flashscape.studies.design_tradeoffs_performance._loads import (
     FRESH,
     LOADS,
     TRACES,
-    loaded,
+    by_organisation,
     mean,
+    overloaded,
     pages_queued,
     traced,
 )
@@ -29,19 +30,13 @@ _LOOKS = plots.Looks(*LOADS.values())
 _DEPTH = 8
 """Requests at a time where a trace is replayed as fast as it goes: one a package."""
 
-_FASTEST = 4_000
-"""How many requests of a trace are, in the short profile."""
-
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
     """Every workload at its own pace, and traces as fast as the drive takes them."""
-    found = [
-        loaded(setting, _name(degree), load, interleaved(degree))
-        for load in LOADS
-        for degree in INTERLEAVED
-    ]
-    return found + [_fast(setting, load, degree) for load in TRACES for degree in INTERLEAVED]
+    drives = {_name(degree): interleaved(degree) for degree in INTERLEAVED}
+    fast = [_fast(setting, load, degree) for load in TRACES for degree in INTERLEAVED]
+    return by_organisation(setting, LOADS, drives) + fast
 
 
 def _name(degree: int) -> str:
@@ -50,8 +45,6 @@ def _name(degree: int) -> str:
 
 def _fast(setting: Setting, load: str, degree: int) -> Run:
     streams, run = traced(setting, load, depth=_DEPTH)
-    if setting.profile == "short":
-        run = {"requests": _FASTEST}
     return Run(
         f"{load}-fast-{degree}",
         {
@@ -117,8 +110,23 @@ def drawn(runs: Outcomes) -> Picture:
         LOADS[load]: [(float(k), _rate(runs, load, k) / _rate(runs, load, 1)) for k in INTERLEAVED]
         for load in TRACES
     }
-    panels = {"mean latency, over serial": latency, "throughput, over serial": rates}
-    return plots.lines(panels, _LOOKS, x_label="operations of a package at a time")
+    panels = {
+        "at their own pace: mean latency, over serial": latency,
+        f"{_DEPTH} requests at a time: throughput, over serial": rates,
+    }
+    return plots.lines(
+        panels,
+        _LOOKS,
+        x_label="operations of a package at a time",
+        title="Interleaving inside packages, by workload; equal points are drawn beside each other",
+        apart=True,
+        overloaded={
+            (told, float(k))
+            for load, told in LOADS.items()
+            for k in INTERLEAVED
+            if overloaded(runs[f"{load}-{_name(k)}"])
+        },
+    )
 
 
 @exhibit.tabulates("by-degree")
@@ -135,6 +143,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
                     "unit": unit,
                     "mean_ns": _ns(runs, load, degree),
                     "pages_queued": pages_queued(runs[f"{load}-{_name(degree)}"]),
+                    "overloaded": overloaded(runs[f"{load}-{_name(degree)}"]),
                     "requests_per_second": _rate(runs, load, degree) if load in TRACES else None,
                 }
             )

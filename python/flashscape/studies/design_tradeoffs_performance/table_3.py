@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
 from flashscape.studies.design_tradeoffs_performance._drives import PACKAGES, baseline
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH, mean
+from flashscape.studies.design_tradeoffs_performance._loads import FRESH, mean, overloaded
+from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,10 +144,7 @@ def drawn(runs: Outcomes) -> Picture:
         for told, values in paper.items()
         for pattern, value in zip(_PATTERNS, values, strict=True)
     }
-    title = "a page at a time; the paper's figures from memory"
-    return plots.bars(
-        groups, LOOKS, unit="ns", label="mean latency", title=title, references=references
-    )
+    return beside_memory(groups, LOOKS, references, "Reads and writes of a page at a time")
 
 
 @exhibit.tabulates("latency")
@@ -164,6 +162,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
                         "load": "a page at a time" if load == "page" else "2000 requests a second",
                         "requests": f"{pattern} {told}",
                         "mean_ns": _ns(runs, pattern, kind, load),
+                        "overloaded": overloaded(runs[f"{load}-{pattern}-{kind}"]),
                         "cleaned_blocks": collection["blocks"],
                         "cleaning_mean_ns": collection["mean_ns"],
                         "cleaning_efficiency": collection["cleaning_efficiency"],

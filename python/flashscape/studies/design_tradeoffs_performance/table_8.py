@@ -66,7 +66,8 @@ def drawn(runs: Outcomes) -> Picture:
         _told(*each): {NAMES[name]: _shares(runs, name)[at] for name in ALGORITHMS}
         for at, each in enumerate(_classes())
     }
-    return plots.bars(groups, LOOKS, unit="share", label="share of blocks", title="erases left")
+    title = f"What is left of blocks' {LIFE} erases after the same writes of IOzone"
+    return plots.bars(groups, LOOKS, unit="share", label="share of blocks", title=title)
 
 
 @exhibit.tabulates("lives")
