@@ -114,10 +114,9 @@ _ASYNCHRONOUS = {"gang": {"channels": PACKAGES, "control": "asynchronous"}}
 def asynchronous() -> Drive:
     """All packages share control lines, and each allocates, cleans and goes on by itself.
 
-    Control lines take no time here, so this is the baseline; only pins are fewer, and those are
-    the same with rounds of the gang.
+    Control lines take no time here, so this is the baseline with fewer pins.
     """
-    return baseline()
+    return baseline(geometry=_ASYNCHRONOUS)
 
 
 def gang_pool() -> Drive:

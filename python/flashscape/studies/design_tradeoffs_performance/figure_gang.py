@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
 from flashscape.studies.design_tradeoffs_performance._drives import (
-    asynchronous,
+    baseline,
     gang_pool,
     gang_rounds,
     synchronous,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 _DRIVES = {
-    "baseline": asynchronous,
+    "baseline": baseline,
     "gang-pool": gang_pool,
     "gang-rounds": gang_rounds,
     "synchronous": synchronous,

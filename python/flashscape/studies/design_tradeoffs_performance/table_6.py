@@ -10,7 +10,6 @@ from flashscape.studies.design_tradeoffs_performance._drives import (
     asynchronous,
     baseline,
     derived,
-    gang_rounds,
     inter_plane,
     interleaved,
     large_pages,
@@ -51,10 +50,6 @@ ORGANISATIONS = {
     "synchronous": "shared control, synchronous",
 }
 
-_BUS_DEPTH = 4
-"""Requests that a shared bus is given at a time; later ones wait in the host, which counts. It
-serves one operation at a time, and whatever waits in the drive costs the simulation time."""
-
 SEEDS = (1, 2, 3)
 """Of the stand-ins; nothing is left to chance under a trace."""
 
@@ -84,7 +79,7 @@ def _run(load: str, name: str, seed: int) -> str:
 @cache
 def _costs(name: str) -> tuple[int, int]:
     """Pins between the controller and the flash, and entries of the map."""
-    found = derived(gang_rounds() if name == "asynchronous" else _drive(name))
+    found = derived(_drive(name))
     return found["organisation"]["pins"], found["capacity"]["logical_units"]
 
 
@@ -116,11 +111,7 @@ def _experiment(setting: Setting, load: str, name: str) -> dict[str, Any]:
         more["precondition"] = CLEANED
     elif load == "exchange":
         more["run"] = {"time": f"{setting.pick(short=5, full=20)} s"}
-    found = experiment(setting, load, _drive(name), **more)
-    if name.startswith("bus-"):
-        for stream in found["workload"]:
-            stream["queue_depth"] = _BUS_DEPTH
-    return found
+    return experiment(setting, load, _drive(name), **more)
 
 
 def _means(runs: Outcomes, load: str, name: str) -> list[float]:
