@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import interruptions, units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
@@ -113,6 +113,8 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     Where many initiators ask for the same kind, only the worst are explained,
     unless ``everything`` is.
     """
+    if result.untimed:
+        return Explanation([], [], [], _without_time(result))
     groups = [_group(result, *described) for described in result.groups()]
     quick = _quick(groups)
     waiting = [group for group in groups if group not in quick]
@@ -122,11 +124,49 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
         *result.summary["notes"],
         *_completeness(result),
         *_so_what(shown, result),
+        *interruptions.sentences(result),
         *_write_amplification(result),
         *_steadiness(result),
         *_emptiness(groups),
     ]
     return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
+
+
+def _without_time(result: Result) -> list[str]:
+    """What there is to say of a run without latencies: what it has cost the flash."""
+    return [
+        *result.summary["notes"],
+        *_completeness(result),
+        *_write_amplification(result),
+        *_cleaning(result),
+        *_wear(result),
+    ]
+
+
+def _cleaning(result: Result) -> list[str]:
+    efficiency = result.summary["collection"]["cleaning_efficiency"]
+    if efficiency is None:
+        return ["No block was erased."]
+    moved = units.percent(1 - efficiency)
+    return [
+        f"Cleaning efficiency is {units.percent(efficiency)}: so much of the blocks that were "
+        f"erased had been superseded, and {moved} was moved first."
+    ]
+
+
+def _wear(result: Result) -> list[str]:
+    wear = result.summary["wear"]
+    erases, spread = wear["erases"], wear["erase_count"]
+    blocks = wear["bad_blocks"]
+    bad = f"{blocks:,} {'block is' if blocks == 1 else 'blocks are'} bad"
+    if spread is None:
+        return [f"No block is good any more: {bad}."]
+    times = "once" if erases == 1 else f"{erases:,} times"
+    return [
+        f"Blocks were erased {times} in the run. Since new, good ones were erased "
+        f"{spread['min']:.0f} to {spread['max']:.0f} times each, {spread['mean']:.1f} in the mean; "
+        f"{bad}."
+    ]
 
 
 def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
@@ -254,8 +294,7 @@ _SCHEMES = {
 
 def _interrupted(drive: dict[str, Any], key: str) -> str:
     """What reads do about an operation under the drive's suspension."""
-    policy = drive["scheduler"].get(key, "baseline")
-    name = policy if isinstance(policy, str) else policy["policy"]
+    name = interruptions.scheme(drive, key)
     return _SCHEMES.get(name, f"and reads may interrupt it ({name}); others wait until its end")
 
 

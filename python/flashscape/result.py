@@ -204,6 +204,11 @@ class Result:
         return "ended by starvation" if has_starved else "interrupted"
 
     @property
+    def untimed(self) -> bool:
+        """Whether the run took no simulated time (``run.untimed``)."""
+        return bool(self.summary["config"]["run"].get("untimed", False))
+
+    @property
     def write_amplification(self) -> float | None:
         """Bytes programmed over bytes written; None where nothing was written."""
         total: float | None = self.summary["write_amplification"]["total"]
