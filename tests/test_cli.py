@@ -176,7 +176,7 @@ def test_notes_come_first_in_run_and_explain(experiment_file, flashscape, tmp_pa
     assert 0 < shown.index("note: a thing") < shown.index("took ")
     assert shown.count("a thing that is often not meant") == 1
     assert "precondition" in ended.out
-    assert re.search(r"filled \(.* units\), overwritten 1 times, write amplification \d", ended.out)
+    assert re.search(r"filled \(.* units\), overwritten once, write amplification \d", ended.out)
 
 
 def test_without_matplotlib_a_run_says_that_there_is_no_picture(experiment_file, tmp_path):

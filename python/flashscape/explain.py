@@ -67,9 +67,10 @@ class Group:
     def sentences(self) -> list[str]:
         """What is to be said of them."""
         latency = self.figures["latency_ns"]
+        kind = f"{self.kind.replace('_', '-')} request"
         far = f"p{self.tail.above:g}" if self.tail else "p50"
         sentences = [
-            f"{self.figures['requests']:,} {self.kind.replace('_', '-')} requests took "
+            f"{units.many(self.figures['requests'], kind)} took "
             f"{units.duration(latency['mean'])} in the mean, "
             f"{units.duration(latency[far.replace('.', '_')])} at "
             f"{far} and {units.duration(latency['max'])} at worst. "
@@ -161,7 +162,7 @@ def _wear(result: Result) -> list[str]:
     bad = f"{blocks:,} {'block is' if blocks == 1 else 'blocks are'} bad"
     if spread is None:
         return [f"No block is good any more: {bad}."]
-    times = "once" if erases == 1 else f"{erases:,} times"
+    times = units.times(erases)
     return [
         f"Blocks were erased {times} in the run. Since new, good ones were erased "
         f"{spread['min']:.0f} to {spread['max']:.0f} times each, {spread['mean']:.1f} in the mean; "
@@ -217,7 +218,7 @@ def _more(groups: list[Group]) -> list[str]:
         latencies = [group.figures["latency_ns"] for group in groups if group.kind == kind]
         if not latencies:
             continue
-        whose = "1 more initiator" if len(latencies) == 1 else f"{len(latencies)} more initiators"
+        whose = units.many(len(latencies), "more initiator")
         low, high = (units.duration(f(one["p99_9"] for one in latencies)) for f in (min, max))
         sentences.append(
             f"{kind.replace('_', '-').capitalize()} requests of {whose} took {low} to {high} at "
@@ -236,9 +237,7 @@ def _quick_ones(groups: list[Group]) -> list[str]:
         requests = sum(group.figures["requests"] for group in own)
         longest = units.duration(max(group.figures["latency_ns"]["max"] for group in own))
         waiting = "hardly waited" if any(group.waits for group in own) else "waited for nothing"
-        those = f"{requests:,} {kind.replace('_', '-')} requests"
-        if requests == 1:
-            those = f"1 {kind.replace('_', '-')} request"
+        those = units.many(requests, f"{kind.replace('_', '-')} request")
         whose = own[0].initiator if len(own) == 1 else f"{len(own)} initiators"
         sentences.append(f"{whose}: {those} {waiting}; the slowest took {longest}.")
     return sentences
@@ -355,6 +354,6 @@ def _emptiness(groups: list[Group]) -> list[str]:
     if not unmapped:
         return []
     return [
-        f"Warning: {unmapped:,} mapping units were read that had never been written. They cost no "
-        "flash time, so reads look better than they would on a full drive."
+        f"Warning: {units.many(unmapped, 'mapping unit')} read had never been written. That cost "
+        "no flash time, so reads look better than they would on a full drive."
     ]

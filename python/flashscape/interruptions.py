@@ -36,13 +36,16 @@ class Made(NamedTuple):
             return f"none, as there was no {self.kind} ({self.scheme})"
         each = self.suspensions / self.operations
         told = (
-            f"{_times(self.suspensions)} in {_many(self.operations, self.kind)}, {each:.3g} a "
-            f"{self.kind} ({self.scheme})"
+            f"{units.times(self.suspensions)} in {units.many(self.operations, self.kind)}, "
+            f"{each:.3g} a {self.kind} ({self.scheme})"
         ).replace("a erase", "an erase")
         if self.put_offs:
-            told += f"; reads went first as one was about to begin or go on {_times(self.put_offs)}"
+            put_offs = units.times(self.put_offs)
+            told += f"; reads went first as one was about to begin or go on {put_offs}"
         if self.deferrals:
-            told += f"; {_many(self.deferrals, self.kind)} had a read wait for the end of a step"
+            told += (
+                f"; {units.many(self.deferrals, self.kind)} had a read wait for the end of a step"
+            )
         return told
 
 
@@ -83,7 +86,8 @@ def wear(result: Result) -> str | None:
     flash, worn = result.summary["flash"], result.summary["wear"]["suspension"]
     ramps, pulses = flash["extra_ramps"], flash["extra_pulses"]
     told = (
-        f"{_many(ramps, 'ramp')} and {_many(pulses, 'pulse')} more than without suspension"
+        f"{units.many(ramps, 'ramp')} and {units.many(pulses, 'pulse')} more than without "
+        "suspension"
         if ramps or pulses
         else "nothing more than without suspension"
     )
@@ -107,11 +111,3 @@ def sentences(result: Result) -> list[str]:
     ]
     worn = wear(result)
     return told if worn is None else [*told, f"That wore the flash by {worn}."]
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{units.count(count)} times"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{units.count(count)} {noun}s"

@@ -60,7 +60,7 @@ class Side:
         starved = sum(each["requests"] for each in found if each is not None)
         if not starved:
             return None
-        requests = "1 request" if starved == 1 else f"{starved:,} requests"
+        requests = units.many(starved, "request")
         limits = dict.fromkeys(each["limit_ns"] for each in found if each is not None)
         ages = " or ".join(units.duration(limit) for limit in limits)
         return f"{requests} of {self.label} starved (run.starvation.limit: {ages})."
@@ -263,7 +263,8 @@ class Comparison:
         if told and len(self.sides[0].results) == 1:
             told.append("They cover the course of one run; --seeds N repeats it.")
         told.append(
-            f"{self.tests} differences are tested together (Holm), at {units.percent(self.alpha)} "
+            f"{units.many(self.tests, 'difference')} {'is' if self.tests == 1 else 'are'} tested "
+            f"together (Holm), at {units.percent(self.alpha)} "
             "for all of them."
             if self.tests
             else "Nothing is tested."

@@ -103,9 +103,9 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _thresholds(free: dict[str, int]) -> list[tuple[str, str]]:
     return [
-        ("begins in the background at", f"{free['soft']} free blocks in a bin"),
-        ("goes before host writes at", f"{free['urgent']} free blocks in a bin"),
-        ("stops at", f"{free['stop']} free blocks in a bin"),
+        ("begins in the background at", f"{units.many(free['soft'], 'free block')} in a bin"),
+        ("goes before host writes at", f"{units.many(free['urgent'], 'free block')} in a bin"),
+        ("stops at", f"{units.many(free['stop'], 'free block')} in a bin"),
     ]
 
 

@@ -247,10 +247,10 @@ def _top(blame: dict[str, int]) -> str:
 def _precondition(done: dict[str, Any]) -> str:
     if not done["filled_units"]:
         return "none: the drive was empty"
-    parts = [f"filled ({done['filled_units']:,} units)"]
+    parts = [f"filled ({units.many(done['filled_units'], 'unit')})"]
     if done["aged_units"]:
         times = done["aged_units"] / done["filled_units"]
-        parts.append(f"overwritten {times:.3g} times")
+        parts.append(f"overwritten {units.times(float(f'{times:.3g}'), '.3g')}")
     if (amplification := done["write_amplification"]) is not None:
         parts.append(f"write amplification {amplification:.2f} at its end")
     if (is_steady := done["steady"]) is not None:
