@@ -409,7 +409,7 @@ def test_a_search_on_the_command_line(experiment_file, flashscape, tmp_path):
     ("arguments", "status", "message"),
     [
         (("dc-tcl",), 2, "neither a preset (there are"),
-        (("none.toml",), 2, "none.toml: cannot be read"),
+        (("none.toml",), 2, "none.toml: there is no such file"),
         (("dc-tlc", "-k", "0"), 2, "0 is not in the range"),
         (("dc-tlc", "-k", "x"), 2, "not a valid integer"),
         (("dc-tlc", "-k", "200000"), 2, "multiplier=200000: is not a whole number from 1"),
