@@ -409,7 +409,7 @@ def test_a_search_on_the_command_line(experiment_file, flashscape, tmp_path):
     ("arguments", "status", "message"),
     [
         (("dc-tcl",), 2, "neither a preset (there are"),
-        (("none.toml",), 2, "none.toml: cannot be read"),
+        (("none.toml",), 2, "none.toml: there is no such file"),
         (("dc-tlc", "-k", "0"), 2, "0 is not in the range"),
         (("dc-tlc", "-k", "x"), 2, "not a valid integer"),
         (("dc-tlc", "-k", "200000"), 2, "multiplier=200000: is not a whole number from 1"),
@@ -456,14 +456,21 @@ def test_an_interrupted_search_ends_at_once(experiment_file, tmp_path):
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as running:
-        told = [running.stderr.readline() for _ in range(3)]
+        told = [running.stderr.readline() for _ in range(4)]
         running.send_signal(signal.SIGINT)
         out, rest = running.communicate(timeout=60)
     assert running.returncode == 130
     assert told[0] == "filling and ageing the drive\n"
-    assert told[1].startswith("1x: p99 ")
+    assert told[1] == "trying 1x, 2x\n"
+    assert [line.split(":")[0] for line in told[2:]] == ["1x", "2x"]
     assert out == ""
-    assert re.search(r"while searching, with \d+ multipliers tried; there are no results", rest)
+    found = re.search(r"with (\d+) multipliers tried; so far the highest that passes the .*", rest)
+    assert found is not None, rest
+    assert int(found[1]) >= 2
+    # What was told of both is what is known of them.
+    passed = [line.split(":")[0] for line in told[2:] if line.endswith(": passes\n")]
+    if int(found[1]) == 2:
+        assert f"the performance test is {(passed or ['none'])[-1]}, the stress test" in found[0]
     assert not list(tmp_path.glob("flashscape-*"))
 
 

@@ -76,7 +76,7 @@ def test_a_drive_larger_than_memory(experiment_file, flashscape):
 
 
 def test_files_that_are_no_experiments(flashscape, tmp_path):
-    refused(flashscape("run", "none.toml"), 2, "none.toml: cannot be read: No such file")
+    refused(flashscape("run", "none.toml"), 2, "none.toml: there is no such file (looked for ")
     refused(flashscape("run", tmp_path), 2, "cannot be read: Is a directory")
     (tmp_path / "broken.toml").write_text("[drive\n")
     refused(flashscape("run", "broken.toml"), 2, "broken.toml: 1 problem", "line 1")
@@ -249,8 +249,31 @@ def test_a_place_where_nothing_can_be_written(experiment_file, flashscape, tmp_p
 
 
 def test_results_that_are_none(flashscape, tmp_path):
-    refused(flashscape("explain", "out"), 1, "out: has no results", "--out")
+    refused(flashscape("explain", "out"), 1, "out: there is no such directory", "--out")
     (tmp_path / "summary.json").write_text("{")
     refused(flashscape("explain", "."), 1, "summary.json: is damaged")
     (tmp_path / "summary.json").write_text("{}")
     refused(flashscape("explain", "."), 1, "is not a summary of flashscape")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("replya", "trace.csv"), "No such command 'replya'. Did you mean 'replay'?"),
+        (("trace", "inof", "trace.csv"), "Did you mean 'info'?"),
+        (("check", "gone.toml"), "gone.toml: there is no such file (looked for {here}/gone.toml)"),
+        (("explain", "gone"), "gone: there is no such directory (looked for {here}/gone)"),
+        (("check", "sweep.toml"), "sweep.toml: is a sweep, not an experiment; flashscape sweep"),
+        (("trace", "info", "words.txt"), "remedy: write it as captured CSV"),
+    ],
+)
+def test_what_was_mistaken_is_told_with_what_may_have_been_meant(
+    flashscape, tmp_path, arguments, told
+):
+    (tmp_path / "sweep.toml").write_text('base = "a.toml"\n[set]\ndrive.ftl.gc.victim = "fifo"\n')
+    (tmp_path / "words.txt").write_text("words that no trace has\nand more\n")
+    ended = flashscape(*arguments)
+    assert ended.status == 2 or arguments[0] == "explain"
+    assert told.format(here=tmp_path) in ended.err
+    # Once: click says it of its own groups, too.
+    assert ended.err.count("Did you mean") <= 1

@@ -176,7 +176,7 @@ def test_notes_come_first_in_run_and_explain(experiment_file, flashscape, tmp_pa
     assert 0 < shown.index("note: a thing") < shown.index("took ")
     assert shown.count("a thing that is often not meant") == 1
     assert "precondition" in ended.out
-    assert re.search(r"filled \(.* units\), overwritten 1 times, write amplification \d", ended.out)
+    assert re.search(r"filled \(.* units\), overwritten once, write amplification \d", ended.out)
 
 
 def test_without_matplotlib_a_run_says_that_there_is_no_picture(experiment_file, tmp_path):
@@ -217,3 +217,24 @@ def test_presets_are_listed_and_shown(flashscape):
 def test_schema_and_version(flashscape):
     assert "drive" in json.loads(flashscape("schema").out)["properties"]
     assert flashscape("--version").out.startswith("flashscape, version ")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "told"),
+    [
+        ("baseline", None),
+        ("i-es", "at once (i-es)"),
+        # Five steps of an erase of 3.5 ms have four ends inside.
+        ("d-es", "after 700 µs, 1.40 ms, 2.10 ms, 2.80 ms (d-es)"),
+        ("t-es", "at once until 64 ms from its beginning, then after 700 µs"),
+    ],
+)
+def test_check_says_when_an_erase_makes_way_under_its_scheme(flashscape, scheme, told):
+    demo = ROOT / "examples" / "demo.toml"
+    checked = flashscape("check", demo, "--set", f"drive.scheduler.suspension={scheme}")
+    assert checked.status == 0
+    said = " ".join(checked.out.split())
+    if told is None:
+        assert "makes way" not in said
+    else:
+        assert f"an erase makes way for reads {told}" in said

@@ -316,6 +316,50 @@ def test_seeds_pair_runs(open_loop):
     assert contrast.difference("", "", "write_amplification").estimate is not None
 
 
+@pytest.mark.parametrize("starving", ["A", "B"])
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_no_winner_is_named_beside_a_run_that_starved(open_loop, starving, seeds):
+    """Requests that were not answered are in no latency, so what is left looks good."""
+    held = varied(open_loop, preemptible=False)
+    # The slow side would lose; its limit is below the time of an erase, so it starves soon.
+    ended = held.replace({"run.starvation.limit": "1 ms"})
+    sides = {"A": (ended, open_loop), "B": (open_loop, ended)}[starving]
+    compared = fs.compare(*sides, seeds=seeds)
+    (contrast,) = compared.contrasts
+    which = starving if seeds == 1 else f"{starving} (seed 1)"
+    assert contrast.verdict.startswith(f"No winner: {which} was ended by starvation")
+    assert compared.winner is None
+    assert compared.method == "Nothing is tested."
+    assert all(row.winner is None and row.interval is None for row in contrast.differences)
+    # Each run ends at the first request that starves, and those of the same moment.
+    requests = "1 request" if seeds == 1 else f"{seeds} requests"
+    assert contrast.sentences[0].startswith(f"{requests} of {starving} starved (")
+    assert contrast.sentences[0].endswith("(run.starvation.limit: 1 ms).")
+
+
+def test_requests_that_starved_and_were_answered_do_not_keep_from_comparing(open_loop):
+    slow = varied(open_loop, preemptible=False)
+    told = slow.replace({"run.starvation": {"limit": "1 ms", "then": "report"}})
+    (contrast,) = fs.compare(open_loop, told).contrasts
+    assert contrast.winner is contrast.baseline
+    starved = contrast.other.results[0].starvation
+    assert starved["outstanding"] == []
+    assert starved["requests"] > 1
+    assert contrast.sentences[0].startswith(f"{starved['requests']:,} requests of B starved")
+
+
+def test_a_starved_request_without_an_answer_keeps_from_comparing(open_loop):
+    """As of a run that is limited in time, and ends before its starved requests do."""
+    one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
+    limit = {"limit_ns": 1000, "requests": 1, "ended_run": False}
+    for oldest_ns, partial in ((999, False), (1000, True)):
+        waiting = {"initiator": "host", "kind": "write", "requests": 1, "oldest_ns": oldest_ns}
+        other.summary["starvation"] = {**limit, "outstanding": [waiting]}
+        (contrast,) = fs.compare(one, other).contrasts
+        assert (contrast.partial is not None) is partial
+        assert (contrast.winner is None) is partial
+
+
 def test_several_sides_are_each_compared_with_the_first(open_loop):
     open_loop = open_loop | {"run": {"requests": 3000}}
     compared = fs.compare(open_loop, varied(open_loop, preemptible=False), open_loop)
@@ -537,7 +581,7 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
         (("E", "--vary", "drive.ftl.gc.victim=ffo"), ("drive.ftl.gc.victim", "fifo")),
         (("R", "--vary", "seed=2"), ("earlier run, which --set and --vary cannot change",)),
         (("R", "E", "--seeds", "2"), ("cannot be repeated",)),
-        (("absent.toml", "E"), ("absent.toml: cannot be read",)),
+        (("absent.toml", "E"), ("absent.toml: there is no such file",)),
     ],
 )
 def test_what_cannot_be_compared(arguments, messages, experiment_file, flashscape, tmp_path):

@@ -102,6 +102,9 @@ def test_the_command_ends_with_one_message(flashscape, experiment_file, tmp_path
     (line,) = ended.err.splitlines()
     assert line.startswith("error: starvation: a ")
     assert "was not answered within 400 us: it" in line
+    assert line.endswith(
+        '; give a longer run.starvation.limit, or run.starvation.then = "report" to go on'
+    )
     assert "ENDED BY STARVATION, partial results" in ended.out
     assert "note: starvation ended the run" in ended.out
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["complete"] is False

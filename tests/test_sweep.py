@@ -172,7 +172,7 @@ def test_faults_of_points_come_once_with_the_points_that_have_them(
     ("text", "messages"),
     [
         ("seeds = 2", ("base: missing; write base =",)),
-        ('base = "none.toml"\nseeds = 2', ("line 1, base: ", "none.toml: cannot be read")),
+        ('base = "none.toml"\nseeds = 2', ("line 1, base: ", "none.toml: there is no such file")),
         ('base = "experiment.toml"', ("nothing varies",)),
         ('base = "experiment.toml"\nseeds = 0', ("line 2, seeds: 0 is neither",)),
         ('base = "experiment.toml"\nseeds = [', ("line 2: column",)),

@@ -241,7 +241,7 @@ def test_info_says_how_a_file_was_read(flashscape, tmp_path):
     assert found.device_names == ["a", "b"]
     assert "device_names" not in found.description()
     shown = flashscape("trace", "info", "log", "--time-unit=ms")
-    assert "note: passed over: 1 lines, the first 2: add, open, close" in shown.out
+    assert "note: passed over: 1 line, the first 2: add, open, close" in shown.out
     assert "0 = a" in shown.out
     foreign = flashscape("trace", "info", "log", "--event=queue")
     assert foreign.status == 2
@@ -264,7 +264,7 @@ def test_convert_and_describe_take_the_readers_options(flashscape, tmp_path):
     ended = flashscape("trace", "convert", "log", "out", "--to=mqsim", "--time-unit=ms")
     assert ended.status == 0, ended.err
     assert (tmp_path / "out").read_text() == "5000000 0 0 8 0\n7000000 1 0 8 0\n"
-    assert "note: passed over: 1 lines, the first 2" in ended.err
+    assert "note: passed over: 1 line, the first 2" in ended.err
     assert "note: names of devices have become numbers: 0 = a, 1 = b" in ended.err
     (tmp_path / "spc").write_text("0,2,512,R,0.5\n0,4,512,W,0.7\n")
     spaced = flashscape("trace", "convert", "spc", "far", "--to=mqsim", "--block-size=4KiB")

@@ -30,7 +30,18 @@ def test_a_drive_is_worn_out_without_time():
     assert result.summary["simulated_ns"] == 0
     assert result.groups() == []
     assert any("worn out after" in note for note in result.summary["notes"])
-    assert "Write amplification is" in str(fs.explain(result))
+    told = fs.explain(result).sentences
+    assert not any("steady" in sentence or "atency is" in sentence for sentence in told)
+    # Each write and move programs a page once, and so does a summary of 63 of them.
+    amplification, cleaning, worn = told[-3:]
+    assert amplification.startswith(f"Write amplification is {result.write_amplification:.2f}: ")
+    # With moves m of erased units e, efficiency is 1 - m/e; a move for each of gc.
+    moved = result.summary["write_amplification"]["gc"] * written / 4096
+    efficiency = 1 - moved / (result.summary["wear"]["erases"] * 63)
+    assert f"Cleaning efficiency is {100 * efficiency:.1f} %" in cleaning
+    good = wear.filter(wear["state"] != "bad")["erases"]
+    assert f"{good.min()} to {good.max()} times each, {good.mean():.1f} in the mean" in worn
+    assert f"{len(wear) - len(good)} blocks are bad" in worn
 
 
 def test_what_is_said_of_it_has_no_latencies(flashscape, tmp_path):
@@ -42,4 +53,7 @@ def test_what_is_said_of_it_has_no_latencies(flashscape, tmp_path):
     assert "Latency" not in ended.out
     assert "flash units busy" not in ended.out
     assert "took no time" in ended.out
-    assert flashscape("explain", str(tmp_path / "out")).status == 0
+    explained = flashscape("explain", str(tmp_path / "out"))
+    assert explained.status == 0
+    assert "steady" not in explained.out
+    assert "0 ns simulated" not in explained.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -137,6 +138,15 @@ class OutputError(FlashscapeError, OSError):
     """What a run had measured when it could not be written."""
 
 
+def unread(path: str | PathLike[str], error: OSError) -> str:
+    """Say why a file cannot be read; of one that is not there, where it was looked for."""
+    if isinstance(error, FileNotFoundError):
+        place = Path.cwd() / path
+        looked = "" if Path(path).is_absolute() else f" (looked for {place})"
+        return f"{path}: there is no such file{looked}"
+    return f"{path}: cannot be read: {error.strerror}"
+
+
 class SimulatorError(FlashscapeError):
     """flashscape contradicts itself: a bug of the simulator, not of its user."""
 
@@ -163,6 +173,9 @@ class SweepInterrupted(Interrupted):
     def __init__(self, sweep: Sweep) -> None:
         counts = sweep.counts
         left = counts["open"]
-        super().__init__(None, f"with {len(sweep) - left} of {len(sweep)} points ended")
+        super().__init__(
+            None,
+            f"with {len(sweep) - left} of {len(sweep)} point{'' if len(sweep) == 1 else 's'} ended",
+        )
         self.sweep = sweep
         """The points that had ended, and those that are open."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape._flashscape import Plan
-from flashscape.errors import ConfigError
+from flashscape.errors import ConfigError, unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +31,9 @@ _ROW = re.compile(
     re.IGNORECASE,
 )
 """What a trace begins with, in any of the known formats."""
+
+_SWEEP = re.compile(r"^\s*(base\s*=|\[(base|grid)\b|\[\[(variation|zip)\]\])", re.MULTILINE)
+"""What may stand at the top of a sweep file, and of no experiment."""
 
 
 class _Source(NamedTuple):
@@ -287,13 +290,29 @@ def _read(path: Path) -> _Source:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ConfigError(unread(path, error)) from error
     except UnicodeDecodeError as error:
         hint = _trace_hint(path) if _is_packed(path) else ""
         raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
+    if _is_sweep(text):
+        checks = f"flashscape sweep {path} --dry-run"
+        raise ConfigError(f"{path}: is a sweep, not an experiment; {checks} checks its points")
     if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
         raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
     return _Source(text, str(path), path.suffix.lower() == ".json", str(path.parent))
+
+
+def _is_sweep(text: str) -> bool:
+    if not _SWEEP.search(text):
+        return False
+    # Takes milliseconds, which experiments need not wait for.
+    import tomllib
+
+    try:
+        keys = tomllib.loads(text).keys()
+    except tomllib.TOMLDecodeError:
+        return False
+    return "drive" not in keys and "workload" not in keys
 
 
 def _written(config: Mapping[str, Any], folder: str | PathLike[str] | None, name: str) -> _Source:

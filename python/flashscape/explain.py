@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import interruptions, units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
@@ -67,9 +67,10 @@ class Group:
     def sentences(self) -> list[str]:
         """What is to be said of them."""
         latency = self.figures["latency_ns"]
+        kind = f"{self.kind.replace('_', '-')} request"
         far = f"p{self.tail.above:g}" if self.tail else "p50"
         sentences = [
-            f"{self.figures['requests']:,} {self.kind.replace('_', '-')} requests took "
+            f"{units.many(self.figures['requests'], kind)} took "
             f"{units.duration(latency['mean'])} in the mean, "
             f"{units.duration(latency[far.replace('.', '_')])} at "
             f"{far} and {units.duration(latency['max'])} at worst. "
@@ -113,6 +114,8 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     Where many initiators ask for the same kind, only the worst are explained,
     unless ``everything`` is.
     """
+    if result.untimed:
+        return Explanation([], [], [], _without_time(result))
     groups = [_group(result, *described) for described in result.groups()]
     quick = _quick(groups)
     waiting = [group for group in groups if group not in quick]
@@ -122,11 +125,49 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
         *result.summary["notes"],
         *_completeness(result),
         *_so_what(shown, result),
+        *interruptions.sentences(result),
         *_write_amplification(result),
         *_steadiness(result),
         *_emptiness(groups),
     ]
     return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
+
+
+def _without_time(result: Result) -> list[str]:
+    """What there is to say of a run without latencies: what it has cost the flash."""
+    return [
+        *result.summary["notes"],
+        *_completeness(result),
+        *_write_amplification(result),
+        *_cleaning(result),
+        *_wear(result),
+    ]
+
+
+def _cleaning(result: Result) -> list[str]:
+    efficiency = result.summary["collection"]["cleaning_efficiency"]
+    if efficiency is None:
+        return ["No block was erased."]
+    moved = units.percent(1 - efficiency)
+    return [
+        f"Cleaning efficiency is {units.percent(efficiency)}: so much of the blocks that were "
+        f"erased had been superseded, and {moved} was moved first."
+    ]
+
+
+def _wear(result: Result) -> list[str]:
+    wear = result.summary["wear"]
+    erases, spread = wear["erases"], wear["erase_count"]
+    blocks = wear["bad_blocks"]
+    bad = f"{blocks:,} {'block is' if blocks == 1 else 'blocks are'} bad"
+    if spread is None:
+        return [f"No block is good any more: {bad}."]
+    times = units.times(erases)
+    return [
+        f"Blocks were erased {times} in the run. Since new, good ones were erased "
+        f"{spread['min']:.0f} to {spread['max']:.0f} times each, {spread['mean']:.1f} in the mean; "
+        f"{bad}."
+    ]
 
 
 def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
@@ -177,7 +218,7 @@ def _more(groups: list[Group]) -> list[str]:
         latencies = [group.figures["latency_ns"] for group in groups if group.kind == kind]
         if not latencies:
             continue
-        whose = "1 more initiator" if len(latencies) == 1 else f"{len(latencies)} more initiators"
+        whose = units.many(len(latencies), "more initiator")
         low, high = (units.duration(f(one["p99_9"] for one in latencies)) for f in (min, max))
         sentences.append(
             f"{kind.replace('_', '-').capitalize()} requests of {whose} took {low} to {high} at "
@@ -196,9 +237,7 @@ def _quick_ones(groups: list[Group]) -> list[str]:
         requests = sum(group.figures["requests"] for group in own)
         longest = units.duration(max(group.figures["latency_ns"]["max"] for group in own))
         waiting = "hardly waited" if any(group.waits for group in own) else "waited for nothing"
-        those = f"{requests:,} {kind.replace('_', '-')} requests"
-        if requests == 1:
-            those = f"1 {kind.replace('_', '-')} request"
+        those = units.many(requests, f"{kind.replace('_', '-')} request")
         whose = own[0].initiator if len(own) == 1 else f"{len(own)} initiators"
         sentences.append(f"{whose}: {those} {waiting}; the slowest took {longest}.")
     return sentences
@@ -254,8 +293,7 @@ _SCHEMES = {
 
 def _interrupted(drive: dict[str, Any], key: str) -> str:
     """What reads do about an operation under the drive's suspension."""
-    policy = drive["scheduler"].get(key, "baseline")
-    name = policy if isinstance(policy, str) else policy["policy"]
+    name = interruptions.scheme(drive, key)
     return _SCHEMES.get(name, f"and reads may interrupt it ({name}); others wait until its end")
 
 
@@ -316,6 +354,6 @@ def _emptiness(groups: list[Group]) -> list[str]:
     if not unmapped:
         return []
     return [
-        f"Warning: {unmapped:,} mapping units were read that had never been written. They cost no "
-        "flash time, so reads look better than they would on a full drive."
+        f"Warning: {units.many(unmapped, 'mapping unit')} read had never been written. That cost "
+        "no flash time, so reads look better than they would on a full drive."
     ]

@@ -61,7 +61,7 @@ class Latency:
     def __repr__(self) -> str:
         shown = ("mean", "p50", "p99", "p99_9", "max")
         parts = [f"{n.replace('_', '.')} {units.duration(getattr(self, n))}" for n in shown]
-        return f"<Latency of {self.requests:,} requests: {', '.join(parts)}>"
+        return f"<Latency of {units.many(self.requests, 'request')}: {', '.join(parts)}>"
 
     def percentile(self, percent: float) -> int | None:
         """Return the latency that so many percent of the requests did not exceed."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import output
 from flashscape._flashscape import __version__
-from flashscape.errors import OutputError
+from flashscape.errors import OutputError, unread
 from flashscape.latency import KINDS, Latency
 from flashscape.requests import read_requests
 
@@ -76,6 +76,11 @@ class Result:
         try:
             summary = json.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and not folder.exists():
+                told = unread(folder, error).replace("no such file", "no such directory")
+                raise OutputError(
+                    f"{told}; name one that `flashscape run --out` has written"
+                ) from error
             raise OutputError(
                 f"{folder}: has no results ({output.SUMMARY}: {error.strerror}); "
                 "name a directory that `flashscape run --out` has written"
@@ -202,6 +207,11 @@ class Result:
         starvation = self.starvation
         has_starved = starvation is not None and starvation["ended_run"]
         return "ended by starvation" if has_starved else "interrupted"
+
+    @property
+    def untimed(self) -> bool:
+        """Whether the run took no simulated time (``run.untimed``)."""
+        return bool(self.summary["config"]["run"].get("untimed", False))
 
     @property
     def write_amplification(self) -> float | None:

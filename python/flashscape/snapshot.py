@@ -105,5 +105,6 @@ def describe(origin: Mapping[str, Any]) -> str:
     """Say where a snapshot comes from in a line."""
     name = origin["title"] or origin["drive"].get("preset") or "a drive"
     ran = f" and {units.duration(origin['ran_ns'])} of work" if origin["ran_ns"] else ""
-    mapped, erases = origin["mapped_units"], origin["erases"]
-    return f"{name}: {mapped} mapping units of data, {erases} erases, after preconditioning{ran}"
+    mapped = units.many(origin["mapped_units"], "mapping unit")
+    erases = units.many(origin["erases"], "erase")
+    return f"{name}: {mapped} of data, {erases}, after preconditioning{ran}"

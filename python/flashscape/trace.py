@@ -167,7 +167,8 @@ def _with_coarse_span(footprint: dict[str, Any], model: dict[str, Any]) -> dict[
 def _remarks(file: dict[str, Any]) -> list[str]:
     """How a file was read, as sentences."""
     passed = (
-        f"passed over: {p['lines']:,} lines, the first {p['first_line']:,}: {p['reason']}"
+        f"passed over: {units.many(p['lines'], 'line')}, the first {p['first_line']:,}: "
+        f"{p['reason']}"
         for p in file["passed_over"]
     )
     return [*(f"read as: {note}" for note in file["read_as"]), *passed]

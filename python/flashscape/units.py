@@ -53,6 +53,16 @@ def count(number: float) -> str:
     return _scaled(number, _COUNTS, "")
 
 
+def many(number: int, noun: str) -> str:
+    """A number of things in full: ``1 block``, ``2,000 blocks``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def times(number: float, digits: str = ",") -> str:
+    """How often: ``once``, ``2 times``."""
+    return "once" if number == 1 else f"{number:{digits}} times"
+
+
 def percent(share: float) -> str:
     """A share of one: ``12.3 %``; what is there but tiny is not called nothing."""
     hundredths = share * 100

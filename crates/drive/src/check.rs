@@ -22,7 +22,7 @@ use ftl::{Layout, PoolLevel};
 use host::config::ThinkConfig;
 use host::{Kind, Priority, WorkloadConfig};
 use nand::{GangControl, Geometry, Timing, Units};
-use settings::{Problems, Share};
+use settings::{Problems, Share, counted};
 use std::collections::BTreeSet;
 
 /// What follows from a configuration that can be.
@@ -199,10 +199,13 @@ fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
     };
     let path = "drive.geometry.gang";
     if gang.channels == 0 || !drive.geometry.channels.is_multiple_of(gang.channels) {
-        let channels = drive.geometry.channels;
+        let the_channels = match drive.geometry.channels {
+            1 => "the one channel".into(),
+            channels => format!("the {channels} channels"),
+        };
         problems.push(
             format!("{path}.channels"),
-            format!("{} does not divide the {channels} channels", gang.channels),
+            format!("{} does not divide {}", gang.channels, the_channels),
         );
     }
 }
@@ -280,7 +283,13 @@ fn check_buffer(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Pro
     if units < layout.units_per_batch {
         problems.push(
             "drive.buffer.size",
-            format!("{} hold {units} units, and one program command writes {}; at least {} bytes are needed", drive.buffer.size, layout.units_per_batch, u64::from(layout.units_per_batch) * layout.unit_bytes),
+            format!(
+                "{} hold {}, and one program command writes {}; at least {} bytes are needed",
+                drive.buffer.size,
+                counted(units, "unit"),
+                layout.units_per_batch,
+                u64::from(layout.units_per_batch) * layout.unit_bytes
+            ),
         );
     }
     if units > BUFFER_UNITS_MOST {
@@ -479,7 +488,7 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
     {
         problems.push(
             "run.warm_up.requests",
-            format!("the warm-up ({warm_up} requests) is not shorter than the run ({requests}): nothing would be counted"),
+            format!("the warm-up ({}) is not shorter than the run ({requests}): nothing would be counted", counted(warm_up, "request")),
         );
     }
     check_precondition(&experiment.precondition, problems);

@@ -93,13 +93,16 @@ pub struct RoundsConfig {
     #[serde(default)]
     pub collect: RoundCollection,
     /// Operations of a kind in a batch, where there are several units. Default: 100.
-    #[serde(default = "hundred")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub most: u32,
+    pub most: Option<u32>,
 }
 
-fn hundred() -> u32 {
-    100
+impl RoundsConfig {
+    /// Operations of a kind in a batch.
+    pub fn most(&self) -> u32 {
+        self.most.unwrap_or(100)
+    }
 }
 
 /// What has rounds of its own.

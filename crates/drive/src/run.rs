@@ -13,13 +13,18 @@ use crate::precondition::NoSpace;
 use crate::prepare::{History, Prepared};
 use crate::requests::RequestLog;
 use crate::snapshot::{Damaged, Snapshot};
-use crate::starvation::{Starved, Watch};
+use crate::starvation::{REMEDY, Starved, Watch};
 use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
 use host::trace::Survey;
 use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
 use power::Power;
+use settings::counted;
 use std::collections::VecDeque;
 use untimed::WithoutTime;
+
+fn requests(count: &u32) -> String {
+    counted(*count, "request")
+}
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +45,7 @@ pub enum RunError {
     #[error(transparent)]
     Host(#[from] HostError),
     /// Requests wait for ever.
-    #[error("the drive is stuck at {at:?} with {outstanding} requests under way: {why}")]
+    #[error("the drive is stuck at {at:?} with {} under way: {why}", requests(.outstanding))]
     Stuck {
         /// When.
         at: Instant,
@@ -50,7 +55,7 @@ pub enum RunError {
         why: String,
     },
     /// A request has waited for longer than it may; what was measured until then stands.
-    #[error("starvation: {0}")]
+    #[error("starvation: {0}; {REMEDY}")]
     Starved(Box<Starved>),
     /// A workload asks for more than can be simulated.
     #[error("workload \"{workload}\": {problem}")]

@@ -16,6 +16,10 @@ use host::{Command, Kind};
 use metrics::State;
 use std::fmt;
 
+/// What to do where a run is not to end so.
+pub const REMEDY: &str =
+    "give a longer run.starvation.limit, or run.starvation.then = \"report\" to go on";
+
 /// Looks for requests that starve.
 #[derive(Clone, Debug)]
 pub struct Watch {

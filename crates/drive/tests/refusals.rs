@@ -279,13 +279,13 @@ fn a_drive_that_exports_all_or_nothing_is_refused() {
 
 #[test]
 fn thresholds_out_of_order_are_refused() {
-    let phrases = ["1 blocks", "less than the urgent threshold of 2"];
+    let phrases = ["1 block is", "less than the urgent threshold of 2"];
     let urgent = [
         ("urgent = \"1 block\"", "urgent = \"2 blocks\""),
         ("stop = \"1 block\"", "stop = \"2 blocks\""),
     ];
     refuse_all(&urgent, "drive.ftl.gc.soft", "soft = \"1 block\"", &phrases);
-    let phrases = ["1 blocks", "less than the soft threshold of 3"];
+    let phrases = ["1 block is", "less than the soft threshold of 3"];
     refuse(
         "soft = \"1 block\"",
         "soft = \"3 blocks\"",
@@ -328,7 +328,10 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
             "the {what} threshold of {} blocks can never be passed",
             if what == "urgent" { urgent } else { stop }
         );
-        let missing = format!("{short} more spare blocks a bin are needed");
+        let missing = match short {
+            1 => "1 more spare block a bin is needed".to_owned(),
+            _ => format!("{short} more spare blocks a bin are needed"),
+        };
         let remedy = format!("or lower thresholds from drive.ftl.gc.{what} down");
         let phrases = [
             &threshold[..],
@@ -352,14 +355,14 @@ fn what_is_missing_is_what_helps() {
         load::load(&file(&[("reserved = \"25 %\"", &exported)]), "ssd.toml", &[]).map(|_| ())
     };
     let problem = export(62).expect_err("one block too many").to_string();
-    assert!(problem.contains("1 more spare blocks a bin are needed"), "{problem}");
+    assert!(problem.contains("1 more spare block a bin is needed"), "{problem}");
     assert!(export(61).is_ok());
     // With a stream of its own, collection has a second block open.
     let separate = [
         ("reserved = \"25 %\"", "exported = \"3904 KiB\""),
         ("streams = \"shared\"", "streams = \"separate\""),
     ];
-    refuse_all(&separate, OVER, TABLE, &["2 would be open", "1 more spare blocks"]);
+    refuse_all(&separate, OVER, TABLE, &["2 would be open", "1 more spare block a bin"]);
 }
 
 #[test]
@@ -925,6 +928,14 @@ fn what_cannot_go_in_rounds_is_refused() {
     expect(&text, &problems(&text), path, small, &["is larger than what has rounds"]);
     let text = sound.replace(rounds, "rounds = { unit = \"gang\" }");
     expect(&text, &problems(&text), path, "rounds = {", &["there is no gang"]);
+    // A package of one die is one unit, one of two dies is two.
+    let several = "rounds = { unit = \"package\", most = 3 }";
+    let text = sound.replace(rounds, several);
+    let path = "drive.scheduler.rounds.most";
+    expect(&text, &problems(&text), path, "most = 3", &["one unit", "leave this out"]);
+    let two = ("dies_per_package = 1", "dies_per_package = 2");
+    let text = with("", &[preemptible, two]).replace(rounds, several);
+    load::load(&text, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
 }
 
 #[test]

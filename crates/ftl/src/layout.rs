@@ -81,7 +81,10 @@ impl Layout {
             let die = geometry.planes_per_die;
             faults.push((
                 "block_planes",
-                format!("{planes} does not divide the {die} planes of a die"),
+                format!(
+                    "{planes} does not divide the {} of a die",
+                    settings::counted(die, "plane")
+                ),
             ));
         }
         let row = page * u64::from(planes);
@@ -116,7 +119,10 @@ impl Layout {
         } else if !u64::from(rows).is_multiple_of(rows_per_batch) {
             faults.push((
                 "unit",
-                format!("a unit takes {rows_per_batch} rows, which do not divide the {rows} rows of a block"),
+                format!(
+                    "a unit takes {rows_per_batch} rows, which do not divide the {} of a block",
+                    settings::counted(rows, "row")
+                ),
             ));
         }
         let level = config.allocation.bin.pool();

@@ -1,5 +1,6 @@
 //! What can be wrong with a workload: each fault names its place and what to do.
 
+use settings::counted;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -43,8 +44,12 @@ impl Fault {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.faults.len() == 1 { "" } else { "s" };
-        write!(out, "workload \"{}\": {} problem{plural}", self.workload, self.faults.len())?;
+        write!(
+            out,
+            "workload \"{}\": {}",
+            self.workload,
+            counted(self.faults.len() as u64, "problem")
+        )?;
         for Fault { key, problem } in &self.faults {
             write!(out, "\n  {key}: {problem}")?;
         }

@@ -299,12 +299,12 @@ fn blkparse_takes_one_event_as_the_request() {
     let announcement = found.to_string();
     for told in [
         "requests are the queue events (Q)",
-        "1 requests want a flush before them",
-        "1 requests ask for unit access (FUA)",
-        "passed    1 lines, the first 6: dispatch events (D)",
-        "passed    1 lines, the first 5: messages (m)",
+        "1 request with a flush before",
+        "1 request for unit access (FUA)",
+        "passed    1 line, the first 6: dispatch events (D)",
+        "passed    1 line, the first 5: messages (m)",
         "passed    5 lines, the first 11: lines of the summary",
-        "1 run backwards, first in line 8",
+        "1 runs backwards, first in line 8",
     ] {
         assert!(announcement.contains(told), "{told} in:\n{announcement}");
     }
@@ -330,7 +330,7 @@ fn blkparse_takes_one_event_as_the_request() {
 fn a_trace_without_the_event_says_which_it_has() {
     let file = Fixture::new("no-queue", "8,16 1 5 0.000009648 697 D W 223490 + 16 [x]\n");
     let expected =
-        "FILE: the trace has no rows to replay; passed over: 1 lines: dispatch events (D)";
+        "FILE: the trace has no rows to replay; passed over: 1 line: dispatch events (D)";
     assert_eq!(file.refusal(""), expected);
     assert_eq!(file.refusal("format = 'blkparse'"), expected);
     assert_eq!(file.replay("event = 'dispatch'").len(), 1);

@@ -132,7 +132,7 @@ fn a_survey_says_what_is_in_the_file() {
     assert_eq!(backwards.largest_step.as_ns(), 10_000);
     let announcement = found.to_string();
     for part in
-        ["captured CSV", "time in us", "4 over 0.000040 s", "1 run backwards, first in line 4"]
+        ["captured CSV", "time in us", "4 over 0.000040 s", "1 runs backwards, first in line 4"]
     {
         assert!(announcement.contains(part), "{part} in:\n{announcement}");
     }

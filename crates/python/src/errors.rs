@@ -3,7 +3,7 @@
 use crate::snapshot::restless;
 use drive::RunError;
 use drive::snapshot::Damaged;
-use drive::starvation::Starved;
+use drive::starvation::{REMEDY, Starved};
 use host::HostError;
 use parquet::errors::ParquetError;
 use pyo3::exceptions::PyOSError;
@@ -93,7 +93,7 @@ fn starved(first: &Starved) -> PyErr {
 /// As [`starved`], of a request that somebody outside knows by an id.
 pub fn starved_as(first: &Starved, id: Option<u64>) -> PyErr {
     let record = drive::results::starved(first).to_string();
-    StarvationError::new_err((format!("starvation: {first}"), record, id))
+    StarvationError::new_err((format!("starvation: {first}; {REMEDY}"), record, id))
 }
 
 /// A file holds no snapshot that can be used.

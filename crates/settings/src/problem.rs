@@ -1,5 +1,6 @@
 //! What is wrong with a configuration: all of it, each with path and place.
 
+use crate::plural::counted;
 use std::fmt;
 
 /// One fault of a configuration.
@@ -82,8 +83,7 @@ impl Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.len() == 1 { "" } else { "s" };
-        write!(out, "{}: {} problem{plural}", self.file, self.len())?;
+        write!(out, "{}: {}", self.file, counted(self.len() as u64, "problem"))?;
         self.problems.iter().try_for_each(|problem| write!(out, "\n  {problem}"))
     }
 }

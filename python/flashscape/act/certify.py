@@ -228,12 +228,30 @@ def search(
                         watcher.tried(trial)
         except KeyboardInterrupt:
             # In a sweep's words or in no words at all.
-            where = f"while searching, with {len(trials)} multipliers tried"
-            raise Interrupted(None, where) from None
+            where = f"while searching, with {units.many(len(trials), 'multiplier')} tried"
+            told = Interrupted(None, where)
+            if trials:
+                told.kept = _so_far(
+                    Search(settings.as_dict(start), list(trials.values()), step, most)
+                )
+            raise told from None
         finally:
             if watcher is not None:
                 watcher.over()
     return Search(settings.as_dict(start), [trials[k] for k in sorted(trials)], step, most)
+
+
+def _so_far(found: Search) -> str:
+    """What an interrupted search has found, in a clause."""
+
+    def told(rating: hunt.Rating) -> str:
+        return f"{rating.multiplier}x" if rating.multiplier else "none"
+
+    return (
+        f"so far the highest that passes the performance test is {told(found.performance)}, the "
+        f"stress test {told(found.stress)}; no figures are kept (--save-drive keeps the aged drive "
+        "for --snapshot)"
+    )
 
 
 def next_to_try(trials: Any, *, step: int, most: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashscape import picture
 from flashscape.act.conditions import LIMITS
@@ -59,11 +59,13 @@ def _draw(search: Search) -> Figure:
     latencies, services = figure.subplots(2, 1, sharex=True)
     _latencies(latencies, search)
     _services(services, search)
-    latencies.legend(loc="upper left", frameon=True, edgecolor="none")
+    # Beside the panels, where no line runs under it.
+    beside: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    latencies.legend(**beside)
     for axes in (latencies, services):
         _ratings(axes, search)
     # Only now, so that the ratings are in it; the panel above has the same lines.
-    services.legend(loc="upper left", frameon=True, edgecolor="none")
+    services.legend(**beside)
     multipliers = [trial.multiplier for trial in search.trials]
     if max(multipliers) > 10 * min(multipliers):
         services.set_xscale("log", base=2)

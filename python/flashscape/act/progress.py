@@ -41,9 +41,11 @@ class Watch:
 
     def trying(self, multipliers: Sequence[int]) -> SweepObserver:
         """These multipliers are going to be run at the same time."""
+        names = "trying " + ", ".join(f"{multiplier}x" for multiplier in multipliers)
         if not self._console.is_terminal:
+            self._print(names)
             return SilentSweep()
-        return _Trying(self._console, multipliers)
+        return _Trying(self._console, names, len(multipliers))
 
     def tried(self, trial: Trial) -> None:
         """Say how a multiplier has ended."""
@@ -87,10 +89,10 @@ class _Ageing(_Running):
 class _Trying(SilentSweep):
     """A bar for the multipliers that are run at the same time."""
 
-    def __init__(self, console: Console, multipliers: Sequence[int]) -> None:
+    def __init__(self, console: Console, name: str, total: int) -> None:
         self._console = console
-        self._name = "trying " + ", ".join(f"{multiplier}x" for multiplier in multipliers)
-        self._total = len(multipliers)
+        self._name = name
+        self._total = total
         self._done = 0
         self._drawn = 0.0
         self._progress: Progress | None = None

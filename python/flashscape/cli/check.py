@@ -34,7 +34,7 @@ def command(file: Path, overrides: tuple[tuple[str, str], ...], as_json: bool) -
     from flashscape.report import derived, text
 
     console = text.console()
-    for table in derived.tables(figures):
+    for table in derived.tables(figures, experiment.config["drive"]):
         console.print(text.table(table))
     for trace in traces:
         console.print(trace, markup=False, highlight=False, soft_wrap=True)

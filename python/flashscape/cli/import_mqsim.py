@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashscape import output
+from flashscape import output, units
 from flashscape.cli import options
 from flashscape.errors import OutputError
 
@@ -96,7 +96,7 @@ def _keys(console: Console, imported: Imported) -> None:
         console.print()
     counts = {verdict: sum(key.verdict is verdict for key in imported.keys) for verdict in Verdict}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    console.print(f"{len(imported.keys)} keys: {told}", soft_wrap=True)
+    console.print(f"{units.many(len(imported.keys), 'key')}: {told}", soft_wrap=True)
     for verdict in (Verdict.APPROXIMATED, Verdict.IGNORED, Verdict.UNKNOWN):
         names = dict.fromkeys(key.name for key in imported.keys if key.verdict is verdict)
         if names:
@@ -105,8 +105,6 @@ def _keys(console: Console, imported: Imported) -> None:
 
 def _gist(console: Console, imported: Imported) -> None:
     """What follows from the experiment, in a line or two."""
-    from flashscape import units
-
     figures = imported.experiment.derived
     capacity, organisation, gc = (
         figures[name] for name in ("capacity", "organisation", "gc_free_blocks_per_bin")
@@ -116,13 +114,14 @@ def _gist(console: Console, imported: Imported) -> None:
     for line in (
         f"drive: {units.size(capacity['exported_bytes'])} of "
         f"{units.size(capacity['physical_bytes'])}, "
-        f"{organisation['dies']} dies, {organisation['planes']} planes of "
-        f"{organisation['blocks_per_bin']} blocks, "
+        f"{units.many(organisation['dies'], 'die')}, "
+        f"{units.many(organisation['planes'], 'plane')} of "
+        f"{units.many(organisation['blocks_per_bin'], 'block')}, "
         f"pages of {capacity['mapping_unit_bytes']:,} B",
         f"flash: read {units.duration(read)}, program {units.duration(program)}, "
         f"erase {units.duration(durations['erase'])}, a page on the channel "
         f"{units.duration(durations['transfer_page'])}",
-        f"collection: from {gc['soft']} free blocks of a plane, before host writes "
+        f"collection: from {units.many(gc['soft'], 'free block')} of a plane, before host writes "
         f"from {gc['urgent']}, "
         f"spare beyond that {units.percent(capacity['spare_for_collection'])} of the data",
         f"memory of a run: {units.size(figures['memory_bytes']['total'])}",

@@ -19,6 +19,7 @@ import click
 
 from flashscape import signals
 from flashscape._flashscape import __version__
+from flashscape.cli import options
 from flashscape.errors import (
     ConfigError,
     FlashscapeError,
@@ -51,7 +52,7 @@ _TRACEBACK = "FLASHSCAPE_TRACEBACK"
 """Environment variable that shows where an error comes from, for developers."""
 
 
-class _Commands(click.Group):
+class _Commands(options.Commands):
     """Knows the commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

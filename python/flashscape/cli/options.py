@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Commands(click.Group):
+    """Commands, of which one that is mistyped is named."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; fail with the one that may have been meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            # Click's own groups say so by themselves from some version on.
+            if not near or "Did you mean" in error.format_message():
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
 
 def override(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from flashscape.cli import options
 from flashscape.experiment import Experiment
 
 
-@click.group("snapshot")
+@click.group("snapshot", cls=options.Commands)
 def command() -> None:
     """Keep a drive, to start runs from it.
 

@@ -87,7 +87,7 @@ _quiet = click.option("--quiet", is_flag=True, help="No progress, no report.")
 _out = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.group("trace")
+@click.group("trace", cls=options.Commands)
 def command() -> None:
     """Say what a trace is like, convert it, or make a stand-in for it."""
 
@@ -205,7 +205,9 @@ def convert(
         )
     if quiet:
         return
-    click.echo(f"{out}: {done['title']}, {done['written']:,} of {done['read']:,} requests")
+    click.echo(
+        f"{out}: {done['title']}, {done['written']:,} of {units.many(done['read'], 'request')}"
+    )
     _say_losses(done)
 
 
@@ -244,7 +246,7 @@ def describe(
         return
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{out}: the statistics of {found.requests:,} requests")
+    click.echo(f"{out}: the statistics of {units.many(found.requests, 'request')}")
     click.echo(f"A stand-in: flashscape trace imitate {out} --out FILE")
 
 
@@ -273,7 +275,7 @@ def imitate(
         done = trace.imitate(description, out, drop=drop or (), ongoing=ongoing, **choices)
     if quiet:
         return
-    click.echo(f"{out}: {done['title']}, {done['written']:,} requests")
+    click.echo(f"{out}: {done['title']}, {units.many(done['written'], 'request')}")
     click.echo(
         f"note: this is a stand-in made from {description}, no trace of a real program; "
         "docs/traces.md says what it has in common with one",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from flashscape.compare.comparison import (
     Side,
     tails,
 )
-from flashscape.errors import ConfigError, Interrupted, OutputError
+from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
 from flashscape.run import Observer, run
@@ -53,7 +54,9 @@ def compare(
     mistake. ``out`` keeps all results, the comparison and its picture. ``announce``
     is told before each run which one it is.
 
-    Raises what :func:`flashscape.run` raises, ConfigError for sides that cannot be
+    A run that ends by starvation is compared all the same; no winner is named beside it.
+
+    Raises what else :func:`flashscape.run` raises, ConfigError for sides that cannot be
     compared, and on Ctrl-C Interrupted, whose ``kept`` says which runs ``out`` has then.
     """
     # Takes 20 ms, which whoever compares nothing need not wait for.
@@ -181,6 +184,11 @@ class _Tasks(NamedTuple):
             )
         except Interrupted as interrupted:
             raise self._interrupted(folder, told, interrupted) from None
+        except StarvationError as error:
+            if error.result is None:
+                raise
+            # A finding, which keeps either side from being named the winner.
+            result = error.result
         self._has_results(folder)
         self.ended.append(folder)
         if not result.groups():
@@ -291,4 +299,7 @@ def _differences(
         raise OutputError(
             f"{baseline.label} and {other.label} have no initiator and kind of request in common"
         )
+    if baseline.partial or other.partial:
+        # What was not answered is missing, and that is what was worst: nothing can be tested.
+        return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
     return rows

@@ -44,6 +44,38 @@ class Side:
     results: list[Result]
     """One for each seed."""
 
+    @property
+    def partial(self) -> str | None:
+        """Why its figures leave out what was worst, in a clause; None where they do not."""
+        for seed, result in zip(self.seeds, self.results, strict=True):
+            if (why := _left_out(result)) is not None:
+                whose = self.label if len(self.seeds) == 1 else f"{self.label} (seed {seed})"
+                return f"{whose} {why}"
+        return None
+
+    @property
+    def starved(self) -> str | None:
+        """How many of its requests starved, as a sentence; None where none did."""
+        found = [result.starvation for result in self.results]
+        starved = sum(each["requests"] for each in found if each is not None)
+        if not starved:
+            return None
+        requests = units.many(starved, "request")
+        limits = dict.fromkeys(each["limit_ns"] for each in found if each is not None)
+        ages = " or ".join(units.duration(limit) for limit in limits)
+        return f"{requests} of {self.label} starved (run.starvation.limit: {ages})."
+
+
+def _left_out(result: Result) -> str | None:
+    """Why a run's figures cover only what went well, in a clause."""
+    if result.cut_short is not None:
+        return f"was {result.cut_short}"
+    starvation = result.starvation
+    if starvation is None:
+        return None
+    late = [each["oldest_ns"] >= starvation["limit_ns"] for each in starvation["outstanding"]]
+    return "ended with a request that starved and was never answered" if any(late) else None
+
 
 @dataclass(frozen=True)
 class Tail:
@@ -84,6 +116,11 @@ class Contrast:
     """For each initiator and kind where the tail's difference comes from."""
 
     @property
+    def partial(self) -> str | None:
+        """Why its figures cannot be compared, in a clause; None where they can."""
+        return self.baseline.partial or self.other.partial
+
+    @property
     def are_identical(self) -> bool:
         """True where every run went as its like, to the last completion."""
         sides = (self.baseline.results, self.other.results)
@@ -113,6 +150,11 @@ class Contrast:
         a, b = self.baseline.label, self.other.label
         if self.are_identical:
             return f"{a} and {b} are the same run, to the last completion."
+        if self.partial is not None:
+            return (
+                f"No winner: {self.partial}, so its figures leave out requests that were not "
+                "answered, and are not comparable."
+            )
         tested = [row for row in self.differences if row.corrected is not None and row.initiator]
         if not tested:
             return "No difference has an interval, so neither can be named the winner."
@@ -132,9 +174,10 @@ class Contrast:
 
     @property
     def sentences(self) -> list[str]:
-        """One for each initiator and kind, then what it costs the drive."""
+        """Who starved, one for each initiator and kind, then what it costs the drive."""
+        starved = [told for side in (self.baseline, self.other) if (told := side.starved)]
         groups = dict.fromkeys(row.group for row in self.differences if row.initiator)
-        return [*(self._of_group(*group) for group in groups), *self._costs()]
+        return [*starved, *(self._of_group(*group) for group in groups), *self._costs()]
 
     def _of_group(self, initiator: str, kind: str) -> str:
         name = f"{initiator} {kind.replace('_', '-')}"
@@ -150,6 +193,8 @@ class Contrast:
         return f"{name}: {', '.join(told)}.{self._tail(initiator, kind)}"
 
     def _why_none(self) -> str:
+        if self.partial is not None:
+            return f"as {self.partial}"
         results = (*self.baseline.results, *self.other.results)
         if any(result.log is None for result in results):
             return "as there are no logs of both runs"
@@ -215,10 +260,11 @@ class Comparison:
         """How intervals were made and probabilities corrected, in sentences."""
         methods = {r.method for c in self.contrasts for r in c.differences} - {"none"}
         told = [text for method, text in _METHODS.items() if method in methods]
-        if len(self.sides[0].results) == 1:
+        if told and len(self.sides[0].results) == 1:
             told.append("They cover the course of one run; --seeds N repeats it.")
         told.append(
-            f"{self.tests} differences are tested together (Holm), at {units.percent(self.alpha)} "
+            f"{units.many(self.tests, 'difference')} {'is' if self.tests == 1 else 'are'} tested "
+            f"together (Holm), at {units.percent(self.alpha)} "
             "for all of them."
             if self.tests
             else "Nothing is tested."

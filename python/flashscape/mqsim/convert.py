@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashscape import units
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
 from flashscape.mqsim import collection, drive, known, precondition, space, toml, workload, xml
@@ -251,7 +252,7 @@ def _refusal(problems: list[Problem]) -> ConfigError:
     text = []
     for file in dict.fromkeys(problem.file for problem in problems):
         mine = [problem for problem in problems if problem.file == file]
-        count = "1 problem" if len(mine) == 1 else f"{len(mine)} problems"
+        count = units.many(len(mine), "problem")
         text.append(f"{file}: {count}")
         text += [f"  {_place(problem)}: {problem.message}" for problem in mine]
     return ConfigError("\n".join(text), [(p.path, p.file, p.line, p.message) for p in problems])

@@ -125,7 +125,7 @@ def _ageing(overwrites: float | None, amplification: float | None) -> list[str]:
     if overwrites is None:
         return ["the drive is that of a snapshot"]
     reached = "" if amplification is None else f"; write amplification was {amplification:.2f} then"
-    return [f"the drive was filled, and overwritten {overwrites:g} times{reached}"]
+    return [f"the drive was filled, and overwritten {units.times(overwrites, 'g')}{reached}"]
 
 
 def _why(search: Search, name: str, rating: Rating) -> list[str]:

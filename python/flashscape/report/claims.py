@@ -10,6 +10,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
+from flashscape import units
 from flashscape.report.rows import Rows
 from flashscape.reproduce.verdicts import VERDICTS
 
@@ -86,7 +87,7 @@ def closing(reproduction: Reproduction) -> list[str]:
     """Runs that failed, and how many claims have each verdict."""
     lines = [f"the run {name} could not be made: {why}" for name, why in reproduction.failures]
     told = [f"{count} {verdict}" for verdict, count in reproduction.counts.items() if count]
-    lines.append(f"{len(reproduction)} claims: {', '.join(told)}")
+    lines.append(f"{units.many(len(reproduction), 'claim')}: {', '.join(told)}")
     return lines
 
 

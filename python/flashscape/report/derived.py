@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import interruptions, units
 from flashscape.report.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def tables(figures: dict[str, Any]) -> list[Rows]:
-    """Every table of ``flashscape check``."""
+def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
+    """Every table of ``flashscape check`` of an experiment with this drive."""
+    commands = _durations(figures["durations_ns"])
     return [
         _rows("Capacity", _capacity(figures["capacity"])),
         _rows("Organisation", _organisation(figures["organisation"])),
-        _rows("Commands", _durations(figures["durations_ns"], figures["suspension_points_ns"])),
+        _rows("Commands", [*commands, *_makes_way(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
         _rows("Garbage collection", _thresholds(figures["gc_free_blocks_per_bin"])),
         _rows("Memory of a run", _memory(figures["memory_bytes"])),
@@ -61,8 +62,8 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _durations(durations: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
-    spans = [
+def _durations(durations: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
         ("sense, by page type", _list(durations["sense_by_page_type"])),
         ("program, by page type", _list(durations["program_by_page_type"])),
         ("transfer of a mapping unit (a page at most)", units.duration(durations["transfer_unit"])),
@@ -71,9 +72,23 @@ def _durations(durations: dict[str, Any], steps: Sequence[int]) -> list[tuple[st
         ("decoding", units.duration(durations["decode"])),
         ("erase", units.duration(durations["erase"])),
     ]
-    if len(steps) > 1:
-        spans.append(("an erase could be suspended after", _list(steps)))
-    return spans
+
+
+def _makes_way(drive: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
+    """When an erase makes way for reads under the drive's suspension, in time of its own."""
+    name = interruptions.scheme(drive, "suspension")
+    if name == "baseline":
+        return []
+    # At the end of the last step it is over.
+    points = _list(steps[:-1]) or "no moment, as it has one step"
+    policy = drive["scheduler"]["suspension"]
+    timeout = units.duration(units.nanoseconds(policy["after"])) if name == "t-es" else ""
+    moments = {
+        "d-es": f"after {points}",
+        "t-es": f"at once until {timeout} from its beginning, then after {points}",
+        "python": f"as the policy decides; at no cost after {points}",
+    }
+    return [("an erase makes way for reads", f"{moments.get(name, 'at once')} ({name})")]
 
 
 def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
@@ -88,9 +103,9 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _thresholds(free: dict[str, int]) -> list[tuple[str, str]]:
     return [
-        ("begins in the background at", f"{free['soft']} free blocks in a bin"),
-        ("goes before host writes at", f"{free['urgent']} free blocks in a bin"),
-        ("stops at", f"{free['stop']} free blocks in a bin"),
+        ("begins in the background at", f"{units.many(free['soft'], 'free block')} in a bin"),
+        ("goes before host writes at", f"{units.many(free['urgent'], 'free block')} in a bin"),
+        ("stops at", f"{units.many(free['stop'], 'free block')} in a bin"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import units
+from flashscape import interruptions, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
@@ -125,11 +125,6 @@ def causes(result: Result) -> Rows:
     return Rows("Where the time went, in the mean", ("initiator", "kind", "causes"), rows, 3)
 
 
-def untimed(result: Result) -> bool:
-    """Whether the run took no simulated time."""
-    return bool(result.summary["config"]["run"].get("untimed", False))
-
-
 def drive(result: Result) -> Rows:
     """What the run cost the drive."""
     summary = result.summary
@@ -139,8 +134,13 @@ def drive(result: Result) -> Rows:
         ("write amplification", _amplification(summary["write_amplification"])),
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
     ]
-    if untimed(result):
+    if (efficiency := summary["collection"]["cleaning_efficiency"]) is not None:
+        rows.append(("cleaning efficiency", f"{units.percent(efficiency)} of what was erased"))
+    if result.untimed:
         return Rows("Drive", ("figure", "value"), rows, 2)
+    rows += [(f"{each.kind}s made way", each.told) for each in interruptions.of_run(result)]
+    if (worn := interruptions.wear(result)) is not None:
+        rows.append(("worn by making way", worn))
     rows += [
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
@@ -206,7 +206,7 @@ def _behind(row: Difference) -> str:
 
 def everything(result: Result) -> list[Rows]:
     """Every table of a summary."""
-    timed = [] if untimed(result) else [latencies(result), causes(result)]
+    timed = [] if result.untimed else [latencies(result), causes(result)]
     parts = [tenants(result), requests(result), *timed, drive(result)]
     return [part for part in parts if part.rows]
 
@@ -215,9 +215,10 @@ def headline(result: Result) -> str:
     """What was run, in a line."""
     summary = result.summary
     title = summary["title"] or "Run"
+    span = "no time" if result.untimed else units.duration(summary["simulated_ns"])
     state = f" – {result.cut_short.upper()}, partial results" if result.cut_short else ""
     return (
-        f"{title}{state}: {units.duration(summary['simulated_ns'])} simulated in "
+        f"{title}{state}: {span} simulated in "
         f"{units.duration(summary['host_cpu_seconds'] * 1e9)} of CPU time, digest {result.digest}"
     )
 
@@ -246,10 +247,10 @@ def _top(blame: dict[str, int]) -> str:
 def _precondition(done: dict[str, Any]) -> str:
     if not done["filled_units"]:
         return "none: the drive was empty"
-    parts = [f"filled ({done['filled_units']:,} units)"]
+    parts = [f"filled ({units.many(done['filled_units'], 'unit')})"]
     if done["aged_units"]:
         times = done["aged_units"] / done["filled_units"]
-        parts.append(f"overwritten {times:.3g} times")
+        parts.append(f"overwritten {units.times(float(f'{times:.3g}'), '.3g')}")
     if (amplification := done["write_amplification"]) is not None:
         parts.append(f"write amplification {amplification:.2f} at its end")
     if (is_steady := done["steady"]) is not None:

@@ -88,10 +88,10 @@ def closing(sweep: Sweep) -> list[str]:
         alike.setdefault(why, []).append(name)
     lines = [_failed(why, names) for why, names in list(alike.items())[:_FAILURES_MOST]]
     if (more := len(alike) - _FAILURES_MOST) > 0:
-        lines.append(f"and points that failed for {more} more reasons")
+        lines.append(f"and points that failed for {units.many(more, 'more reason')}")
     lines += _notes(sweep)
     said = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
-    lines.append(f"{len(sweep):,} points: {said}")
+    lines.append(f"{units.many(len(sweep), 'point')}: {said}")
     return lines
 
 
@@ -112,7 +112,9 @@ def _notes(sweep: Sweep) -> list[str]:
     lines = []
     for found in ranked[:_NOTES_MOST]:
         such_as = ", such as" if len(set(found)) > 1 else ""
-        lines.append(f"note ({len(found)} of {len(sweep)} points){such_as}: {found[0]}")
+        lines.append(
+            f"note ({len(found)} of {units.many(len(sweep), 'point')}){such_as}: {found[0]}"
+        )
     if (more := len(ranked) - _NOTES_MOST) > 0:
-        lines.append(f"and {more} more notes, in the column notes")
+        lines.append(f"and {units.many(more, 'more note')}, in the column notes")
     return lines

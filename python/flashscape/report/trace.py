@@ -19,7 +19,7 @@ def headline(info: TraceInfo) -> str:
     packed = ", compressed" if info.file["compressed"] else ""
     return (
         f"{info.file['file']}: {info.file['title']}{packed} ({info.file['reason']}); "
-        f"{info.requests:,} requests over {units.duration(info.span_ns)}"
+        f"{units.many(info.requests, 'request')} over {units.duration(info.span_ns)}"
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashscape import units
 from flashscape.errors import ConfigError, Interrupted, SnapshotError, StudyError, SweepInterrupted
 from flashscape.experiment import Unchecked, named_files
 from flashscape.reproduce.exhibit import blamed
@@ -161,7 +162,7 @@ def perform(
 def _interrupted(interrupted: SweepInterrupted, *, lasting: bool) -> Interrupted:
     counts = interrupted.sweep.counts
     total = sum(counts.values())
-    told = Interrupted(None, f"with {total - counts['open']} of {total} runs ended")
+    told = Interrupted(None, f"with {total - counts['open']} of {units.many(total, 'run')} ended")
     told.kept = (
         "those are kept, and the same command goes on with the others"
         if lasting

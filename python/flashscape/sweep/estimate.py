@@ -22,7 +22,8 @@ def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool)
     distinct = {point.key: point for point in reversed(points.points) if point.key is not None}
     seconds = {} if out is None else _measured(out, distinct)
     left = [point for key, point in distinct.items() if key not in seconds]
-    lines = [f"{len(points.points):,} points, {len(seconds):,} of them done, {len(left):,} to run"]
+    count = units.many(len(points.points), "point")
+    lines = [f"{count}, {len(seconds):,} of them done, {len(left):,} to run"]
     if not left:
         return lines
     needs = sorted((point.memory_bytes for point in left), reverse=True)

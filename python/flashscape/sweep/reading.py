@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import experiment
 from flashscape._flashscape import toml
-from flashscape.errors import ConfigError, Problem
+from flashscape.errors import ConfigError, Problem, unread
 from flashscape.experiment import Experiment, Unchecked
 from flashscape.sweep.design import POINTS_MOST, Axis, Design, Setting, Variation, line_of
 
@@ -42,7 +42,7 @@ def of_file(path: str | PathLike[str], overrides: experiment.Overrides = ()) -> 
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ConfigError(unread(path, error)) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not text in UTF-8") from error
     values, lines = toml(text, str(path))

@@ -42,6 +42,10 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
         );
         return;
     };
+    let smallest = [units.read, units.program, units.erase].into_iter().filter_map(planes).min();
+    if rounds.most.is_some() && smallest == Some(group) {
+        problems.push(format!("{path}.rounds.most"), "what has rounds of its own (scheduler.rounds.unit) is one unit of drive.concurrency, which takes one operation at a time, so that no batch holds more; choose a larger unit here or smaller ones there, or leave this out");
+    }
     if largest > Some(group) {
         problems.push(format!("{path}.rounds.unit"), "a unit of drive.concurrency is larger than what has rounds of its own; choose a larger one here, or smaller units");
     }

@@ -5,7 +5,7 @@ use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
 use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, StreamSharing, Thresholds};
-use settings::Problems;
+use settings::{Problems, counted, each};
 use std::ops::Range;
 
 /// What collection has to work with.
@@ -74,13 +74,21 @@ pub fn check(
     if soft < urgent {
         problems.push(
             format!("{path}.soft"),
-            format!("{soft} blocks are less than the urgent threshold of {urgent}"),
+            format!(
+                "{} {} less than the urgent threshold of {urgent}",
+                counted(soft, "block"),
+                each(soft, "is", "are")
+            ),
         );
     }
     if stop < soft {
         problems.push(
             format!("{path}.stop"),
-            format!("{stop} blocks are less than the soft threshold of {soft}"),
+            format!(
+                "{} {} less than the soft threshold of {soft}",
+                counted(stop, "block"),
+                each(stop, "is", "are")
+            ),
         );
     }
     let pools = pools(experiment, layout, start, footprint(experiment, layout, start));
@@ -119,13 +127,16 @@ fn shortage_of(
         let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);
         let (short, pool) = worst?;
         let problem = format!(
-            "the {what} threshold of {blocks} blocks can never be passed: {} has {} good blocks, of which {} would be open and {} free, \
-             and has to hold {} blocks of data; {short} more spare blocks a bin are needed, or lower thresholds from drive.ftl.gc.{what} down",
+            "the {what} threshold of {} can never be passed: {} has {}, of which {} would be open and {} free, \
+             and has to hold {} of data; {} a bin {} needed, or lower thresholds from drive.ftl.gc.{what} down",
+            counted(blocks, "block"),
             pool.worst_named(layout, start),
-            pool.good,
+            counted(pool.good, "good block"),
             pool.open,
             blocks + 1,
-            pool.units.div_ceil(u64::from(layout.units_per_block()) * pool.bins),
+            counted(pool.units.div_ceil(u64::from(layout.units_per_block()) * pool.bins), "block"),
+            counted(short, "more spare block"),
+            each(short, "is", "are"),
         );
         Some(("drive.ftl.over_provisioning", problem))
     })

@@ -5,7 +5,7 @@ use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
 use ftl::{Layout, Thresholds};
 use nand::Pulses;
-use settings::Problems;
+use settings::{Problems, counted};
 
 pub fn check(drive: &DriveConfig, problems: &mut Problems) {
     let scheduler = &drive.scheduler;
@@ -102,8 +102,9 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
         let most = kind.limits.and_then(|limits| limits.most);
         if let Some(most) = most.filter(|most| steps >= 2 && *most >= steps) {
             let points = steps - 1;
+            let safe_points = counted(points, "safe point");
             let problem = format!(
-                "{most} is no bound: {steps} steps have {points} safe points; give {points} at most, or leave most out"
+                "{most} is no bound: {steps} steps have {safe_points}; give {points} at most, or leave most out"
             );
             problems.push(format!("{bounds}.most"), problem);
         }

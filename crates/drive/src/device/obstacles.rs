@@ -11,6 +11,7 @@ use super::whereabouts::{Look, MOST};
 use engine::Instant;
 use ftl::BinId;
 use metrics::Holder;
+use settings::{counted, each};
 
 impl Look<'_> {
     pub fn of_bin(&self, stage: Stage, words: String, bin: BinId) -> Standing {
@@ -198,8 +199,9 @@ impl Look<'_> {
             (Some(block), _) => {
                 let readers = ftl.reads_under_way(block);
                 let words = format!(
-                    "block {} was moved and waits for {readers} reads of it to end",
-                    block.0
+                    "block {} was moved and waits for {} of it to end",
+                    block.0,
+                    counted(readers, "read")
                 );
                 let mut standing = self.of_bin(Stage::Rest, words, bin);
                 standing.block = Some(block);
@@ -207,7 +209,12 @@ impl Look<'_> {
             }
             (None, None) if self.device.backlogs[bin].len() > 0 => {
                 let erases = self.device.backlogs[bin].len();
-                let words = format!("{erases} erases in bin {} wait for fewer reads", bin.0);
+                let words = format!(
+                    "{} in bin {} {} for fewer reads",
+                    counted(erases as u64, "erase"),
+                    bin.0,
+                    each(erases as u64, "waits", "wait")
+                );
                 self.of_bin(Stage::Rest, words, bin)
             }
             (None, Some(block)) => {

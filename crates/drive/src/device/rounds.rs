@@ -175,12 +175,12 @@ impl Device {
         let waiting = self.groups[group].waiting(&self.ops);
         let mut all: Vec<OpId> = waiting.filter(|id| !self.ops[*id].is_collection()).collect();
         all.sort_unstable_by_key(|id| self.ops[*id].seq);
-        let rounds = self.rounds.as_ref().expect("operations go in rounds");
+        let most = self.rounds.as_ref().expect("operations go in rounds").config.most();
         let mut counts = [0; 2];
         let end = all.iter().position(|id| {
             let count = &mut counts[usize::from(self.ops[*id].kind == OpKind::Read)];
             *count += 1;
-            *count == rounds.config.most
+            *count == most
         });
         all.truncate(end.map_or(all.len(), |end| end + 1));
         all

@@ -6,6 +6,7 @@ use crate::experiment::Experiment;
 use crate::run::Run;
 use metrics::Holder;
 use serde_json::Value;
+use settings::{counted, each};
 
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
@@ -36,7 +37,9 @@ fn worn_out(run: &Run) -> Option<String> {
     let bytes = run.worn_out()?;
     let bad = run.device().ftl().tally.retired;
     Some(format!(
-        "the drive was worn out after {bytes} bytes were asked for: {bad} blocks are bad, and there is no space for more data"
+        "the drive was worn out after {bytes} bytes were asked for: {} {} bad, and there is no space for more data",
+        counted(bad, "block"),
+        each(bad, "is", "are"),
     ))
 }
 
@@ -55,7 +58,9 @@ fn nothing_counted(run: &Run) -> Option<String> {
 fn cuts_to_come(run: &Run, experiment: &Experiment) -> Option<String> {
     let all = experiment.run.power_cut.as_ref()?.all().len();
     let came = run.outages().len();
-    (came < all).then(|| format!("the run ended before {} of its {all} power cuts", all - came))
+    (came < all).then(|| {
+        format!("the run ended before {} of its {}", all - came, counted(all as u64, "power cut"))
+    })
 }
 
 fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {

@@ -6,6 +6,7 @@ use crate::run::Run;
 use crate::starvation::{Starved, Tallied, Watch};
 use engine::Instant;
 use serde_json::{Map, Value, json};
+use settings::counted;
 
 /// `starvation` of the summary; null where none is looked for.
 pub fn of_run(run: &Run) -> Value {
@@ -93,17 +94,12 @@ pub fn note(run: &Run) -> Option<String> {
     let first = watch.first()?;
     let limit = rounded(watch.limit());
     if watch.ended_by().is_some() {
-        let under_way = first.outstanding;
-        return Some(format!(
-            "starvation ended the run, with {under_way} requests under way: {first}"
-        ));
+        let under_way = counted(first.outstanding, "request");
+        return Some(format!("starvation ended the run, with {under_way} under way: {first}"));
     }
     let requests: u64 = watch.starved().map(|one| one.requests).sum();
     let longest = rounded(watch.longest(run.now()));
-    let whose = match requests {
-        1 => "1 request".into(),
-        _ => format!("{requests} requests"),
-    };
+    let whose = counted(requests, "request");
     Some(format!(
         "starvation: {whose} reached the age of {limit} (run.starvation.limit), the oldest one of \
          {longest}; the first: {first}"

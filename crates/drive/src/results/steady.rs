@@ -2,6 +2,7 @@
 
 use metrics::{Reason, Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
+use settings::{counted, each};
 
 /// Erases in each bin, in the mean, without which nothing is said about write
 /// amplification: one for each of the five rounds that are compared. With fewer it
@@ -42,7 +43,9 @@ fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Val
         return verdict;
     }
     let reason = format!(
-        "only {erased} blocks were erased and {needed} are needed, {ERASES_PER_BIN} a bin in the mean"
+        "only {} {} erased and {needed} are needed, {ERASES_PER_BIN} a bin in the mean",
+        counted(erased, "block"),
+        each(erased, "was", "were"),
     );
     json!({ "reached": false, "from_ns": null, "reason": reason })
 }
@@ -86,8 +89,10 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
 fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String {
     match *reason {
         Reason::TooFewWindows { windows, needed } => format!(
-            "only {windows} intervals of the time series have what it is taken from, and {needed} are \
-             needed (run longer, or choose a shorter record.interval)"
+            "only {} of the time series {} what it is taken from, and {needed} are needed (run longer, \
+             or choose a shorter record.interval)",
+            counted(windows as u64, "interval"),
+            each(windows as u64, "has", "have"),
         ),
         Reason::StillSettling { from } => {
             let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));

@@ -53,8 +53,8 @@ pub struct Shape {
     block_units: u64,
     /// Erases of a bin that may wait for each other.
     waiting_erases: u64,
-    /// Levels that operations may go in rounds of.
-    rounds: Vec<&'static str>,
+    /// Levels that operations may go in rounds of, and whether those hold several units.
+    rounds: Vec<(&'static str, bool)>,
     /// True where pages may stream between packages.
     may_stream: bool,
     /// True where each batch may be copied back.
@@ -216,8 +216,8 @@ fn flash_and_firmware(
         waiting_erases: 0,
         rounds: levels_from(*in_units.iter().max().unwrap())
             .into_iter()
-            .map(|level| LEVELS[level])
-            .chain(has_gang.then_some("gang"))
+            .map(|level| (LEVELS[level], planes_in[level] > *in_units.iter().min().unwrap()))
+            .chain(has_gang.then_some(("gang", true)))
             .collect(),
         may_stream: {
             let packages_of_pool = match pool {
@@ -467,10 +467,13 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
     if in_rounds {
-        let (unit, collect) = (dice.of(&shape.rounds), dice.of(&["when-asked", "at-once"]));
-        let most = dice.between(1, 5);
-        writeln!(text, "rounds = {{ unit = \"{unit}\", collect = \"{collect}\", most = {most} }}")
-            .unwrap();
+        let ((unit, several), collect) =
+            (dice.of(&shape.rounds), dice.of(&["when-asked", "at-once"]));
+        let most = match dice.between(1, 5) {
+            most if several => format!(", most = {most}"),
+            _ => String::new(),
+        };
+        writeln!(text, "rounds = {{ unit = \"{unit}\", collect = \"{collect}\"{most} }}").unwrap();
     } else if text.contains("preemptible = true") && dice.once_in(2) {
         suspension(text, dice, shape.waiting_erases);
     } else if dice.once_in(2) {

@@ -21,6 +21,7 @@ use super::options::{Event, Options};
 use super::parse::{Outcome, Parse};
 use super::row::{Description, Row, SECTOR_BYTES, ranged};
 use crate::command::{Command, Kind};
+use settings::counted;
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "blkparse",
@@ -157,13 +158,19 @@ impl Parse for Parser {
         let mut notes = vec![format!("requests are the {event}; event = ... takes others")];
         let (forced, barriers, first) = (self.forced, self.barriers, self.flushes_first);
         if first > 0 {
-            notes.push(format!("{first} requests want a flush before them: two rows each"));
+            notes.push(format!("{} with a flush before: two rows each", counted(first, "request")));
         }
         if forced > 0 {
-            notes.push(format!("{forced} requests ask for unit access (FUA): replayed without"));
+            notes.push(format!(
+                "{} for unit access (FUA): replayed without",
+                counted(forced, "request")
+            ));
         }
         if barriers > 0 {
-            notes.push(format!("{barriers} requests are barriers (B): replayed as others"));
+            notes.push(format!(
+                "{} as a barrier (B): replayed as others",
+                counted(barriers, "request")
+            ));
         }
         notes
     }

@@ -63,7 +63,8 @@ pub(crate) fn detect(path: &Path, options: &Options) -> Result<Detection, TraceE
 /// The error of a file without a row, where `passed` was passed over.
 pub(crate) fn empty(path: &Path, passed: &[Passed]) -> TraceError {
     let mut problem = "the trace has no rows".to_owned();
-    let reasons = passed.iter().map(|p| format!("{} lines: {}", p.lines, p.reason));
+    let reasons =
+        passed.iter().map(|p| format!("{}: {}", settings::counted(p.lines, "line"), p.reason));
     let reasons = reasons.collect::<Vec<_>>().join("; ");
     if !reasons.is_empty() {
         problem += &format!(" to replay; passed over: {reasons}");
@@ -155,7 +156,9 @@ fn nothing_fits(path: &Path, mut attempts: Vec<Attempt>) -> TraceError {
         // A damaged gzip file is the same fault under every format.
         reasons.dedup();
         let reasons = reasons.concat();
-        let problem = format!("the first row reads as none of the known formats:{reasons}");
+        let problem = format!(
+            "the first row reads as none of the known formats:{reasons}\n  remedy: write it as captured CSV, which is that header and a row for each request, or, where it is of one of these formats, mend this row; docs/traces.md says what each looks like"
+        );
         return TraceError { file: path.to_owned(), line: Some(1), problem };
     }
     let best =

@@ -11,6 +11,7 @@ use crate::command::Kind;
 use crate::error::TraceError;
 use engine::Span;
 use hashbrown::HashTable;
+use settings::{counted, each};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -410,7 +411,11 @@ impl fmt::Display for Survey {
             writeln!(out, "  read as   {note}")?;
         }
         for Passed { reason, lines, first_line } in &self.passed {
-            writeln!(out, "  passed    {lines} lines, the first {first_line}: {reason}")?;
+            writeln!(
+                out,
+                "  passed    {}, the first {first_line}: {reason}",
+                counted(*lines, "line")
+            )?;
         }
         let (rows, seconds) = (self.rows, self.span().as_secs_f64());
         write!(out, "  rows      {rows} over {seconds:.6} s")?;
@@ -435,11 +440,15 @@ impl Survey {
     fn write_stamps(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Backwards { first_line, rows, largest_step }) = self.backwards {
             let first = format!("first in line {first_line}, by {largest_step} at most");
-            writeln!(out, "            {rows} run backwards, {first}")?;
+            writeln!(out, "            {rows} {} backwards, {first}", each(rows, "runs", "run"))?;
         }
         let Stamps { unit, repeated, most_at_once } = self.stamps;
         if self.options.spread == Some(Spread::Uniform) {
-            let told = format!("{repeated} rows repeat the stamp before them");
+            let told = format!(
+                "{} {} the stamp before",
+                counted(repeated, "row"),
+                each(repeated, "repeats", "repeat")
+            );
             writeln!(out, "            {told}; equal ones are spread evenly over {unit}")?;
         } else if self.rows > 1 && self.span().is_zero() {
             let remedy = "replay with mode = \"closed\", or they come at once";
@@ -458,7 +467,7 @@ impl Survey {
             let begin = device.begin.min(device.end());
             let (rows, end) = (device.rows, device.end());
             let label = self.device_label(device.device);
-            writeln!(out, "  device {label:<5}{rows} rows, bytes {begin} to {end}")?;
+            writeln!(out, "  device {label:<5}{}, bytes {begin} to {end}", counted(rows, "row"))?;
         }
         if self.devices.len() > shown {
             writeln!(out, "  and {} more devices", self.devices.len() - shown)?;

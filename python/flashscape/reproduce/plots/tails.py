@@ -27,10 +27,12 @@ def tails(
     *,
     title: str = "",
     references: Mapping[str, Sequence[Reference]] | None = None,
+    repeats: Mapping[str, Mapping[str, Sequence[Latency]]] | None = None,
 ) -> Figure:
     """A panel for each kind of request, in it a curve for each scheme, to its longest request.
 
     Where fewer than ten requests lie beyond, a curve is thin and dotted: it says little there.
+    ``repeats`` has the same of other seeds, by panel and scheme, drawn as thin lines.
     ``references`` has latencies of the paper's by panel, drawn as dashed lines.
     """
     figure, all_axes = new_figure(len(panels), title)
@@ -39,6 +41,8 @@ def tails(
         axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
         drawn = {scheme: one for scheme, one in curves.items() if one.requests}
         for scheme in looks.ordered(drawn):
+            for again in (repeats or {}).get(name, {}).get(scheme, ()):
+                _thin_curve(axes, again, looks[scheme])
             _curve(axes, drawn[scheme], looks[scheme], scheme)
         for at, reference in enumerate((references or {}).get(name, ())):
             axes.axvline(reference.value, **looks.of_reference(reference, at))
@@ -47,7 +51,15 @@ def tails(
     return figure
 
 
-def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
+def _thin_curve(axes: Axes, latency: Latency, look: Look) -> None:
+    """Another seed, whose distance says by how much a curve may differ by chance."""
+    if latency.requests:
+        times, beyond = _points(latency)
+        axes.step(times, beyond, linewidth=0.6, alpha=0.6, color=look.colour, where="post")
+
+
+def _points(latency: Latency) -> tuple[Sequence[float], Sequence[float]]:
+    """Latencies, and the shares of requests beyond them."""
     assert latency.min is not None
     assert latency.max is not None
     times, beyond, passed = [float(max(1, latency.min))], [1.0], 0
@@ -56,7 +68,11 @@ def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
         times.append(float(max(1, min(upper, latency.max))))
         # The last has nothing beyond it, which a logarithm cannot show: it is itself.
         beyond.append(max(latency.requests - passed, 1) / latency.requests)
-    drawn_times, drawn_shares = picture.thinned(times, beyond)
+    return picture.thinned(times, beyond)
+
+
+def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
+    drawn_times, drawn_shares = _points(latency)
     cut = next(
         (at for at, share in enumerate(drawn_shares) if share * latency.requests < FOUNDED),
         len(drawn_shares),

@@ -132,7 +132,7 @@ def write_tails(runs: Outcomes) -> Answer:
 
 @exhibit.draws("tails")
 def drawn(runs: Outcomes) -> Picture:
-    """Reads and writes, a curve for each scheme."""
+    """Reads and writes, a curve for each scheme, and a thin one for each other seed."""
     results = {name: runs[f"fio-{scheme}"].measured for scheme, name in SCHEMES.items()}
     references = {
         "reads": [
@@ -146,7 +146,17 @@ def drawn(runs: Outcomes) -> Picture:
         "reads": {name: result.read for name, result in results.items()},
         "writes": {name: result.write for name, result in results.items()},
     }
-    return plots.tails(panels, LOOKS, references=references)
+    others = {
+        name: [runs[fio_name(scheme, seed)].measured for seed in _SEEDS[1:]]
+        for scheme, name in SCHEMES.items()
+    }
+    repeats = {
+        "reads": {name: [each.read for each in found] for name, found in others.items()},
+        "writes": {name: [each.write for each in found] for name, found in others.items()},
+    }
+    more = " and ".join(map(str, _SEEDS[1:]))
+    title = f"seed {_SEEDS[0]}; thin lines: seeds {more}"
+    return plots.tails(panels, LOOKS, title=title, references=references, repeats=repeats)
 
 
 @exhibit.tabulates("causes")

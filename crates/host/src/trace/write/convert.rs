@@ -13,6 +13,7 @@ use crate::trace::row::Row;
 use crate::trace::spread::Spreading;
 use crate::trace::statistics::Progress;
 use engine::Span;
+use settings::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -312,9 +313,9 @@ impl Run<'_> {
     fn refusal(&self) -> TraceError {
         let what = if self.by_place { "by stamp is number" } else { "in line" };
         let fault = |(lack, (count, first)): (&Lack, &(u64, u64))| {
-            let (number, plural) = (*count, if *count == 1 { "" } else { "s" });
+            let number = counted(*count, "request");
             let explained = self.target.explained(*lack);
-            format!("\n  {number} request{plural}, the first {what} {first}: {explained}")
+            format!("\n  {number}, the first {what} {first}: {explained}")
         };
         let faults: String = self.lacks.iter().map(fault).collect();
         let name = self.target.title();

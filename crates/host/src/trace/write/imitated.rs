@@ -6,6 +6,7 @@ use crate::command::Kind;
 use crate::error::TraceError;
 use crate::trace::imitate::{Model, StandIn, Wishes};
 use crate::trace::statistics::Progress;
+use settings::counted;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -74,8 +75,9 @@ pub fn imitate(
         sink.put(&fitting)?;
     }
     if !lacks.is_empty() {
-        let explained =
-            |(lack, count): (&Lack, &u64)| format!("{count} requests: {}", target.explained(*lack));
+        let explained = |(lack, count): (&Lack, &u64)| {
+            format!("{}: {}", counted(*count, "request"), target.explained(*lack))
+        };
         return Err(refusal(output, target, &lacks.iter().map(explained).collect::<Vec<_>>()));
     }
     if done.written == 0 {

@@ -1,0 +1,113 @@
+"""How often erases and programs made way for reads, and what that has worn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashscape import units
+
+if TYPE_CHECKING:
+    from flashscape.result import Result
+
+_KEYS = {"erase": "suspension", "program": "program_suspension"}
+"""By kind, the key of its scheme."""
+
+
+class Made(NamedTuple):
+    """How operations of a kind made way."""
+
+    kind: str
+    """``erase`` or ``program``."""
+    scheme: str
+    """Such as ``t-es``."""
+    operations: int
+    """Commands that there were."""
+    suspensions: int
+    """How often one of them made way."""
+    put_offs: int
+    """How often one let reads go first in the moment that it began or went on."""
+    deferrals: int
+    """How many had a read wait for the end of a step."""
+
+    @property
+    def told(self) -> str:
+        """All of it in a clause."""
+        if not self.operations:
+            return f"none, as there was no {self.kind} ({self.scheme})"
+        each = self.suspensions / self.operations
+        told = (
+            f"{units.times(self.suspensions)} in {units.many(self.operations, self.kind)}, "
+            f"{each:.3g} a {self.kind} ({self.scheme})"
+        ).replace("a erase", "an erase")
+        if self.put_offs:
+            put_offs = units.times(self.put_offs)
+            told += f"; reads went first as one was about to begin or go on {put_offs}"
+        if self.deferrals:
+            told += (
+                f"; {units.many(self.deferrals, self.kind)} had a read wait for the end of a step"
+            )
+        return told
+
+
+def scheme(drive: dict[str, Any], key: str) -> str:
+    """The name of a drive's ``suspension`` or ``program_suspension``."""
+    policy = drive["scheduler"].get(key, "baseline")
+    return str(policy if isinstance(policy, str) else policy["policy"])
+
+
+def of_run(result: Result) -> list[Made]:
+    """What is said of each kind that may make way; nothing of a run without time."""
+    summary = result.summary
+    if result.untimed:
+        return []
+    flash, found = summary["flash"], []
+    for kind, key in _KEYS.items():
+        name = scheme(summary["config"]["drive"], key)
+        if name == "baseline":
+            continue
+        found.append(
+            Made(
+                kind=kind,
+                scheme=name,
+                operations=sum(source["commands"] for source in flash[f"{kind}s"].values()),
+                suspensions=flash[f"{kind}_suspensions"],
+                # Summaries of earlier versions have not all of them.
+                put_offs=flash.get(f"{kind}_put_offs", 0),
+                deferrals=flash.get(f"{kind}_deferrals", 0),
+            )
+        )
+    return found
+
+
+def wear(result: Result) -> str | None:
+    """What making way has worn of the blocks, in a clause; None where nothing makes way."""
+    if not of_run(result):
+        return None
+    flash, worn = result.summary["flash"], result.summary["wear"]["suspension"]
+    ramps, pulses = flash["extra_ramps"], flash["extra_pulses"]
+    told = (
+        f"{units.many(ramps, 'ramp')} and {units.many(pulses, 'pulse')} more than without "
+        "suspension"
+        if ramps or pulses
+        else "nothing more than without suspension"
+    )
+    if worn is None or not worn["extra_ramps"]["max"]:
+        return told
+    since_new, factor = worn["extra_ramps"], worn["error_rate_factor"]
+    told += (
+        f"; {since_new['mean']:.3g} more ramps a block since new, {since_new['max']:.0f} in the "
+        "most worn"
+    )
+    if factor["max"] > 1:
+        mean, most = (units.percent(factor[which] - 1) for which in ("mean", "max"))
+        told += f", which raises the raw bit error rate by {mean} in the mean and {most} there"
+    return told
+
+
+def sentences(result: Result) -> list[str]:
+    """All of it in sentences."""
+    told = [
+        f"{each.kind.capitalize()}s made way for reads: {each.told}." for each in of_run(result)
+    ]
+    worn = wear(result)
+    return told if worn is None else [*told, f"That wore the flash by {worn}."]
