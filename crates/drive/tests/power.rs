@@ -188,6 +188,31 @@ fn a_capacitor_saves_the_buffer() {
 }
 
 #[test]
+fn a_part_that_a_capacitor_saves_is_merged_afterwards() {
+    let mut drive = Cutting::filled(&[
+        set("buffer.durability", "capacitor"),
+        set("buffer.flush", "{ policy = \"watermark\", high = \"90 %\", low = \"10 %\" }"),
+    ]);
+    let reads =
+        |drive: &Cutting| drive.bench.device.counters().commands(OpKind::Read, Holder::RmwRead);
+    // The rest of the page is on its way until 125 us.
+    drive.bench.submit(0, Kind::Write, 5 * PAGE, PAGE / 4);
+    drive.bench.until(59 * US);
+    assert_eq!(reads(&drive), 1);
+    let outage = drive.cut(60 * US).unwrap();
+    assert_eq!((outage.saved_units, reads(&drive)), (1, 2), "the rest is read again");
+    let up = now(&drive);
+    drive.bench.until(up + 124 * US);
+    let again = drive.cut(up + 124 * US).unwrap();
+    assert_eq!((again.saved_units, reads(&drive)), (1, 3), "it was not whole yet");
+    drive.bench.settle();
+    assert_eq!(reads(&drive), 3);
+    let at = now(&drive);
+    assert_eq!(drive.cut(at).unwrap().saved_units, 1);
+    assert_eq!(reads(&drive), 3, "it is whole");
+}
+
+#[test]
 fn a_flush_under_way_covers_nothing() {
     let mut drive = buffered("volatile");
     drive.write(0, 1);
@@ -228,6 +253,78 @@ fn what_was_written_after_a_trim_wins() {
         drive.bench.submit(now, Kind::Trim, PAGE, PAGE);
         let outage = drive.cut(now + US).unwrap();
         assert_eq!(outage.units, 2 + u32::from(trims == "volatile"), "{trims}");
+    }
+}
+
+/// Page 0 is in a block that the drive was filled with, and again in the block behind it,
+/// which has 16 pages of as many blocks. The checkpoint at 200 ms knows both blocks. Then the
+/// 16 are trimmed, and one other page is written until that block is erased.
+fn trimmed_since_a_checkpoint(map: &str) -> Cutting {
+    let mut drive = Cutting {
+        bench: Bench::filled(&[set("recovery.map", map), set("recovery.trims", "volatile")]),
+    };
+    let of_block = |turn: u64| turn * 16;
+    (0..16).for_each(|turn| _ = drive.write((195_000 + turn * 300) * US, of_block(turn)));
+    for turn in 0..16 {
+        drive.bench.submit(201_000 * US, Kind::Trim, of_block(turn) * PAGE, PAGE);
+    }
+    drive.bench.until(201_000 * US);
+    let mut writes = 0;
+    while drive.bench.device.ftl().tally.erases == 0 {
+        let now = now(&drive);
+        drive.write(now, 300);
+        drive.bench.settle();
+        writes += 1;
+        assert!(writes < 16 * 16, "15 free blocks are left");
+    }
+    assert_eq!(drive.bench.device.ftl().erase_counts()[48], 1, "nothing lives in the block");
+    drive
+}
+
+#[test]
+fn a_checkpoint_does_not_lead_to_what_was_older_than_it() {
+    // A scan finds what the drive was filled with.
+    let scan = trimmed_since_a_checkpoint("scan").cut(300_000 * US).unwrap();
+    assert_eq!(scan.units, 768);
+    // The checkpoint leads to a block that was erased since, and no other block is read.
+    let mut drive = trimmed_since_a_checkpoint("{ policy = \"checkpoint\", every = \"200 ms\" }");
+    let outage = drive.cut(300_000 * US).unwrap();
+    assert_eq!(outage.units, 768 - 16);
+    assert!((0..16).all(|turn| !drive.holds(turn * 16)));
+    drive.bench.settle();
+}
+
+#[test]
+fn what_a_checkpoint_leads_to_may_return() {
+    let given = [
+        set("recovery.map", "{ policy = \"checkpoint\", every = \"1 ms\" }"),
+        set("recovery.trims", "volatile"),
+    ];
+    // Trimmed after the last checkpoint, and before it.
+    for (at, returns) in [(1_500, true), (900, false)] {
+        let mut drive = Cutting { bench: Bench::filled(&given) };
+        drive.bench.submit(at * US, Kind::Trim, 7 * PAGE, PAGE);
+        let outage = drive.cut(1_600 * US).unwrap();
+        assert_eq!(outage.units, 767 + u32::from(returns), "at {at} us");
+        assert_eq!(drive.holds(7), returns, "at {at} us");
+    }
+}
+
+#[test]
+fn zeroes_stay_though_trims_may_not() {
+    for map in ["scan", "{ policy = \"checkpoint\", every = \"1 s\" }"] {
+        let given = [set("recovery.map", map), set("recovery.trims", "volatile")];
+        let mut drive = Cutting { bench: Bench::filled(&given) };
+        drive.bench.submit(0, Kind::WriteZeroes, 7 * PAGE, PAGE);
+        drive.bench.submit(0, Kind::Trim, 8 * PAGE, PAGE);
+        // A trim of zeroes takes nothing back.
+        drive.bench.submit(US, Kind::Trim, 7 * PAGE, PAGE);
+        let outage = drive.cut(100 * US).unwrap();
+        assert_eq!(outage.units, 767, "{map}");
+        assert!(!drive.holds(7) && drive.holds(8), "{map}");
+        // Nor does a second cut.
+        let at = now(&drive);
+        assert_eq!(drive.cut(at + US).unwrap().units, 767, "{map}");
     }
 }
 
@@ -636,6 +733,42 @@ fn versions_survive_a_snapshot() {
     assert!(!from(&read, &plain).device().ftl().keeps_metadata());
     let without = run(&plain).into_snapshot(&plain).unwrap();
     assert_eq!(from(&without, &cutting).outages().len(), 1);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn what_was_trimmed_before_a_snapshot_stays_so() {
+    let text = "
+        [precondition]
+        fill = \"random\"
+        age.overwrites = 2.0
+        [[workload]]
+        name = \"mix\"
+        mix = { read = \"20 %\", write = \"60 %\", trim = \"20 %\" }
+        queue_depth = 4
+        [run]
+        requests = 2000
+    ";
+    let path = std::env::temp_dir().join(format!("flashscape-trims-{}", std::process::id()));
+    for trims in ["logged", "volatile"] {
+        let plain = [set("recovery.trims", trims)];
+        let at_once = [plain.as_slice(), &[set("run.power_cut", "{ after_events = 0 }")]].concat();
+        let (plain, at_once) = (experiment(text, &plain), experiment(text, &at_once));
+        let kept = run(&plain).into_snapshot(&plain).unwrap();
+        kept.write(&mut std::fs::File::create(&path).unwrap()).unwrap();
+        let read = Snapshot::read(&path, &mut |_| true).unwrap().unwrap();
+        let mapped = kept.origin.mapped_units;
+        assert!((1..768).contains(&mapped), "{mapped}");
+        let from = |kept: &Snapshot| {
+            let prepared = Prepared::new(&at_once, Some(kept), &mut |_| true).unwrap().unwrap();
+            let mut run = Run::start(&at_once, &[None], prepared).unwrap();
+            while run.advance(1 << 14).unwrap_or_else(|error| panic!("{error}")) {}
+            (run.outages().to_vec(), run.device().digest())
+        };
+        let (of_memory, of_file) = (from(&kept), from(&read));
+        assert_eq!(of_memory.0[0].units, mapped, "{trims}");
+        assert_eq!(of_memory, of_file, "{trims}");
+    }
     std::fs::remove_file(path).unwrap();
 }
 
