@@ -176,3 +176,20 @@ pub struct Outage {
     /// True where the power was cut again before the recovery was over.
     pub interrupted: bool,
 }
+
+impl Outage {
+    /// A cut before the recovery from this one was over. It reads and erases as much again, but
+    /// what was under way then was so once.
+    pub fn begun_anew(self, at: Instant) -> Self {
+        Self {
+            at,
+            half_programmed: 0,
+            half_erased: 0,
+            closed_early: 0,
+            undone: 0,
+            lost_requests: 0,
+            interrupted: false,
+            ..self
+        }
+    }
+}

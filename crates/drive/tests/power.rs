@@ -618,6 +618,9 @@ fn a_second_cut_begins_the_recovery_anew() {
     let run = run(&experiment(text, &given));
     let [first, second] = run.outages() else { panic!("two cuts") };
     assert!(first.interrupted && !second.interrupted);
+    // The fourth write is being programmed. It was so once.
+    let did = |of: &Outage| (of.half_programmed, of.closed_early, of.units);
+    assert_eq!((did(first), did(second)), ((1, 1, 3), (0, 0, 3)));
     assert_eq!(ns(first.took), 1_000 * US);
     assert_eq!(second.took, first.parts[1]);
     assert_eq!((first.lost_requests, second.lost_requests), (1, 0));
@@ -796,6 +799,19 @@ fn cuts_that_mean_nothing_are_refused() {
         (recovering(&[set("run.power_cut", "{ at = \"1 ms\", after_events = 3 }")]), "exactly one"),
         (recovering(&[set("recovery.map", "{ policy = \"checkpoint\" }")]), "exactly one"),
         (vec![set("recovery.map", "persistent"), set("recovery.trims", "volatile")], "keeps trims"),
+        // 64 blocks of 16 rows, each read for a year.
+        (recovering(&[set("nand.read", "[\"8760 h\"]")]), "longer than 146 years"),
+        // 2^32 checkpoints of 1.6 * 10^9 entries.
+        (
+            vec![
+                set("recovery.map", "{ policy = \"checkpoint\", every = \"1 ns\" }"),
+                set("geometry.channels", 64),
+                set("geometry.dies_per_package", 8),
+                set("geometry.blocks_per_plane", 4096),
+                set("geometry.pages_per_block", 1024),
+            ],
+            "more than 2^64 bytes",
+        ),
     ] {
         let refused = try_experiment(text, &overrides).err();
         let refused = refused.unwrap_or_else(|| panic!("{overrides:?} is not refused"));

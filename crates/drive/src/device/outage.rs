@@ -61,8 +61,9 @@ impl Device {
         assert!(self.done.is_empty(), "completions are taken before the power is cut");
         let persistence = self.persistence.as_ref().expect("the drive can recover");
         if let Some(earlier) = persistence.off {
-            // It begins anew with what is on media, which is as it was.
-            let outage = Outage { at: self.now, lost_requests: 0, ..earlier };
+            // It begins anew with what is on media, which is as it was. What the first cut did
+            // is told of that one alone.
+            let outage = earlier.begun_anew(self.now);
             return Ok(Cut { outage, lost: Vec::new() });
         }
         self.note_checkpoints();
