@@ -171,6 +171,8 @@ pub struct Outage {
     pub units: u32,
     /// See `units`.
     pub saved_units: u32,
+    /// Bins in which wear-leveling was moving data to a worn block.
+    pub migrating: u32,
     /// Commands that were under way and never complete.
     pub lost_requests: u32,
     /// True where the power was cut again before the recovery was over.
@@ -187,6 +189,7 @@ impl Outage {
             half_erased: 0,
             closed_early: 0,
             undone: 0,
+            migrating: 0,
             lost_requests: 0,
             interrupted: false,
             ..self

@@ -79,6 +79,8 @@ impl Device {
             at: self.now,
             half_programmed: cut.torn.len() as u32,
             half_erased: cut.half_erased.len() as u32,
+            migrating: self.bins.ids().filter(|bin| self.ftl.migration(*bin).is_some()).count()
+                as u32,
             saved_units: persistence.saved.len() as u32,
             lost_requests: lost.len() as u32,
             ..Outage::default()
