@@ -13,11 +13,13 @@ FIRST ?= 0
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 ONLY ?=
 FINDINGS ?= $(CURDIR)/out/fuzz
+# One of `make power-cuts`, which has a SEED, too.
+CUTS ?= 10000
 
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench fuzz format clean rust rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -44,6 +46,11 @@ fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.
 	FLASHSCAPE_FUZZ_JOBS=$(JOBS) FLASHSCAPE_FUZZ_ONLY=$(ONLY) FLASHSCAPE_FUZZ_FOLDER=$(FINDINGS) \
 	cargo test --locked --profile fuzz -p flashscape-drive --test fuzz -- --ignored --exact --nocapture campaign \
 	|| { cat $(FINDINGS)/running-* 2>/dev/null; exit 1; }
+
+power-cuts: | $(VENV)/.tools ## Cut the power of random drives under audit.
+	FLASHSCAPE_POWER_SEED=$(SEED) FLASHSCAPE_POWER_CUTS=$(CUTS) \
+	cargo test --locked --profile fuzz -p flashscape-drive --test power_cuts -- --ignored --exact --nocapture \
+	nothing_is_lost_in_ten_thousand_power_cuts
 
 format: $(VENV)/.dev ## Format all code.
 	cargo fmt --all

@@ -123,3 +123,54 @@ def test_the_file_of_an_experiment_brings_its_drive_too(config, tmp_path):
         fs.Drive(file, seed=2)
     with pytest.raises(fs.ConfigError, match="missing"):
         fs.Drive(tmp_path / "missing.toml")
+
+
+def recovering(config, **recovery):
+    return {**config["drive"], "recovery": recovery}
+
+
+def test_a_power_cut_loses_what_was_under_way_and_takes_its_time(config):
+    table = recovering(config, map="scan")
+    drive = fs.Drive(table, precondition=FULL, audit=True)
+    first = drive.submit("read", 0, 4096)
+    [done] = finish(drive)
+    at = drive.now_ns + 1_000
+    second = drive.submit("read", 8192, 4096, at_ns=at)
+    report = drive.power_cut(at + 10)
+    assert (done.id, report["lost_ids"], report["lost_requests"]) == (first, [second], 1)
+    assert (report["at_ns"], drive.outstanding) == (at + 10, 0)
+    parts = ("checkpoint_ns", "scan_ns", "saved_ns", "erase_ns")
+    assert report["duration_ns"] == sum(report[part] for part in parts) > 0
+    assert drive.now_ns == report["at_ns"] + report["duration_ns"]
+    # It was full, and is.
+    assert report["recovered_units"] == drive.capacity_bytes // 4096
+    drive.submit("read", 8192, 4096)
+    [done] = finish(drive)
+    assert done.unmapped == 0
+    drive.audit()
+
+
+def test_data_in_a_volatile_buffer_is_lost_with_the_power(config):
+    found = {}
+    for durability in ("volatile", "capacitor"):
+        table = recovering(config, map="scan")
+        table["buffer"] = {**table.get("buffer", {}), "durability": durability}
+        drive = fs.Drive(table, audit=True)
+        drive.submit("write", 0, 4096)
+        while not drive.advance(drive.next_event_ns()):
+            pass
+        report = drive.power_cut()
+        drive.submit("read", 0, 4096)
+        [done] = finish(drive)
+        found[durability] = (report["saved_units"], done.unmapped)
+        drive.audit()
+    assert found == {"volatile": (0, 1), "capacitor": (1, 0)}
+
+
+def test_a_drive_that_cannot_recover_and_a_moment_in_the_past_are_refused(config, drive):
+    with pytest.raises(ValueError, match="keeps nothing to recover by"):
+        drive.power_cut()
+    drive = fs.Drive(recovering(config, map="persistent"))
+    drive.advance(1_000)
+    with pytest.raises(ValueError, match="in the past"):
+        drive.power_cut(999)

@@ -353,6 +353,8 @@ class Drive:
         """When the drive next has something to do; None where nothing is due."""
     def advance(self, until_ns: int) -> list[Completion]:
         """Let time pass up to and including ``until_ns``; return what has completed."""
+    def power_cut(self, at_ns: int | None = None) -> str:
+        """Cut the power at ``at_ns``, or now, and recover; return what became of it as JSON."""
     def audit(self) -> None:
         """Prove the map and what was read; raise SimulatorError."""
     @property

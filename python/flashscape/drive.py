@@ -73,6 +73,20 @@ class Drive(_flashscape.Drive):
         found = super().starvation()
         return None if found is None else dict(json.loads(found))
 
+    def power_cut(self, at_ns: int | None = None) -> dict[str, Any]:  # type: ignore[override]
+        """Cut the power at ``at_ns``, or now, after what is due then; return what became of it.
+
+        The drive needs a table ``recovery``. When this returns it has recovered, and its
+        time is the cut's plus ``duration_ns``. What is lost and undone, what was read and how
+        long that took is told as for each of ``cuts`` in ``recovery`` of a summary
+        (docs/results.md); ``lost_ids`` are the requests that were under way and never
+        complete, by what ``submit`` returned. What had completed before comes with the next
+        ``advance``. Raises ValueError for a drive that cannot recover and for a moment in the
+        past, and SimulatorError where the audit, if it is on, finds that something is lost
+        that must not be.
+        """
+        return dict(json.loads(super().power_cut(at_ns)))
+
     def snapshot(self) -> Snapshot:  # type: ignore[override]
         """Keep what the drive would be if it were shut down now; it goes on as it is.
 

@@ -17,7 +17,7 @@
 
 mod durable;
 
-pub use durable::Survives;
+pub use durable::{Saved, Survives};
 
 use crate::device::RequestId;
 use durable::Durable;
@@ -210,8 +210,7 @@ impl Audit {
         let whole = command.offset <= start && command.end() >= start + layout.unit_bytes;
         let before = self.newest[lpn];
         let complete = if whole || !has_data(before) { token } else { merged(token, before) };
-        self.replace(lpn, complete);
-        ticket.tokens.push((lpn, complete));
+        self.take_in(ticket, lpn, complete, false);
         token
     }
     /// The rest of a unit that is written in part comes from the buffer, or from
@@ -228,15 +227,18 @@ impl Audit {
         assert_eq!(holds, lpn, "audit: {pun:?} is merged as another unit than it was written as");
         self.merge(lpn, token, self.on_flash[pun])
     }
-    /// A unit is trimmed.
+    /// A unit is trimmed, or zeroes are written to it.
     #[cold]
-    pub fn trimmed(&mut self, ticket: &mut AuditTicket, lpn: Lpn) {
+    pub fn trimmed(&mut self, kind: Kind, ticket: &mut AuditTicket, lpn: Lpn) {
         let token = trimmed(self.next_order);
         self.next_order += 1;
+        self.take_in(ticket, lpn, token, kind == Kind::Trim);
+    }
+    fn take_in(&mut self, ticket: &mut AuditTicket, lpn: Lpn, token: u64, is_trim: bool) {
         self.replace(lpn, token);
         ticket.tokens.push((lpn, token));
         if let Some(durable) = &mut self.durable {
-            durable.trimmed(lpn, token);
+            durable.taken_in(lpn, token, is_trim, self.acknowledged[lpn]);
         }
     }
     fn replace(&mut self, lpn: Lpn, token: u64) {
@@ -269,7 +271,8 @@ impl Audit {
             ticket.tokens
         );
         if let Some(durable) = &mut self.durable {
-            durable.completed(id, &ticket.tokens, |lpn| self.acknowledged[lpn]);
+            let is_trim = command.kind == Kind::Trim;
+            durable.completed(id, &ticket.tokens, is_trim, |lpn| self.acknowledged[lpn]);
         }
         for (lpn, token) in ticket.tokens {
             self.acknowledged[lpn] = self.acknowledged[lpn].max(token);
@@ -386,6 +389,9 @@ impl Audit {
         self.check_content(lpn, token, "a program");
         self.place(layout, pun);
         self.on_flash[pun] = token;
+        if let Some(durable) = &mut self.durable {
+            durable.ended(lpn, token, self.acknowledged[lpn]);
+        }
     }
     /// A copy is on flash.
     #[cold]

@@ -72,6 +72,7 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_workloads(experiment, &layout, &mut problems);
     if times_are_sound {
         durations::check_rates(experiment, &layout, &geometry, &mut problems);
+        recovery::check_sums(&experiment.drive, &layout, &mut problems);
     }
     let memory = memory(experiment, &layout, &geometry);
     if let Some((path, fault)) = memory.fault() {

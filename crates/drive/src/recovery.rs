@@ -171,8 +171,28 @@ pub struct Outage {
     pub units: u32,
     /// See `units`.
     pub saved_units: u32,
+    /// Bins in which wear-leveling was moving data to a worn block.
+    pub migrating: u32,
     /// Commands that were under way and never complete.
     pub lost_requests: u32,
     /// True where the power was cut again before the recovery was over.
     pub interrupted: bool,
+}
+
+impl Outage {
+    /// A cut before the recovery from this one was over. It reads and erases as much again, but
+    /// what was under way then was so once.
+    pub fn begun_anew(self, at: Instant) -> Self {
+        Self {
+            at,
+            half_programmed: 0,
+            half_erased: 0,
+            closed_early: 0,
+            undone: 0,
+            migrating: 0,
+            lost_requests: 0,
+            interrupted: false,
+            ..self
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod starvation;
 mod steady;
 mod tables;
 
+pub use recovery::outage;
 pub use starvation::{record as starved, table as starvation};
 pub use tables::{Table, Values, tables};
 

@@ -131,6 +131,9 @@ pub struct Blocks {
     /// What interruptions of erases and programs have worn: extra ramps, and pulses that were
     /// asserted in vain; empty where nothing is interrupted.
     pub strain: Column<BlockId, [u32; 2]>,
+    /// Rows that were written of a block that was closed before it was full, plus one; such a
+    /// block has no summary. 0 for all others; empty where there never was one.
+    pub closed_early: Column<BlockId, u32>,
 }
 
 impl Blocks {
@@ -146,7 +149,19 @@ impl Blocks {
             sensed: Column::filled(0, 0),
             copied: Vec::new(),
             strain: Column::filled([0; 2], 0),
+            closed_early: Column::filled(0, 0),
         }
+    }
+    /// From now on it is noted of blocks that are closed before they are full.
+    pub fn know_closed_early(&mut self) {
+        if self.closed_early.is_empty() {
+            self.closed_early = Column::filled(0, self.state.len());
+        }
+    }
+    /// Rows written of a block that was closed before it was full.
+    pub fn rows_closed_early(&self, block: BlockId) -> Option<u32> {
+        let noted = self.closed_early.as_slice().get(block.0 as usize)?;
+        noted.checked_sub(1)
     }
     /// Live units of a block.
     #[inline]
@@ -159,6 +174,7 @@ impl Blocks {
             + self.sensed.len() * 4
             + self.copied.len()
             + self.strain.len() * 8
+            + self.closed_early.len() * 4
     }
 }
 

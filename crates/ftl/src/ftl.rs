@@ -486,7 +486,7 @@ impl Ftl {
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let old = self.map.unmap(lpn);
         if let Some(persist) = &mut self.persist {
-            persist.note_trim(lpn, old.is_some());
+            persist.note_trim(lpn);
         }
         let Some(old) = old else { return false };
         self.invalidate(old);
@@ -658,6 +658,9 @@ impl Ftl {
         self.blocks.standing[block] = BARRED;
         if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
             *sensed = 0;
+        }
+        if let Some(rows) = self.blocks.closed_early.as_mut_slice().get_mut(block.0 as usize) {
+            *rows = 0;
         }
         self.tally.erases += 1;
         if self.persist.is_some() {

@@ -299,8 +299,8 @@ impl Map {
         }
     }
     /// All live bits.
-    pub fn live_words(&self) -> Vec<u64> {
-        self.live.as_slice().to_vec()
+    pub fn live_words(&self) -> &[u64] {
+        self.live.as_slice()
     }
     /// Forgets where everything is, but not what physical units were written with.
     pub fn lose_mapping(&mut self) {

@@ -7,24 +7,29 @@ use crate::ftl::Ftl;
 use crate::layout::{BlockId, Lpn, Pun};
 use engine::Column;
 
-/// What recovery needs beside the map's own columns: 8 bytes a block and a bit a logical unit.
+/// What recovery needs beside the map's own columns: 4 bytes a block and two bits a logical
+/// unit; where checkpoints are all that keeps trims, a bit a physical unit.
 #[derive(Clone)]
 pub struct Persist {
     next_version: u32,
-    /// Batches that were written of a block that recovery closed before it was full, plus
-    /// one; such a block has no summary. 0 for all others.
-    pub closed_early: Column<BlockId, u32>,
     /// Checkpoints that had been taken when the block was last closed or erased.
     changed: Column<BlockId, u32>,
     /// Checkpoints so far.
     checkpoints: u32,
-    /// Units trimmed since the last one, where that matters.
-    trimmed_since: Option<Vec<Lpn>>,
-    /// The map as the last checkpoint has it, where that is to be proved.
-    copy: Option<Vec<Option<Pun>>>,
+    /// What was live at the last one, bit `i` of word `i / 64` for a physical unit: the places
+    /// that the map on flash leads to, where that is asked for.
+    live_then: Option<Vec<u64>>,
     /// The log of trims, by what it says: units that were trimmed and not written since, bit
     /// `i` of word `i / 64`.
     trimmed: Vec<u64>,
+    /// Those among them that stay so without a log: the last checkpoint has them without data,
+    /// or zeroes were written.
+    gone: Vec<u64>,
+}
+
+/// True where bit `i` of word `i / 64` is set.
+fn has(bits: &[u64], number: u32) -> bool {
+    bits[number as usize / 64] >> (number % 64) & 1 == 1
 }
 
 impl Persist {
@@ -32,12 +37,11 @@ impl Persist {
     pub fn new(blocks: usize, units: u32, next_version: u32) -> Self {
         Self {
             next_version,
-            closed_early: Column::filled(0, blocks),
             changed: Column::filled(0, blocks),
             checkpoints: 0,
-            trimmed_since: None,
-            copy: None,
+            live_then: None,
             trimmed: vec![0; units as usize / 64 + 1],
+            gone: vec![0; units as usize / 64 + 1],
         }
     }
     /// The version that the next write has.
@@ -63,43 +67,44 @@ impl Persist {
     pub fn has_changed(&self, block: BlockId) -> bool {
         self.changed[block] >= self.checkpoints
     }
-    /// A unit was trimmed, which was mapped or not: what was not, the last checkpoint has as
-    /// it is now, or an earlier trim since.
+    /// A unit was trimmed.
     #[inline]
-    pub fn note_trim(&mut self, lpn: Lpn, was_mapped: bool) {
+    pub fn note_trim(&mut self, lpn: Lpn) {
         self.trimmed[lpn.0 as usize / 64] |= 1 << (lpn.0 % 64);
-        if let Some(trimmed) = self.trimmed_since.as_mut().filter(|_| was_mapped) {
-            trimmed.push(lpn);
-        }
+    }
+    /// A unit that was trimmed stays so, log or not.
+    #[inline]
+    fn note_gone(&mut self, lpn: Lpn) {
+        self.gone[lpn.0 as usize / 64] |= 1 << (lpn.0 % 64);
     }
     /// A unit that was trimmed, or never written, holds data.
     #[inline]
     pub fn note_fresh(&mut self, lpn: Lpn) {
         self.trimmed[lpn.0 as usize / 64] &= !(1 << (lpn.0 % 64));
+        self.gone[lpn.0 as usize / 64] &= !(1 << (lpn.0 % 64));
     }
     fn is_trimmed(&self, lpn: Lpn) -> bool {
-        self.trimmed[lpn.0 as usize / 64] >> (lpn.0 % 64) & 1 == 1
+        has(&self.trimmed, lpn.0)
     }
-    /// Units that were trimmed and not written since: bit `i` of word `i / 64`.
-    pub fn trimmed(&self) -> &[u64] {
-        &self.trimmed
+    /// True where a unit that was trimmed and not written since stays so: any where there is
+    /// a log of trims.
+    pub fn stays_trimmed(&self, lpn: Lpn, is_logged: bool) -> bool {
+        has(if is_logged { &self.trimmed } else { &self.gone }, lpn.0)
     }
     /// Nothing has changed since a checkpoint, which is the first.
     fn forget_checkpoints(&mut self) {
         self.changed.as_mut_slice().fill(0);
-        (self.checkpoints, self.trimmed_since) = (0, None);
+        (self.checkpoints, self.live_then) = (0, None);
     }
-    /// Where the last checkpoint has a unit; nothing where that is not to be proved.
-    pub fn at_checkpoint(&self, lpn: Lpn) -> Option<Option<Pun>> {
-        self.copy.as_ref().map(|copy| copy[lpn.0 as usize])
-    }
-    /// Units trimmed since the last checkpoint.
-    pub fn trimmed_since(&self) -> &[Lpn] {
-        self.trimmed_since.as_deref().unwrap_or_default()
+    /// True where the last checkpoint leads to a place; nothing where that is not known.
+    pub fn was_live_then(&self, pun: Pun) -> Option<bool> {
+        self.live_then.as_ref().map(|live| has(live, pun.0))
     }
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        self.closed_early.len() * 8 + self.trimmed.len() * 8
+        let words = self.trimmed.len() + self.gone.len();
+        let live = self.live_then.as_ref().map_or(0, Vec::len);
+        self.changed.len() * 4 + (words + live) * 8
     }
 }
 
@@ -109,6 +114,7 @@ impl Ftl {
     pub fn keep_metadata(&mut self, keeps: bool) {
         if keeps && self.persist.is_none() {
             self.map.keep_versions();
+            self.blocks.know_closed_early();
             self.persist =
                 Some(Box::new(Persist::new(self.blocks.state.len(), self.layout.logical_units, 2)));
         } else if let Some(persist) = self.persist.as_mut().filter(|_| keeps) {
@@ -156,17 +162,25 @@ impl Ftl {
         let units = self.layout.units_per_block();
         self.map.clear_versions(self.layout.first_unit(block, 0), units);
         if let Some(persist) = &mut self.persist {
-            persist.closed_early[block] = 0;
             persist.note_change(block);
         }
     }
 
-    /// The drive is shut down in order: what was trimmed will not return, whatever trims
-    /// survive of power cuts.
-    pub fn settle_trims(&mut self) {
-        if self.persist.is_none() {
-            return;
+    /// Zeroes were written to a whole unit: it is forgotten as by a trim, but that is a write,
+    /// which survives whatever trims survive.
+    pub fn zero(&mut self, lpn: Lpn) {
+        self.trim(lpn);
+        if let Some(persist) = &mut self.persist {
+            persist.note_gone(lpn);
         }
+    }
+
+    /// The drive is shut down in order: what was trimmed will not return, whatever trims
+    /// survive of power cuts, and no log is needed to know that.
+    pub fn settle_trims(&mut self) {
+        let Some(persist) = &mut self.persist else { return };
+        persist.trimmed.fill(0);
+        persist.gone.fill(0);
         for pun in (0..self.layout.physical_units()).map(Pun) {
             if self.map.version(pun) > 0 && self.map.lookup(self.map.holds(pun)).is_none() {
                 self.map.set_version(pun, 0);
@@ -177,27 +191,28 @@ impl Ftl {
     // ---- checkpoints ---------------------------------------------------------
 
     /// So many checkpoints have been taken by now; where trims are in them alone,
-    /// `notes_trims` has those noted that come after the last.
+    /// `keeps_trims` has it noted which places the last one leads to.
     #[inline]
-    pub fn note_checkpoints(&mut self, count: u32, notes_trims: bool) {
+    pub fn note_checkpoints(&mut self, count: u32, keeps_trims: bool) {
         if let Some(persist) = &mut self.persist
             && count != persist.checkpoints
         {
             persist.checkpoints = count;
-            if persist.copy.is_some() {
-                let map = &self.map;
-                let units = (0..self.layout.logical_units).map(Lpn);
-                persist.copy = Some(units.map(|lpn| map.lookup(lpn)).collect());
+            persist.gone.copy_from_slice(&persist.trimmed);
+            if keeps_trims || persist.live_then.is_some() {
+                self.note_live_then();
             }
-            persist.trimmed_since = notes_trims.then(Vec::new);
         }
     }
-    /// From now on it is proved that a checkpoint and what has changed since lead to the map;
-    /// copies of the map are kept for that.
+    /// From now on it is proved that a checkpoint and what has changed since lead to the map.
     pub fn prove_checkpoints(&mut self) {
+        self.note_live_then();
+    }
+    fn note_live_then(&mut self) {
         if let Some(persist) = &mut self.persist {
-            let units = (0..self.layout.logical_units).map(Lpn);
-            persist.copy = Some(units.map(|lpn| self.map.lookup(lpn)).collect());
+            let live = self.map.live_words();
+            let noted = persist.live_then.get_or_insert_with(|| vec![0; live.len()]);
+            noted.copy_from_slice(live);
         }
     }
     /// Checkpoints that have been taken.

@@ -55,8 +55,9 @@ pub enum Fault {
 /// What was under way on flash when the power was cut.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupted {
-    /// Programs whose rows are not all whole: their places are used, their data is lost.
-    pub torn: Vec<Batch>,
+    /// Programs whose rows are not all whole: their places are used, their data is lost. With
+    /// how many of their rows are not erased any more.
+    pub torn: Vec<(Batch, u32)>,
     /// Programs whose data is on flash although they were not over.
     pub whole: Vec<Batch>,
     /// Blocks that were being erased.
@@ -102,127 +103,142 @@ impl Ftl {
         each: &mut dyn FnMut(Look),
     ) -> Recovered {
         assert!(self.keeps_metadata(), "a drive recovers by its metadata");
-        let written = self.written(cut);
-        let mut is_read = vec![false; written.len()];
-        for look in self.looks(cut, means, &written) {
-            is_read[look.block.0 as usize] = true;
-            each(look);
+        let rows = self.rows_written(cut);
+        let mut is_read = Column::filled(false, rows.len());
+        for block in rows.ids().filter(|block| self.must_read(*block, cut, means)) {
+            is_read[block] = true;
+            each(self.look(block, cut, &rows));
         }
         if means.fault != Some(Fault::TrustsTorn) {
             let batch = self.layout.units_per_batch;
-            for at in &cut.torn {
+            for (at, _) in &cut.torn {
                 self.map.clear_versions(self.layout.first_unit(at.block, at.batch), batch);
             }
         }
         let newest = match means.map {
             MapFrom::Memory => None,
-            MapFrom::Scan | MapFrom::Checkpoint => Some(self.find_newest(&written, means)),
+            MapFrom::Scan | MapFrom::Checkpoint => Some(self.find_newest(&rows, &is_read, means)),
         };
         self.count_live();
         self.blocks.readers.as_mut_slice().fill(0);
         self.blocks.sensed.as_mut_slice().fill(0);
         let mut recovered = Recovered { units: self.mapped, ..Recovered::default() };
-        if means.map == MapFrom::Checkpoint && means.logs_trims {
-            recovered.unread = self.unread(&is_read);
-        }
-        let were_open = self.settle_blocks(cut, &written, newest.as_ref(), &mut recovered);
+        let were_open = self.settle_blocks(cut, &rows, newest.as_ref(), &mut recovered);
         for block in &cut.half_erased {
             self.erase(*block);
             recovered.erased.push(*block);
         }
-        self.undo_last(&were_open, &mut recovered);
+        for bin in self.undo_last(&were_open, &mut recovered) {
+            // Where else its data is, only metadata says.
+            let first = self.layout.first_block(bin).0;
+            let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
+            for block in blocks.filter(|block| self.blocks.state[*block] == BlockState::Closed) {
+                if !std::mem::replace(&mut is_read[block], true) {
+                    each(self.look(block, cut, &rows));
+                }
+            }
+        }
+        if means.map == MapFrom::Checkpoint {
+            recovered.unread = self.unread(&is_read);
+        }
         recovered
     }
 
     // ---- what is on media -------------------------------------------------------
 
-    /// How many batches of each block are written, torn ones included.
-    fn written(&self, cut: &Interrupted) -> Column<BlockId, u32> {
-        let batches = self.layout.batches_per_block;
-        let persist = self.persist.as_ref().expect("metadata is kept");
-        let mut written = Column::from_fn(self.blocks.state.len(), |block: BlockId| {
-            match (self.blocks.state[block], persist.closed_early[block]) {
-                (BlockState::Free | BlockState::Bad, _) => 0,
-                (BlockState::Open, _) => batches - self.blocks.unwritten[block],
-                (BlockState::Closed | BlockState::Collecting, 0) => batches,
-                (BlockState::Closed | BlockState::Collecting, early) => early - 1,
+    /// How many rows of each block are written, torn ones included.
+    fn rows_written(&self, cut: &Interrupted) -> Column<BlockId, u32> {
+        let layout = &self.layout;
+        let full = layout.batches_per_block * layout.rows_per_batch;
+        let mut rows = Column::from_fn(self.blocks.state.len(), |block: BlockId| {
+            match self.blocks.state[block] {
+                BlockState::Free | BlockState::Bad => 0,
+                BlockState::Open => full - self.blocks.unwritten[block] * layout.rows_per_batch,
+                BlockState::Closed | BlockState::Collecting => {
+                    self.blocks.rows_closed_early(block).unwrap_or(full)
+                }
             }
         });
-        for at in cut.torn.iter().chain(&cut.whole) {
-            written[at.block] += 1;
-            debug_assert_eq!(written[at.block], at.batch + 1, "batches are written in order");
+        let whole = cut.whole.iter().map(|at| (at, layout.rows_per_batch));
+        for (at, count) in cut.torn.iter().map(|(at, count)| (at, *count)).chain(whole) {
+            let written = &mut rows[at.block];
+            debug_assert_eq!(*written, at.batch * layout.rows_per_batch, "in order");
+            *written += count;
         }
         // What an erase has left is no data.
-        cut.half_erased.iter().for_each(|block| written[*block] = 0);
-        written
+        cut.half_erased.iter().for_each(|block| rows[*block] = 0);
+        rows
     }
 
-    /// What is read of each block until it is known what is in it.
-    fn looks<'a>(
-        &'a self,
-        cut: &'a Interrupted,
-        means: Means,
-        written: &'a Column<BlockId, u32>,
-    ) -> impl Iterator<Item = Look> + 'a {
+    /// True where metadata of a block is read to find the map.
+    fn must_read(&self, block: BlockId, cut: &Interrupted, means: Means) -> bool {
         let persist = self.persist.as_ref().expect("metadata is kept");
-        let layout = &self.layout;
-        let is_new = move |block: BlockId| match means.map {
+        let state = self.blocks.state[block];
+        let is_new = || match means.map {
             MapFrom::Scan => true,
             MapFrom::Checkpoint => {
-                self.blocks.state[block] == BlockState::Open
+                state == BlockState::Open
                     || persist.has_changed(block) && means.fault != Some(Fault::SkipsChanged)
                     || cut.half_erased.contains(&block)
             }
             MapFrom::Memory => false,
         };
-        let look = move |block: BlockId| {
-            let is_whole = self.blocks.state[block] != BlockState::Open
-                && persist.closed_early[block] == 0
-                && written[block] > 0;
-            let rows = match () {
-                () if cut.half_erased.contains(&block) => 1,
-                () if is_whole && layout.summary_page => 0,
-                // The first erased row says that there are no more.
-                () => (written[block] * layout.rows_per_batch + 1).min(layout.rows_per_block),
-            };
-            Look { block, summary: layout.summary_page, rows }
+        state != BlockState::Bad && is_new()
+    }
+
+    /// What is read of a block until it is known what is in it.
+    fn look(&self, block: BlockId, cut: &Interrupted, written: &Column<BlockId, u32>) -> Look {
+        let layout = &self.layout;
+        let is_whole = self.blocks.state[block] != BlockState::Open
+            && self.blocks.rows_closed_early(block).is_none()
+            && written[block] > 0;
+        let rows = match () {
+            () if cut.half_erased.contains(&block) => 1,
+            () if is_whole && layout.summary_page => 0,
+            // The first erased row says that there are no more.
+            () => (written[block] + 1).min(layout.rows_per_block),
         };
-        let good = move |block: &BlockId| self.blocks.state[*block] != BlockState::Bad;
-        written.ids().filter(good).filter(move |block| is_new(*block)).map(look)
+        Look { block, summary: layout.summary_page, rows }
     }
 
     // ---- the map ------------------------------------------------------------------
 
-    /// Maps each logical unit to the newest data of it; returns the newest version of each
-    /// block.
+    /// Maps each logical unit to the newest data of it that is found; returns the newest
+    /// version of each block that is read.
+    ///
+    /// All metadata is looked at, though with a checkpoint less is read: what was not trimmed
+    /// is found all the same, because its newest data is where the checkpoint has it or in a
+    /// block that is read. Of what was trimmed older data may lie elsewhere, which is not.
     fn find_newest(
         &mut self,
         written: &Column<BlockId, u32>,
+        is_read: &Column<BlockId, bool>,
         means: Means,
-    ) -> Column<BlockId, u32> {
-        let trimmed = self.trims_that_stay(means);
+    ) -> Column<BlockId, Option<u32>> {
         // Of two copies a checkpoint has the one that was current, if that was moved before.
-        let live =
-            if means.map == MapFrom::Checkpoint { self.map.live_words() } else { Vec::new() };
+        let live = match means.map {
+            MapFrom::Checkpoint => self.map.live_words().to_vec(),
+            MapFrom::Scan | MapFrom::Memory => Vec::new(),
+        };
         let was_live = |pun: Pun| {
             live.get(pun.0 as usize / 64).is_some_and(|word| word >> (pun.0 % 64) & 1 == 1)
         };
         self.map.lose_mapping();
-        let mut newest = Column::filled(0, written.len());
-        let mut last = 0;
+        let mut newest = Column::filled(None, written.len());
+        let mut last = 1;
         for block in written.ids() {
             if means.fault == Some(Fault::SkipsOpen) && self.blocks.state[block] == BlockState::Open
             {
                 continue;
             }
             let first = self.layout.first_unit(block, 0).0;
-            let units = written[block] * self.layout.units_per_batch;
-            for pun in (first..first + units).map(Pun) {
+            let mut of_block = 0;
+            let batches = written[block].div_ceil(self.layout.rows_per_batch);
+            for pun in (first..first + batches * self.layout.units_per_batch).map(Pun) {
                 let version = self.map.version(pun);
-                newest[block] = version.max(newest[block]);
+                of_block = version.max(of_block);
                 let lpn = self.map.holds(pun);
-                let stays_trimmed = trimmed[lpn.0 as usize / 64] >> (lpn.0 % 64) & 1 == 1;
-                if version == 0 || stays_trimmed {
+                if version == 0 || !self.may_be_found(lpn, pun, is_read[block], means) {
                     continue;
                 }
                 let known = self.map.lookup(lpn).map_or(0, |known| self.map.version(known));
@@ -233,38 +249,34 @@ impl Ftl {
                     self.map.point(lpn, pun);
                 }
             }
-            last = newest[block].max(last);
+            newest[block] = is_read[block].then_some(of_block);
+            last = of_block.max(last);
         }
-        self.persist.as_mut().expect("metadata is kept").go_on_after(last.max(1));
+        self.persist.as_mut().expect("metadata is kept").go_on_after(last);
         newest
+    }
+
+    /// False where a unit was trimmed and stays so, and where only a checkpoint could lead to
+    /// a place that it does not have.
+    fn may_be_found(&self, lpn: Lpn, pun: Pun, is_read: bool, means: Means) -> bool {
+        let persist = self.persist.as_ref().expect("metadata is kept");
+        let forgets = means.fault == Some(Fault::ForgetsTrims);
+        if !forgets && persist.stays_trimmed(lpn, means.logs_trims) {
+            return false;
+        }
+        let by_checkpoint_alone = means.map == MapFrom::Checkpoint && !means.logs_trims && !is_read;
+        !by_checkpoint_alone || persist.was_live_then(pun).unwrap_or(false)
     }
 
     /// A unit whose data is in a block that was not read, and that the checkpoint does not have
     /// there.
-    fn unread(&self, is_read: &[bool]) -> Option<(Lpn, Pun)> {
+    fn unread(&self, is_read: &Column<BlockId, bool>) -> Option<(Lpn, Pun)> {
         let persist = self.persist.as_ref().expect("metadata is kept");
         (0..self.layout.logical_units).map(Lpn).find_map(|lpn| {
-            let (pun, known) = (self.map.lookup(lpn)?, persist.at_checkpoint(lpn)?);
-            let is_found = is_read[self.layout.block(pun).0 as usize] || known == Some(pun);
+            let pun = self.map.lookup(lpn)?;
+            let is_found = is_read[self.layout.block(pun)] || persist.was_live_then(pun)?;
             (!is_found).then_some((lpn, pun))
         })
-    }
-
-    /// The logical units of which it is known that they hold no data, bit `i` of word
-    /// `i / 64`: by the log of trims, or else by the last checkpoint.
-    fn trims_that_stay(&self, means: Means) -> Vec<u64> {
-        let persist = self.persist.as_ref().expect("metadata is kept");
-        let keeps = means.logs_trims || means.map == MapFrom::Checkpoint;
-        if !keeps || means.fault == Some(Fault::ForgetsTrims) {
-            return vec![0; persist.trimmed().len()];
-        }
-        let mut bits = persist.trimmed().to_vec();
-        if !means.logs_trims {
-            for lpn in persist.trimmed_since() {
-                bits[lpn.0 as usize / 64] &= !(1 << (lpn.0 % 64));
-            }
-        }
-        bits
     }
 
     /// Counts what is live, as the map has it.
@@ -291,7 +303,7 @@ impl Ftl {
         &mut self,
         cut: &Interrupted,
         written: &Column<BlockId, u32>,
-        newest: Option<&Column<BlockId, u32>>,
+        newest: Option<&Column<BlockId, Option<u32>>>,
         recovered: &mut Recovered,
     ) -> Vec<BlockId> {
         let mut were_open = Vec::new();
@@ -312,14 +324,11 @@ impl Ftl {
                     self.blocks.state[block] = BlockState::Collecting;
                     self.bins[bin].collecting += 1;
                 } else if written[block] == 0 {
-                    if let Some(persist) = &mut self.persist {
-                        persist.closed_early[block] = 0;
-                    }
                     self.release(bin, block);
                 } else {
                     self.blocks.state[block] = BlockState::Closed;
                     self.blocks.standing[block] &= !BARRED;
-                    self.note_age(block, newest.map(|of| of[block]), was_open);
+                    self.note_age(block, newest.and_then(|of| of[block]), was_open);
                     if was_open {
                         self.close_early(block, written[block]);
                         were_open.push(block);
@@ -331,7 +340,8 @@ impl Ftl {
         were_open
     }
 
-    /// When a block was closed is known from the newest data in it; or it is closed now.
+    /// When a block was closed is known from the newest data in it; or it is closed now; or, where
+    /// nothing is read of it, from the table of blocks, which has it since it was closed.
     fn note_age(&mut self, block: BlockId, newest: Option<u32>, was_open: bool) {
         let now = self.tally.units[Source::Host as usize];
         match newest {
@@ -344,10 +354,11 @@ impl Ftl {
         }
     }
 
-    /// The places of a block that are not written yet are not used any more.
-    pub(crate) fn close_early(&mut self, block: BlockId, written: u32) {
+    /// The rows of a block behind so many are not used any more.
+    pub(crate) fn close_early(&mut self, block: BlockId, rows: u32) {
+        self.blocks.know_closed_early();
+        self.blocks.closed_early[block] = rows + 1;
         if let Some(persist) = &mut self.persist {
-            persist.closed_early[block] = written + 1;
             persist.note_change(block);
         }
     }
@@ -357,13 +368,16 @@ impl Ftl {
     /// A bin without a free block cannot collect, because its open blocks are closed. Its
     /// last free block was opened by collection, and what was moved there since is still
     /// where it was: that is current again, and the block is erased. (Where blocks are lost
-    /// with their erase it may not be there; the block stays closed then.)
-    fn undo_last(&mut self, were_open: &[BlockId], recovered: &mut Recovered) {
+    /// with their erase it may not be there; the block stays closed then.) Returns the bins in
+    /// which it was looked for.
+    fn undo_last(&mut self, were_open: &[BlockId], recovered: &mut Recovered) -> Vec<BinId> {
+        let mut searched = Vec::new();
         for block in were_open {
             let bin = self.layout.bin(*block);
             if self.bins[bin].free() > 0 {
                 continue;
             }
+            searched.push(bin);
             let Some(twins) = self.twins(bin, *block) else { continue };
             for (lpn, (pun, twin)) in twins {
                 self.map.kill(pun);
@@ -385,6 +399,7 @@ impl Ftl {
             recovered.undone += 1;
             recovered.erased.push(*block);
         }
+        searched
     }
 
     /// For each live unit of a block where it is and where else in the bin there is a copy of

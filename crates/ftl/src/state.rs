@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// faster in memory with huge pages.
 const SHARED_FROM_BYTES: usize = 16 << 20;
 
-/// What a column of metadata for recovery is called outside.
+/// What the column of blocks that are not full is called outside.
 const CLOSED_EARLY: &str = "blocks.closed_early";
 
 /// What is not in a column.
@@ -37,6 +37,9 @@ pub struct Rest {
     /// Whether copies back in a row are counted.
     #[serde(default)]
     copied: bool,
+    /// Whether it is known which blocks were closed before they were full.
+    #[serde(default)]
+    closed_early: bool,
     /// Where metadata for recovery is kept: the version that comes next.
     #[serde(default)]
     next_version: Option<u32>,
@@ -160,8 +163,8 @@ impl Ftl {
         if !blocks.copied.is_empty() {
             each("blocks.copied", &blocks.copied)?;
         }
-        if let Some(persist) = &self.persist {
-            each(CLOSED_EARLY, bytemuck::cast_slice(persist.closed_early.as_slice()))?;
+        if !blocks.closed_early.is_empty() {
+            each(CLOSED_EARLY, bytemuck::cast_slice(blocks.closed_early.as_slice()))?;
         }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
@@ -192,6 +195,7 @@ impl Ftl {
             sensed: !self.blocks.sensed.is_empty(),
             strained: !self.blocks.strain.is_empty(),
             copied: !self.blocks.copied.is_empty(),
+            closed_early: !self.blocks.closed_early.is_empty(),
             next_version: self.persist.as_ref().map(|persist| persist.next_version()),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
@@ -245,8 +249,11 @@ impl Ftl {
             self.blocks.copied = vec![0; batches];
             each("blocks.copied", &mut self.blocks.copied)?;
         }
-        if let Some(persist) = &mut self.persist {
-            each(CLOSED_EARLY, bytemuck::cast_slice_mut(persist.closed_early.as_mut_slice()))?;
+        self.blocks.closed_early = Column::filled(0, 0);
+        if rest.closed_early {
+            self.blocks.know_closed_early();
+            let early = &mut self.blocks.closed_early;
+            each(CLOSED_EARLY, bytemuck::cast_slice_mut(early.as_mut_slice()))?;
         }
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         let mut pairs = vec![0u64; 2 * free];

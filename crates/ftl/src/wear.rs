@@ -212,7 +212,8 @@ impl Ftl {
                     self.release(bin, to);
                 } else if unwritten > 0 {
                     self.close(to);
-                    self.close_early(to, self.layout.batches_per_block - unwritten);
+                    let written = self.layout.batches_per_block - unwritten;
+                    self.close_early(to, written * self.layout.rows_per_batch);
                 }
                 self.blocks.closed_at[to] = self.blocks.closed_at[block];
                 self.tally.migrations += 1;

@@ -148,6 +148,17 @@ impl Drive {
         policies::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
     }
 
+    /// Cuts the power at `at_ns`, or now, and lets time pass until the drive has recovered;
+    /// returns what became of it, as JSON text.
+    #[pyo3(signature = (at_ns=None))]
+    fn power_cut(&self, py: Python<'_>, at_ns: Option<u64>) -> PyResult<String> {
+        if self.plan.experiment.drive.recovery.is_none() {
+            let problem = "the drive keeps nothing to recover by: give it a table recovery, for example { map = \"scan\" }";
+            return Err(PyValueError::new_err(problem));
+        }
+        policies::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
+    }
+
     /// Proves the map, and what was read where the auditor is on.
     fn audit(&self, py: Python<'_>) -> PyResult<()> {
         let found = self.state.with(py, |state| state.device.finish_audit())?;
@@ -251,15 +262,7 @@ impl State {
         at_ns: Option<u64>,
         priority: Priority,
     ) -> PyResult<u64> {
-        let now = self.device.now();
-        let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"));
-        let at = at.map_err(PyValueError::new_err)?;
-        if at < now {
-            let (at, now) = (at.as_ns(), now.as_ns());
-            let problem = format!("at_ns={at} is in the past: the drive has reached {now} ns");
-            return Err(PyValueError::new_err(problem));
-        }
-        self.go_to(at)?;
+        let at = self.go_to_given(at_ns)?;
         if !self.link.add(command.bytes) {
             self.link.remove(command.bytes);
             let problem = "the requests under way would keep the link busy for years";
@@ -274,6 +277,41 @@ impl State {
         self.harvest();
         self.ask_policies()?;
         Ok(id)
+    }
+
+    /// Lets time pass up to `at_ns`, if that is given, and returns the moment.
+    fn go_to_given(&mut self, at_ns: Option<u64>) -> PyResult<Instant> {
+        let now = self.device.now();
+        let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"));
+        let at = at.map_err(PyValueError::new_err)?;
+        if at < now {
+            let (at, now) = (at.as_ns(), now.as_ns());
+            let problem = format!("at_ns={at} is in the past: the drive has reached {now} ns");
+            return Err(PyValueError::new_err(problem));
+        }
+        self.go_to(at)?;
+        Ok(at)
+    }
+
+    /// Cuts the power after what is due then. The drive is there again when this returns.
+    fn power_cut(&mut self, at_ns: Option<u64>) -> PyResult<String> {
+        self.go_to_given(at_ns)?;
+        let cut = self.device.cut_power().map_err(SimulatorError::new_err)?;
+        let up_at = cut.outage.at + cut.outage.took;
+        self.device.power_up(up_at);
+        if let Some(watch) = &mut self.watch {
+            watch.lost_all();
+        }
+        let lost: Vec<u64> = cut.lost.iter().map(|(tag, _)| full_id(self.next_id, *tag)).collect();
+        cut.lost.iter().for_each(|(_, command)| self.link.remove(command.bytes));
+        if up_at > LATEST {
+            let problem = "the recovery goes on beyond the 4.5 years that can be simulated";
+            return Err(PyValueError::new_err(problem));
+        }
+        self.ask_policies()?;
+        let mut report = results::outage(&cut.outage);
+        report["lost_ids"] = lost.into();
+        Ok(report.to_string())
     }
 
     /// Whether policies of the user have failed.

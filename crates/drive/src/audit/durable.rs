@@ -1,15 +1,16 @@
 //! What must survive a power cut, and whether it has.
 //!
 //! A unit that was acknowledged as being on flash, or as being in a buffer that a capacitor
-//! saves, must be there afterwards, or something newer. Of a volatile buffer that holds for
-//! what was acknowledged before a flush was submitted that has completed. What was never
-//! acknowledged may be there or not.
+//! saves, must be there afterwards. Of a volatile buffer that holds for what was acknowledged
+//! before a flush was submitted that has completed; and whatever the buffer, for all whose
+//! program has ended. So it is known what is there, but where a program was cut off between
+//! its data and its end, and where trims may be undone.
 
-use super::{Audit, AuditTicket, BEFORE, has_data, order, written};
+use super::{Audit, AuditTicket, has_data, order, written};
 use crate::config::Durability;
 use crate::device::RequestId;
-use engine::Instant;
-use ftl::{Ftl, Lpn, Pun};
+use engine::{BigColumn, Instant};
+use ftl::{Ftl, Layout, Lpn, Pun};
 use std::collections::BTreeMap;
 
 /// What a power cut leaves.
@@ -19,11 +20,45 @@ pub struct Survives {
     pub durability: Durability,
     /// Whether trims stay.
     pub logs_trims: bool,
+    /// Whether all that is on flash is looked at.
+    pub scans: bool,
+}
+
+/// What a capacitor has saved of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saved {
+    pub lpn: Lpn,
+    /// What the auditor calls the whole of it.
+    pub token: u64,
+    /// Of a unit whose rest had not been read: what the auditor calls the data on flash that
+    /// has it. It is still to be read.
+    pub rest: Option<u64>,
+}
+
+/// What came of a unit since the power was there, as far as that may survive. What is called
+/// a trim here may be undone: one that stays is a write of nothing.
+#[derive(Clone, Copy, Default)]
+struct Unit {
+    /// What was there before.
+    before: u64,
+    /// The newest write whose program has ended.
+    ended: u64,
+    /// The newest write that was taken in, and that was acknowledged.
+    taken_in: u64,
+    acknowledged: u64,
+    /// The newest write of nothing that was taken in, and that was acknowledged.
+    emptied: u64,
+    gone: u64,
+    /// The newest trim that was taken in.
+    trim: u64,
+    /// On flash though its program had not ended when the power was cut.
+    surplus: u64,
 }
 
 /// Acknowledgements in their order, as far as flushes under way tell them apart.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Durable {
+    survives: Survives,
     /// Acknowledgements of units so far.
     acknowledged: u64,
     /// As many of them came before a flush that has completed.
@@ -32,58 +67,152 @@ pub struct Durable {
     flushes: BTreeMap<RequestId, u64>,
     /// By unit, what was acknowledged and as which; at first what was there before.
     history: BTreeMap<Lpn, Vec<(u64, u64)>>,
-    /// By unit, the last trim that was taken in, and the last that was acknowledged.
-    trims: BTreeMap<Lpn, [u64; 2]>,
+    units: BTreeMap<Lpn, Unit>,
 }
 
 impl Durable {
+    fn new(survives: Survives) -> Self {
+        Self {
+            survives,
+            acknowledged: 0,
+            flushed: 0,
+            flushes: BTreeMap::new(),
+            history: BTreeMap::new(),
+            units: BTreeMap::new(),
+        }
+    }
+    /// The account of a unit; `before` is what was acknowledged of it until now.
+    fn unit(&mut self, lpn: Lpn, before: u64) -> &mut Unit {
+        self.units.entry(lpn).or_insert(Unit { before, ..Unit::default() })
+    }
+    /// True for what is acknowledged as no trim, or as one that stays.
+    fn stays(&self, is_trim: bool) -> bool {
+        !is_trim || self.survives.logs_trims
+    }
+
     pub fn flush_submitted(&mut self, id: RequestId) {
         self.flushes.insert(id, self.acknowledged);
     }
-    pub fn trimmed(&mut self, lpn: Lpn, token: u64) {
-        self.trims.entry(lpn).or_default()[0] = token;
+    /// A unit of a write, or of a trim, is taken in.
+    pub fn taken_in(&mut self, lpn: Lpn, token: u64, is_trim: bool, before: u64) {
+        let stays = self.stays(is_trim);
+        let unit = self.unit(lpn, before);
+        if !stays {
+            unit.trim = token;
+            return;
+        }
+        unit.taken_in = token;
+        if !has_data(token) {
+            unit.emptied = token;
+        }
+    }
+    /// A host's data is on flash.
+    pub fn ended(&mut self, lpn: Lpn, token: u64, before: u64) {
+        let unit = self.unit(lpn, before);
+        unit.ended = unit.ended.max(token);
     }
     /// A command has completed; `before` is what was acknowledged of a unit until now.
-    pub fn completed(&mut self, id: RequestId, tokens: &[(Lpn, u64)], before: impl Fn(Lpn) -> u64) {
+    pub fn completed(
+        &mut self,
+        id: RequestId,
+        tokens: &[(Lpn, u64)],
+        is_trim: bool,
+        before: impl Fn(Lpn) -> u64,
+    ) {
         if let Some(covers) = self.flushes.remove(&id) {
             self.flushed = self.flushed.max(covers);
         }
+        if !self.stays(is_trim) {
+            return;
+        }
         for (lpn, token) in tokens {
-            self.acknowledged += 1;
+            let unit = self.unit(*lpn, before(*lpn));
+            unit.acknowledged = unit.acknowledged.max(*token);
             if !has_data(*token) {
-                let trim = &mut self.trims.entry(*lpn).or_default()[1];
-                *trim = (*trim).max(*token);
+                unit.gone = unit.gone.max(*token);
             }
-            let history = self.history.entry(*lpn).or_insert_with(|| vec![(0, before(*lpn))]);
-            let (last, newest) = *history.last().expect("it begins with what was there");
-            // What no flush covers without this one is of no interest any more.
-            let covered = |covers: &u64| *covers >= last;
-            if !covered(&self.flushed) && !self.flushes.values().any(covered) {
-                history.pop();
-            }
-            history.push((self.acknowledged, newest.max(*token)));
-            let flushed = self.flushed;
-            let outdated = history.iter().skip(1).take_while(|(at, _)| *at <= flushed).count();
-            history.drain(..outdated);
+            let before = unit.before;
+            self.note_history(*lpn, *token, before);
         }
     }
-    /// What of a unit is on flash at least, with a volatile buffer.
-    fn flushed(&self, lpn: Lpn) -> Option<u64> {
-        let covered = self.history.get(&lpn)?.iter().rev().find(|(at, _)| *at <= self.flushed);
-        Some(covered.expect("what was there before is on flash").1)
+    fn note_history(&mut self, lpn: Lpn, token: u64, before: u64) {
+        self.acknowledged += 1;
+        let history = self.history.entry(lpn).or_insert_with(|| vec![(0, before)]);
+        let (last, newest) = *history.last().expect("it begins with what was there");
+        // What no flush covers without this one is of no interest any more.
+        let covered = |covers: &u64| *covers >= last;
+        if !covered(&self.flushed) && !self.flushes.values().any(covered) {
+            history.pop();
+        }
+        history.push((self.acknowledged, newest.max(token)));
+        let flushed = self.flushed;
+        let outdated = history.iter().skip(1).take_while(|(at, _)| *at <= flushed).count();
+        history.drain(..outdated);
+    }
+    /// What of a unit is on flash at least because of flushes.
+    fn flushed(&self, lpn: Lpn) -> u64 {
+        let Some(history) = self.history.get(&lpn) else { return 0 };
+        let covered = history.iter().rev().find(|(at, _)| *at <= self.flushed);
+        covered.map_or(0, |(_, token)| *token)
+    }
+
+    /// What of a unit must be there at least.
+    fn floor(&self, lpn: Lpn, unit: &Unit) -> u64 {
+        let by_buffer = match self.survives.durability {
+            Durability::Capacitor => unit.taken_in,
+            Durability::None => unit.acknowledged,
+            Durability::Volatile => self.flushed(lpn),
+        };
+        [unit.before, unit.ended, unit.gone, by_buffer].into_iter().max().unwrap_or(0)
+    }
+
+    /// Whether a unit may be `found` after a power cut, of which `on_flash` is the newest data
+    /// there, saved data aside; if not, what is wrong.
+    fn judge(&self, unit: &Unit, floor: u64, found: u64, on_flash: u64) -> Result<(), &str> {
+        let is_undone = unit.trim > floor;
+        if !has_data(found) {
+            let is_right = !has_data(floor) || is_undone || unit.emptied > floor;
+            return if is_right { Ok(()) } else { Err("it is lost") };
+        }
+        if found == floor || found == unit.surplus && found > floor {
+            return Ok(());
+        }
+        if order(found) == order(floor) {
+            return Err("it is a part that was merged with the wrong rest");
+        }
+        // Of what was trimmed there is what is left.
+        let was_emptied = !has_data(floor) && floor > 0;
+        let is_left = if self.survives.scans { found == on_flash } else { on_flash < floor };
+        if is_undone && !was_emptied && found < unit.trim && (is_left || floor == 0) {
+            return Ok(());
+        }
+        Err(if found < floor { "it is older" } else { "that was not on flash" })
     }
 }
 
 impl Audit {
-    /// From now on the power may be cut. What is dead on flash by now may return where trims
-    /// are volatile.
-    pub fn expect_cuts(&mut self, ftl: &Ftl) {
-        self.durable = Some(Box::default());
+    /// From now on the power may be cut. What is on flash by now is called by the versions
+    /// that it has, so that what is dead is older than what is there.
+    pub fn expect_cuts(&mut self, ftl: &Ftl, survives: Survives) {
+        let mut durable = Durable::new(survives);
         for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            if ftl.version(pun) > 0 {
-                self.on_flash[pun] = written(BEFORE, ftl.holds(pun));
+            let (lpn, version) = (ftl.holds(pun), u64::from(ftl.version(pun)));
+            if version > 0 {
+                self.on_flash[pun] = written(version, lpn);
+                self.next_order = self.next_order.max(version + 1);
             }
         }
+        for pun in (0..ftl.layout.physical_units()).map(Pun) {
+            let lpn = ftl.holds(pun);
+            if ftl.is_live(pun) {
+                self.acknowledged[lpn] = self.on_flash[pun];
+                self.replace(lpn, self.on_flash[pun]);
+            } else if ftl.version(pun) > 0 && ftl.lookup(lpn).is_none() && !survives.logs_trims {
+                // It was trimmed, nobody knows when.
+                durable.unit(lpn, 0).trim = super::trimmed(self.next_order);
+            }
+        }
+        self.durable = Some(Box::new(durable));
     }
 
     /// The power is cut: a command that was under way will never complete. It does not count
@@ -100,76 +229,156 @@ impl Audit {
     pub fn torn(&mut self, pun: Pun) {
         self.on_flash[pun] = 0;
     }
+    /// A host's data is on flash, though its program has not ended.
+    pub fn survived(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
+        self.check_content(lpn, token, "a program");
+        self.place(layout, pun);
+        self.on_flash[pun] = token;
+        let durable = self.durable.as_mut().expect("the power may be cut");
+        let unit = durable.unit(lpn, self.acknowledged[lpn]);
+        unit.surplus = unit.surplus.max(token);
+    }
+    /// What the auditor calls the data of a place.
+    pub fn token_at(&self, pun: Pun) -> u64 {
+        self.on_flash[pun]
+    }
 
-    /// Proves that a drive that has recovered holds what it must and nothing older, and goes
+    /// The newest data of each unit that is anywhere on flash, by this account.
+    fn newest_on_flash(&self, ftl: &Ftl) -> BigColumn<Lpn, u64> {
+        let mut newest = BigColumn::<Lpn, u64>::zeroed(ftl.layout.logical_units as usize);
+        for pun in (0..ftl.layout.physical_units()).map(Pun) {
+            if has_data(self.on_flash[pun]) {
+                let of = &mut newest[ftl.holds(pun)];
+                *of = self.on_flash[pun].max(*of);
+            }
+        }
+        newest
+    }
+
+    /// Proves that a drive that has recovered holds what it must and nothing else, and goes
     /// on with what it holds. `saved` is what a capacitor has saved.
     ///
     /// # Errors
     /// The first unit that is missing or is another.
-    pub fn recovered(
-        &mut self,
-        ftl: &Ftl,
-        saved: &BTreeMap<Lpn, u64>,
-        survives: Survives,
-    ) -> Result<(), String> {
+    pub fn recovered(&mut self, ftl: &Ftl, saved: &[Saved]) -> Result<(), String> {
+        let newest = self.newest_on_flash(ftl);
+        let saved: BTreeMap<Lpn, Saved> = saved.iter().map(|of| (of.lpn, *of)).collect();
+        let earlier = self.durable.take().expect("the power may be cut");
+        let mut durable = Durable::new(earlier.survives);
         for lpn in (0..ftl.layout.logical_units).map(Lpn) {
-            let on_flash = ftl.lookup(lpn).map(|pun| (ftl.holds(pun), self.on_flash[pun]));
-            if let Some((holds, token)) = on_flash
-                && (holds != lpn || !has_data(token))
-            {
-                return Err(format!("{lpn:?} is mapped to {holds:?}, token {token:x}"));
+            let found = self.found(ftl, lpn, saved.get(&lpn))?;
+            let before = self.acknowledged[lpn];
+            let unit = earlier.units.get(&lpn).copied();
+            let unit = unit.unwrap_or(Unit { before, ..Unit::default() });
+            let floor = earlier.floor(lpn, &unit);
+            earlier.judge(&unit, floor, found, newest[lpn]).map_err(|what| {
+                format!(
+                    "after the power cut {lpn:?} is {found:x}, {floor:x} must be there (of {:x}): {what}",
+                    self.newest[lpn]
+                )
+            })?;
+            if !has_data(found) && unit.trim > floor {
+                // It is undone yet, maybe, by a later cut.
+                durable.units.insert(lpn, Unit { surplus: 0, ..unit });
             }
-            let found = saved.get(&lpn).copied().or(on_flash.map(|(_, token)| token));
-            self.prove(lpn, found.unwrap_or(0), survives)?;
-            let found = found.unwrap_or_else(|| super::trimmed(order(self.newest[lpn])));
+            let nothing = super::trimmed(order(self.newest[lpn]));
+            let found = if has_data(found) { found } else { nothing };
             self.acknowledged[lpn] = found;
             self.replace(lpn, found);
         }
-        *self.durable.as_mut().expect("the power may be cut").as_mut() = Durable::default();
+        self.durable = Some(Box::new(durable));
         Ok(())
     }
 
-    /// What of a unit must be there at least.
-    fn floor(&self, lpn: Lpn, survives: Survives) -> u64 {
-        let durable = self.durable.as_ref().expect("the power may be cut");
-        let trim = durable.trims.get(&lpn).filter(|_| survives.logs_trims).map_or(0, |of| of[1]);
-        match survives.durability {
-            Durability::Capacitor => self.newest[lpn],
-            Durability::None => self.acknowledged[lpn],
-            Durability::Volatile => {
-                durable.flushed(lpn).unwrap_or(self.acknowledged[lpn]).max(trim)
+    /// What a unit is after a recovery; 0 where it holds nothing.
+    fn found(&self, ftl: &Ftl, lpn: Lpn, saved: Option<&Saved>) -> Result<u64, String> {
+        let on_flash = match ftl.lookup(lpn) {
+            Some(pun) if ftl.holds(pun) != lpn || !has_data(self.on_flash[pun]) => {
+                let (holds, token) = (ftl.holds(pun), self.on_flash[pun]);
+                return Err(format!("{lpn:?} is mapped to {holds:?}, token {token:x}"));
             }
-        }
-    }
-
-    fn prove(&self, lpn: Lpn, found: u64, survives: Survives) -> Result<(), String> {
-        let floor = self.floor(lpn, survives);
-        let durable = self.durable.as_ref().expect("the power may be cut");
-        let trim = durable.trims.get(&lpn).map_or(0, |of| of[0]);
-        let wrong = |what: &str| {
-            let newest = self.newest[lpn];
-            Err(format!(
-                "after the power cut {lpn:?} is {found:x}, at least {floor:x} must be there (of {newest:x}): {what}"
-            ))
+            Some(pun) => self.on_flash[pun],
+            None => 0,
         };
-        if !has_data(found) {
-            return match has_data(floor) && trim < floor {
-                true => wrong("it is lost"),
-                false => Ok(()),
-            };
+        let Some(saved) = saved else { return Ok(on_flash) };
+        match saved.rest.filter(|rest| *rest != on_flash) {
+            Some(rest) => Err(format!(
+                "a part of {lpn:?} was saved, whose rest is {rest:x}, but on flash is {on_flash:x}"
+            )),
+            None => Ok(saved.token),
         }
-        let may_return = !survives.logs_trims && order(trim) >= order(floor) && trim > 0;
-        if order(found) < order(floor) && !may_return {
-            return wrong("it is older");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trimmed;
+    use super::*;
+
+    const LPN: Lpn = Lpn(3);
+
+    fn durable(durability: Durability, logs_trims: bool, scans: bool) -> Durable {
+        Durable::new(Survives { durability, logs_trims, scans })
+    }
+    /// What is said of a unit that is `found`, of which `on_flash` is the newest data there.
+    fn verdict(durable: &Durable, found: u64, on_flash: u64) -> Option<&str> {
+        let unit = durable.units[&LPN];
+        durable.judge(&unit, durable.floor(LPN, &unit), found, on_flash).err()
+    }
+
+    #[test]
+    fn what_is_on_flash_is_the_floor_before_any_flush() {
+        let [first, second, third] = [2, 3, 4].map(|order| written(order, LPN));
+        let mut durable = durable(Durability::Volatile, true, true);
+        durable.taken_in(LPN, second, false, first);
+        durable.taken_in(LPN, third, false, first);
+        assert_eq!(verdict(&durable, first, first), None);
+        durable.ended(LPN, second, first);
+        assert_eq!(verdict(&durable, second, second), None);
+        assert_eq!(verdict(&durable, first, second), Some("it is older"));
+        assert_eq!(verdict(&durable, 0, second), Some("it is lost"));
+        assert_eq!(verdict(&durable, third, second), Some("that was not on flash"));
+        let unit = durable.units.get_mut(&LPN).unwrap();
+        unit.surplus = third;
+        assert_eq!(verdict(&durable, third, third), None, "between its data and its end");
+        let other = second ^ 2;
+        assert!(verdict(&durable, other, other).unwrap().contains("wrong rest"));
+    }
+
+    #[test]
+    fn zeroes_stay_whatever_trims_do() {
+        let (first, zeroes) = (written(2, LPN), trimmed(3));
+        for logs_trims in [true, false] {
+            let mut durable = durable(Durability::Volatile, logs_trims, true);
+            durable.taken_in(LPN, zeroes, false, first);
+            assert_eq!(verdict(&durable, first, first), None, "not acknowledged");
+            assert_eq!(verdict(&durable, 0, first), None);
+            durable.unit(LPN, first).gone = zeroes;
+            assert_eq!(verdict(&durable, first, first), Some("it is older"));
+            assert_eq!(verdict(&durable, 0, first), None);
+            // A trim of nothing changes nothing.
+            durable.taken_in(LPN, trimmed(4), true, first);
+            assert_eq!(verdict(&durable, first, first), Some("it is older"));
         }
-        if order(found) > order(self.newest[lpn]) {
-            return wrong("nobody wrote that");
+    }
+
+    #[test]
+    fn of_what_was_trimmed_there_is_what_is_left() {
+        let [first, second] = [2, 3].map(|order| written(order, LPN));
+        for (scans, of_both) in [(true, Some("it is older")), (false, Some("it is older"))] {
+            let mut durable = durable(Durability::None, false, scans);
+            durable.taken_in(LPN, second, false, first);
+            durable.ended(LPN, second, first);
+            durable.taken_in(LPN, trimmed(4), true, first);
+            assert_eq!(verdict(&durable, 0, second), None);
+            assert_eq!(verdict(&durable, second, second), None);
+            assert_eq!(verdict(&durable, first, second), of_both, "both are there");
+            assert_eq!(verdict(&durable, first, first), None, "the newer is erased");
         }
-        for known in [floor, self.newest[lpn], self.acknowledged[lpn]] {
-            if order(found) == order(known) && found != known {
-                return wrong("it is a part that was merged with the wrong rest");
-            }
-        }
-        Ok(())
+        // Where there is a log, nothing returns.
+        let mut durable = durable(Durability::None, true, true);
+        durable.taken_in(LPN, trimmed(4), true, second);
+        durable.unit(LPN, second).gone = trimmed(4);
+        assert_eq!(verdict(&durable, second, second), Some("it is older"));
     }
 }

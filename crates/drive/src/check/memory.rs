@@ -94,11 +94,13 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
         };
         places(workload).saturating_mul(PLACE_BYTES + (pages - 1) * OPERATION_BYTES)
     };
-    let copy = if experiment.drive.recovery.is_some() { 8 } else { 0 };
-    let metadata = if experiment.drive.recovery.is_some() { 4 } else { 0 };
+    let recovers = experiment.drive.recovery.is_some();
+    let copy = if recovers { 8 } else { 0 };
+    // A version for each place, whether a checkpoint leads there, and two logs of trims.
+    let metadata = if recovers { 4 * physical + physical / 8 + logical / 4 } else { 0 };
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     Memory {
-        map_bytes: 4 * logical + (4 + metadata) * physical + physical / 8,
+        map_bytes: 4 * logical + 4 * physical + physical / 8 + metadata,
         flash_bytes: u64::from(layout.blocks()) * 48
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),

@@ -1,8 +1,11 @@
 //! Power cuts and the recovery from them: what cannot be.
 
+use crate::config::DriveConfig;
 use crate::experiment::Experiment;
+use crate::horizon::LATEST;
 use crate::recovery::{MapRecovery, PowerCut, PowerCuts, TrimDurability};
-use settings::Problems;
+use ftl::Layout;
+use settings::{Problems, Time};
 
 /// Refuses power cuts that do not come, and means of recovery that mean nothing.
 pub fn check(experiment: &Experiment, problems: &mut Problems) {
@@ -20,6 +23,36 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
         problems.push("run.power_cut", fault);
     }
     check_cuts(experiment, cuts, problems);
+}
+
+/// Refuses recoveries and checkpoints whose sums no number of the results holds. Times by
+/// themselves are sound.
+pub fn check_sums(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
+    let Some(recovery) = &drive.recovery else { return };
+    // As if one unit had to do it all: each row is read, with its metadata and as one of a
+    // checkpoint or of what was saved, each summary, and each block is erased.
+    let most = |times: &[Time]| times.iter().map(|time| time.span().as_ns()).max().unwrap_or(0);
+    let spare = drive.geometry.page_spare.bytes().max(16);
+    let metadata = u128::from(spare) * u128::from(layout.block_planes) + 512;
+    let bytes = metadata + u128::from(layout.row_bytes());
+    let carried = bytes * 1_000_000_000 / u128::from(drive.nand.channel.bytes_per_second()).max(1);
+    let row = 3 * u128::from(most(&drive.nand.read)) + 2 * carried;
+    let rows = u128::from(layout.rows_per_block) + 2;
+    let block = row * rows + drive.nand.erase.whole_ns();
+    if block * u128::from(layout.blocks()) > u128::from(u64::MAX / 4) {
+        let fault = "reading and erasing all blocks could take longer than 146 years; make nand.read, nand.erase or the drive smaller";
+        problems.push("drive.recovery", fault);
+    }
+    let MapRecovery::Checkpoint { every, units } = recovery.map else { return };
+    let writes = u128::from(u32::MAX);
+    let by_time = every.map(|every| u128::from(LATEST.as_ns() / every.span().as_ns().max(1)));
+    let count = by_time.or(units.map(|units| writes / u128::from(units.max(1)))).unwrap_or(0);
+    let programs = (4 * u128::from(layout.logical_units)).div_ceil(layout.row_bytes().into());
+    let all = count.min(writes) * programs * u128::from(layout.row_bytes());
+    if all > u128::from(u64::MAX) {
+        let fault = "so many checkpoints of this map are more than 2^64 bytes in a run of 4.5 years; write fewer";
+        problems.push("drive.recovery.map", fault);
+    }
 }
 
 fn check_checkpoints(map: MapRecovery, problems: &mut Problems) {

@@ -148,11 +148,17 @@ impl Device {
 
     /// Reads the rest of a unit that is written in part.
     fn fetch(&mut self, entry: EntryId, lpn: Lpn, pun: Pun) {
+        self.audit_fetch(entry, lpn, pun);
+        self.fetch_rest(entry, pun);
+    }
+
+    /// As [`Device::fetch`], of a unit that the auditor calls by the whole already.
+    pub(super) fn fetch_rest(&mut self, entry: EntryId, pun: Pun) {
+        let lpn = self.buffer.entry(entry).lpn;
         let unit = self.ftl.layout.unit_bytes;
         let start = u64::from(lpn.0) * unit;
         let mut pieces = Vec::new();
         self.split(&mut pieces, lpn, pun, start, start + unit);
-        self.audit_fetch(entry, lpn, pun);
         self.audit_pieces(&pieces, lpn, pun, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = self.now;

@@ -237,12 +237,11 @@ impl Buffer {
     pub fn version(&self, id: EntryId) -> u32 {
         self.versions.get(id.0 as usize).copied().unwrap_or(0)
     }
-    /// The current data of every unit in the buffer, in the order in which it was taken in:
-    /// the unit, and what the auditor calls its data.
-    pub fn current_data(&self) -> Vec<(Lpn, u64)> {
+    /// The current data of every unit in the buffer, in the order in which it was taken in.
+    pub fn current_data(&self) -> Vec<EntryId> {
         let mut all: Vec<EntryId> = self.index.iter().copied().collect();
         all.sort_unstable_by_key(|id| self.version(*id));
-        all.into_iter().map(|id| (self.entries[id].lpn, self.token(id))).collect()
+        all
     }
     /// What the auditor calls an entry's data.
     pub fn token(&self, id: EntryId) -> u64 {

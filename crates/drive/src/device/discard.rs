@@ -6,6 +6,7 @@ use super::op::OpId;
 use super::request::RequestId;
 use crate::config::Durability;
 use ftl::Lpn;
+use host::Kind;
 use metrics::State;
 
 impl Device {
@@ -42,7 +43,11 @@ impl Device {
             }
         }
         self.note_checkpoints();
-        self.ftl.trim(lpn);
+        if self.requests[id].command.kind == Kind::WriteZeroes {
+            self.ftl.zero(lpn);
+        } else {
+            self.ftl.trim(lpn);
+        }
         self.audit_trim(id, lpn);
     }
 

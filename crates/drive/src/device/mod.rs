@@ -357,8 +357,10 @@ impl Device {
     /// written, and [`Device::finish_audit`] proves the map.
     pub fn audit(&mut self) {
         self.audit = Some(Box::new(Audit::new(&self.ftl)));
-        if let Some(audit) = self.audit.as_mut().filter(|_| self.persistence.is_some()) {
-            audit.expect_cuts(&self.ftl);
+        if let Some(survives) = self.survives()
+            && let Some(audit) = &mut self.audit
+        {
+            audit.expect_cuts(&self.ftl, survives);
             self.ftl.prove_checkpoints();
         }
     }

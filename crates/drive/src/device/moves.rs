@@ -205,10 +205,8 @@ impl Device {
             let (from, to) = (first(from), first(at));
             (0..count).for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
         }
-        let op_state = &self.ops[op];
-        let is_uncorrected =
-            op_state.kind == OpKind::CopyBack || matches!(op_state.owner, Owner::Streamed(_));
-        self.ftl.note_copied(is_uncorrected.then_some(from), at);
+        let uncorrected = self.ops[op].uncorrected();
+        self.ftl.note_copied(uncorrected, at);
         self.ftl.commit_batch_move(from, at);
         if self.ftl.end_reads(from.block, count) {
             self.erase_if_ready(from.block);

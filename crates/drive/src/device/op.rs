@@ -116,6 +116,14 @@ impl Op {
     pub fn at(&self) -> Batch {
         Batch { block: self.block, batch: self.batch }
     }
+    /// Where the data of a program comes from that has not passed the controller.
+    pub fn uncorrected(&self) -> Option<Batch> {
+        match self.owner {
+            Owner::CollectMove(from) if self.kind == OpKind::CopyBack => Some(from),
+            Owner::Streamed(from) => Some(from),
+            _ => None,
+        }
+    }
 }
 
 /// All operations, with what only those that wait or end look at kept aside.

@@ -2,6 +2,7 @@
 //! drive recovers from what is on media.
 
 use super::Device;
+use super::buffer::{Buffer, EntryId, Stage};
 use super::channel::NO_AGE;
 use super::collect::Job;
 use super::counters::OpKind;
@@ -10,15 +11,14 @@ use super::op::{Op, OpId, Ops, Owner, Payloads};
 use super::queue::Group;
 use super::request::Requests;
 use super::space::Space;
-use super::{buffer::Buffer, buffer::EntryId, defer, placing};
-use crate::audit::Survives;
-use crate::config::Durability;
-use crate::recovery::{MapRecovery, Outage, TrimDurability};
+use super::{defer, placing};
+use crate::audit::Saved;
+use crate::recovery::Outage;
 use engine::{Column, Instant, Span};
-use ftl::recovery::{Fault, Interrupted};
-use ftl::{Batch, Lpn, PoolId, Pun};
+use ftl::recovery::{Fault, Interrupted, MapFrom};
+use ftl::{Batch, Lpn, PoolId, Pun, Source};
 use host::Command;
-use metrics::Blame;
+use metrics::{Blame, Holder};
 use std::collections::BTreeMap;
 
 /// What a power cut did.
@@ -61,13 +61,14 @@ impl Device {
         assert!(self.done.is_empty(), "completions are taken before the power is cut");
         let persistence = self.persistence.as_ref().expect("the drive can recover");
         if let Some(earlier) = persistence.off {
-            // It begins anew with what is on media, which is as it was.
-            let outage = Outage { at: self.now, lost_requests: 0, ..earlier };
+            // It begins anew with what is on media, which is as it was. What the first cut did
+            // is told of that one alone.
+            let outage = earlier.begun_anew(self.now);
             return Ok(Cut { outage, lost: Vec::new() });
         }
         self.note_checkpoints();
-        let mut cut = self.note_interrupted();
-        let saved = if self.saves_buffer() { self.buffer.current_data() } else { Vec::new() };
+        let cut = self.note_interrupted();
+        let saved = if self.saves_buffer() { self.save_buffer() } else { Vec::new() };
         let lost = self.lose_requests();
         self.lose_all_volatile();
         let persistence = self.persistence.as_mut().expect("the drive can recover");
@@ -78,14 +79,12 @@ impl Device {
             at: self.now,
             half_programmed: cut.torn.len() as u32,
             half_erased: cut.half_erased.len() as u32,
+            migrating: self.bins.ids().filter(|bin| self.ftl.migration(*bin).is_some()).count()
+                as u32,
             saved_units: persistence.saved.len() as u32,
             lost_requests: lost.len() as u32,
             ..Outage::default()
         };
-        if means.map == ftl::recovery::MapFrom::Memory {
-            // The map does not know of what had not ended.
-            cut.torn.append(&mut cut.whole);
-        }
         let mut looks = Vec::new();
         let recovered = self.ftl.recover(&cut, means, &mut |look| looks.push(look));
         if self.audit.is_some() {
@@ -119,11 +118,18 @@ impl Device {
         let saved = std::mem::take(&mut persistence.saved);
         self.firmware_changed();
         let mut entries = Vec::new();
-        for (lpn, token) in saved {
+        for Saved { lpn, token, rest } in saved {
             let (pool, version) = (self.ftl.layout.pool(lpn), self.ftl.take_version());
-            entries.push(self.buffer.insert(lpn, pool, None, (token, version), self.now));
+            let entry = self.buffer.insert(lpn, pool, None, (token, version), self.now);
+            let place = || self.ftl.lookup(lpn).expect("a part was written to what is on flash");
+            entries.push((entry, rest.map(|_| place())));
         }
-        entries.into_iter().for_each(|entry| self.entry_ready(entry));
+        for (entry, rest) in entries {
+            match rest {
+                Some(pun) => self.fetch_rest(entry, pun),
+                None => self.entry_ready(entry),
+            }
+        }
         self.to_collect.extend(self.bins.ids());
         self.collect_where_needed();
     }
@@ -165,6 +171,7 @@ impl Device {
 
     /// Notes what programs that were under way have left on flash.
     fn note_interrupted(&mut self) -> Interrupted {
+        let map = self.persistence.as_ref().expect("the drive can recover").means().map;
         let mut cut = Interrupted::default();
         for (id, phase) in self.under_way() {
             let op = &self.ops[id];
@@ -174,30 +181,47 @@ impl Device {
             }
             let at = op.at();
             let is_whole = op.row == self.ftl.layout.rows_per_block;
-            if !is_whole && !self.has_touched(op, phase) {
+            let rows = if is_whole {
+                self.ftl.layout.rows_per_batch
+            } else {
+                self.rows_touched(op, phase)
+            };
+            if rows == 0 {
                 continue;
             }
-            self.note_left(id, at, is_whole);
-            if is_whole { cut.whole.push(at) } else { cut.torn.push(at) }
+            // A map in memory does not know of what has not ended.
+            let is_found = is_whole && map != MapFrom::Memory;
+            self.note_left(id, at, is_found);
+            if is_found {
+                self.count_whole(id, at);
+                cut.whole.push(at);
+            } else {
+                cut.torn.push((at, rows));
+            }
         }
         cut.half_erased.sort_unstable();
         cut
     }
 
-    /// True where something of an operation's rows is on flash.
-    fn has_touched(&self, op: &Op, phase: Phase) -> bool {
-        let layout = &self.ftl.layout;
+    /// How many rows of an operation are not erased any more.
+    fn rows_touched(&self, op: &Op, phase: Phase) -> u32 {
+        let target = op.batch * self.ftl.layout.rows_per_batch;
         match phase {
-            Phase::Transfer => op.row > op.batch * layout.rows_per_batch,
+            Phase::Transfer => op.row - target,
             Phase::Array(Some(due)) if op.kind == OpKind::CopyBack => {
-                // It senses before it programs.
-                let target = op.batch * layout.rows_per_batch;
-                let rows = 0..layout.rows_per_batch;
-                let after: Span = rows.map(|row| self.timing.program(target + row)).sum();
-                let rest = (1..layout.rows_per_batch).map(|row| self.timing.read(op.row + row));
-                due - self.now < after + rest.sum()
+                // It senses each row before it programs it; `left` is what comes after a sense.
+                let (mut left, mut rows) = (Span::ZERO, self.ftl.layout.rows_per_batch);
+                while rows > 0 {
+                    left += self.timing.program(target + rows - 1);
+                    if due - self.now < left {
+                        break;
+                    }
+                    rows -= 1;
+                    left += self.timing.read(op.row + rows);
+                }
+                rows
             }
-            Phase::Array(_) => true,
+            Phase::Array(_) => op.row + 1 - target,
         }
     }
 
@@ -211,7 +235,7 @@ impl Device {
                     self.ftl.note(pun, lpn);
                     self.ftl.note_version(pun, version);
                     if is_whole {
-                        self.audit_program(lpn, pun, token);
+                        self.audit_survived(lpn, pun, token);
                     }
                 }
                 Data::Copy(lpn, from) => {
@@ -225,6 +249,22 @@ impl Device {
                 self.audit_torn(pun);
             }
         }
+    }
+
+    /// Counts what a program has written whose data is on flash.
+    fn count_whole(&mut self, id: OpId, at: Batch) {
+        let op = &self.ops[id];
+        let from = op.uncorrected();
+        let source = match op.holder {
+            Holder::HostProgram => Source::Host,
+            Holder::Scrub => Source::Scrub,
+            _ => Source::Gc,
+        };
+        self.ftl.note_copied(from, at);
+        let count = self.carried_by(id).len() as u32;
+        let tally = &mut self.ftl.tally;
+        tally.units[source as usize] += u64::from(count);
+        tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
     }
 
     /// What a program carries, slot by slot.
@@ -249,6 +289,21 @@ impl Device {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What a capacitor saves. Of a unit whose rest is still being read from flash that is the
+    /// part that was written: the rest is read again when the drive is there again.
+    fn save_buffer(&self) -> Vec<Saved> {
+        let is_part = |id| self.buffer.entry(id).stage == Stage::Fetching;
+        let rest = |lpn| match (&self.audit, self.ftl.lookup(lpn)) {
+            (Some(audit), Some(pun)) => audit.token_at(pun),
+            _ => 0,
+        };
+        let save = |id| {
+            let lpn = self.buffer.entry(id).lpn;
+            Saved { lpn, token: self.buffer.token(id), rest: is_part(id).then(|| rest(lpn)) }
+        };
+        self.buffer.current_data().into_iter().map(save).collect()
     }
 
     // ---- what is gone -----------------------------------------------------------------
@@ -324,18 +379,8 @@ impl Device {
     /// there; and that the map is sound.
     fn prove_recovery(&mut self) -> Result<(), String> {
         let persistence = self.persistence.as_ref().expect("it recovers");
-        let is_in_memory = matches!(persistence.config.map, MapRecovery::Persistent {});
-        let survives = Survives {
-            durability: self.buffer_config.durability,
-            logs_trims: is_in_memory || persistence.config.trims == TrimDurability::Logged,
-        };
-        debug_assert!(
-            survives.durability == Durability::Capacitor || persistence.saved.is_empty(),
-            "only a capacitor saves anything"
-        );
-        let saved: BTreeMap<Lpn, u64> = persistence.saved.iter().copied().collect();
         let Some(audit) = &mut self.audit else { return Ok(()) };
-        audit.recovered(&self.ftl, &saved, survives)?;
+        audit.recovered(&self.ftl, &persistence.saved)?;
         self.ftl.audit()
     }
 }

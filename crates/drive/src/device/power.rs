@@ -3,11 +3,12 @@
 
 use super::Device;
 use super::array::BinPlace;
+use crate::audit::{Saved, Survives};
 use crate::config::{DriveConfig, Durability};
 use crate::recovery::{MapRecovery, Outage, RecoveryConfig, TrimDurability};
 use engine::{Instant, Span};
 use ftl::recovery::{Fault, Look, MapFrom, Means};
-use ftl::{BinId, Ftl, Lpn, Source};
+use ftl::{BinId, Ftl, Source};
 use settings::Rate;
 
 /// Bytes of metadata of a page where the configuration knows none (`page_spare`).
@@ -30,7 +31,7 @@ pub struct Persistence {
     /// For how long the drive has been off, or recovering, until it was last there again.
     pub off_for: Span,
     /// What a capacitor has saved, until it is in the buffer again.
-    pub saved: Vec<(Lpn, u64)>,
+    pub saved: Vec<Saved>,
     /// The last power cut, while the drive is off.
     pub off: Option<Outage>,
     /// What it does wrong, to see that found.
@@ -122,7 +123,7 @@ impl Device {
     /// The firmware hears of the checkpoints that have come due.
     #[inline]
     pub(super) fn note_checkpoints(&mut self) {
-        if self.persistence.is_some() {
+        if self.persistence.as_ref().is_some_and(|persistence| persistence.checkpoint_rows > 0) {
             self.note_some_checkpoints();
         }
     }
@@ -227,6 +228,17 @@ impl Device {
             erases.longest(),
         ];
         outage.took = outage.parts.into_iter().sum();
+    }
+
+    /// What of the drive survives a power cut; nothing where it cannot recover.
+    pub(super) fn survives(&self) -> Option<Survives> {
+        let means = self.persistence.as_ref()?.means();
+        Some(Survives {
+            durability: self.buffer_config.durability,
+            // Memory that keeps the map keeps what is not in it, too.
+            logs_trims: means.map == MapFrom::Memory || means.logs_trims,
+            scans: means.map == MapFrom::Scan,
+        })
     }
 
     /// True where a capacitor saves what is in the buffer.

@@ -105,7 +105,8 @@ impl Device {
     #[inline]
     pub(super) fn audit_trim(&mut self, id: RequestId, lpn: Lpn) {
         if let Some(audit) = &mut self.audit {
-            audit.trimmed(&mut self.requests[id].ticket, lpn);
+            let request = &mut self.requests[id];
+            audit.trimmed(request.command.kind, &mut request.ticket, lpn);
         }
     }
     #[inline]
@@ -127,6 +128,12 @@ impl Device {
         }
     }
 
+    /// Data of a program that the power cut off after that was on flash.
+    pub(super) fn audit_survived(&mut self, lpn: Lpn, pun: Pun, token: u64) {
+        if let Some(audit) = &mut self.audit {
+            audit.survived(&self.ftl.layout, lpn, pun, token);
+        }
+    }
     /// What a program carried that the power cut off: it is not told from noise.
     pub(super) fn audit_torn(&mut self, pun: Pun) {
         if let Some(audit) = &mut self.audit {

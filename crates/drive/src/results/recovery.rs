@@ -26,7 +26,8 @@ pub fn of_run(run: &Run) -> Value {
     })
 }
 
-fn outage(outage: &Outage) -> Value {
+/// A power cut and the recovery from it.
+pub fn outage(outage: &Outage) -> Value {
     let [checkpoint, scan, saved, erase] = outage.parts.map(|part| part.as_ns());
     json!({
         "at_ns": outage.at.as_ns(),

@@ -119,8 +119,8 @@ pub fn recovery(text: &mut String, dice: &mut Dice<'_>) {
         _ => format!("units = {}", dice.between(1, 500)),
     };
     let map = match dice.below(5) {
-        0..=2 => "\"scan\"".to_owned(),
-        3 => format!("{{ policy = \"checkpoint\", {checkpoint} }}"),
+        0..=1 => "\"scan\"".to_owned(),
+        2..=3 => format!("{{ policy = \"checkpoint\", {checkpoint} }}"),
         _ => "\"persistent\"".to_owned(),
     };
     let trims = match map.contains("persistent") {
