@@ -74,7 +74,7 @@ def test_the_command_line_takes_shows_and_starts(flashscape, experiment_file, by
         taken.out,
     )
     shown = flashscape("snapshot", "show", "aged.snap")
-    assert shown.out.startswith("aged.snap: small: 38400 mapping units of data")
+    assert shown.out.startswith("aged.snap: small: 38,400 mapping units of data")
     assert f"taken by flashscape {fs.__version__}, seed 1" in shown.out
     as_json = json.loads(flashscape("snapshot", "show", "aged.snap", "--json").out)
     assert (as_json["ran_ns"], as_json["mapped_units"]) == (0, 38_400)
