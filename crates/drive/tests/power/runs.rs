@@ -1,0 +1,143 @@
+//! Whole runs that are cut off, and what is refused.
+
+use crate::common::{experiment, run, set, try_experiment};
+use crate::{LOOK, US, ns, recovering};
+use drive::recovery::Outage;
+use engine::Instant;
+use host::Kind;
+
+const MIXED: &str = "
+    [precondition]
+    fill = \"random\"
+    age.overwrites = 2.0
+    [[workload]]
+    name = \"closed\"
+    mix = { read = \"30 %\", write = \"60 %\", trim = \"5 %\", flush = \"5 %\" }
+    queue_depth = 8
+    [[workload]]
+    name = \"open\"
+    reads = \"50 %\"
+    arrivals = { process = \"poisson\", rate = \"500 IOPS\" }
+    [run]
+    requests = 2000
+";
+
+#[test]
+fn a_run_goes_on_after_power_cuts_and_is_the_same_each_time() {
+    for (durability, map) in [
+        ("none", "scan"),
+        ("volatile", "scan"),
+        ("capacitor", "{ policy = \"checkpoint\", units = 100 }"),
+        ("volatile", "{ policy = \"checkpoint\", every = \"20 ms\" }"),
+        ("capacitor", "persistent"),
+    ] {
+        let experiment = experiment(
+            MIXED,
+            &[
+                set("buffer.durability", durability),
+                set("recovery.map", map),
+                set(
+                    "run.power_cut",
+                    "[{ at = \"50 ms\" }, { after_events = 3000 }, { within = \"300 ms\" }]",
+                ),
+            ],
+        );
+        let first = run(&experiment);
+        let again = run(&experiment);
+        assert_eq!(first.outages().len(), 3, "{durability}, {map}");
+        assert_eq!(first.outages(), again.outages());
+        assert_eq!(first.device().digest(), again.device().digest());
+        // The one whose moment is given comes then, whatever comes before.
+        let at = Instant::from_ns(50_000 * US);
+        assert_eq!(first.outages().iter().filter(|outage| outage.at == at).count(), 1);
+        assert!(first.lost_requests() > 0);
+    }
+}
+
+#[test]
+fn requests_of_open_loops_wait_for_the_drive() {
+    let text = "
+        [[workload]]
+        name = \"open\"
+        reads = \"0 %\"
+        size = \"4 KiB\"
+        arrivals = { process = \"constant\", rate = \"1 kIOPS\" }
+        [run]
+        requests = 10
+    ";
+    let given = recovering(&[
+        set("geometry.blocks_per_plane", 64),
+        set("run.power_cut", "{ at = \"1.5 ms\" }"),
+    ]);
+    let run = run(&experiment(text, &given));
+    let [outage] = run.outages() else { panic!("one cut") };
+    assert_eq!((outage.at, outage.lost_requests), (Instant::from_ns(1_500_000), 0));
+    // Two requests came before, at 0 and at 1 ms; 64 blocks are looked into, one of them twice more.
+    assert_eq!(ns(outage.took), (63 + 3) * LOOK);
+    let up_at = 1_500 * US + 66 * LOOK;
+    let waiting = (2..10).filter(|ms| ms * 1_000 * US < up_at).count();
+    assert_eq!(waiting, 2);
+    let stats = crate::common::stats(&run, 0, Kind::Write);
+    assert_eq!(stats.latency.count(), 10);
+    // The first that waited came at 2 ms and is written in 300 us.
+    let longest = stats.latency.max().unwrap();
+    assert_eq!(ns(longest), up_at + 300 * US - 2_000 * US);
+}
+
+#[test]
+fn a_second_cut_begins_the_recovery_anew() {
+    let given = recovering(&[set("run.power_cut", "[{ at = \"1 ms\" }, { at = \"2 ms\" }]")]);
+    let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\nrequests = 20\n";
+    let run = run(&experiment(text, &given));
+    let [first, second] = run.outages() else { panic!("two cuts") };
+    assert!(first.interrupted && !second.interrupted);
+    // The fourth write is being programmed. It was so once.
+    let did = |of: &Outage| (of.half_programmed, of.closed_early, of.units);
+    assert_eq!((did(first), did(second)), ((1, 1, 3), (0, 0, 3)));
+    assert_eq!(ns(first.took), 1_000 * US);
+    assert_eq!(second.took, first.parts[1]);
+    assert_eq!((first.lost_requests, second.lost_requests), (1, 0));
+}
+
+#[test]
+fn a_cut_at_the_beginning_finds_what_was_preconditioned() {
+    let given = recovering(&[
+        set("run.power_cut", "{ after_events = 0 }"),
+        set("precondition.fill", "random"),
+    ]);
+    let text = "[[workload]]\nname = \"host\"\nreads = \"50 %\"\n[run]\nrequests = 100\n";
+    let run = run(&experiment(text, &given));
+    let [outage] = run.outages() else { panic!("one cut") };
+    assert_eq!((outage.at, outage.units), (Instant::START, 768));
+}
+
+#[test]
+fn cuts_that_mean_nothing_are_refused() {
+    let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\ntime = \"10 ms\"\n";
+    for (overrides, said) in [
+        (vec![set("run.power_cut", "{ at = \"1 ms\" }")], "[drive.recovery]"),
+        (recovering(&[set("run.power_cut", "{ at = \"10 ms\" }")]), "the run ends before"),
+        (recovering(&[set("run.power_cut", "{ within = \"11 ms\" }")]), "may end before"),
+        (recovering(&[set("run.power_cut", "[]")]), "an empty list"),
+        (recovering(&[set("run.power_cut", "{ at = \"1 ms\", after_events = 3 }")]), "exactly one"),
+        (recovering(&[set("recovery.map", "{ policy = \"checkpoint\" }")]), "exactly one"),
+        (vec![set("recovery.map", "persistent"), set("recovery.trims", "volatile")], "keeps trims"),
+        // 64 blocks of 16 rows, each read for a year.
+        (recovering(&[set("nand.read", "[\"8760 h\"]")]), "longer than 146 years"),
+        // 2^32 checkpoints of 1.6 * 10^9 entries.
+        (
+            vec![
+                set("recovery.map", "{ policy = \"checkpoint\", every = \"1 ns\" }"),
+                set("geometry.channels", 64),
+                set("geometry.dies_per_package", 8),
+                set("geometry.blocks_per_plane", 4096),
+                set("geometry.pages_per_block", 1024),
+            ],
+            "more than 2^64 bytes",
+        ),
+    ] {
+        let refused = try_experiment(text, &overrides).err();
+        let refused = refused.unwrap_or_else(|| panic!("{overrides:?} is not refused"));
+        assert!(refused.contains(said), "{overrides:?}: {refused}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What operations that were cut off have left.
+
+use crate::common::set;
+use crate::{Cutting, PAGE, US, collecting, now, ns};
+use drive::OpKind;
+use ftl::wear::Migration;
+use ftl::{Batch, BinId, BlockId, BlockState};
+use host::Kind;
+use metrics::Holder;
+
+#[test]
+fn a_block_that_was_being_erased_is_erased_anew() {
+    let mut drive = collecting(&[], OpKind::Erase, Holder::Erase);
+    let before = drive.bench.device.ftl().tally.erases;
+    let at = now(&drive) + 700 * US;
+    let outage = drive.cut(at).unwrap();
+    assert_eq!((outage.half_erased, ns(outage.parts[3])), (1, 1_500 * US));
+    assert_eq!(drive.bench.device.ftl().tally.erases, before + 1);
+    assert_eq!(outage.units, 768);
+    drive.bench.settle();
+}
+
+#[test]
+fn a_move_that_was_cut_off_leaves_its_source() {
+    // In the transfer, in the program, and after it.
+    for (after, torn) in [(50, 0), (200, 1), (299, 1)] {
+        let mut drive = collecting(&[], OpKind::Program, Holder::GcProgram);
+        let at = now(&drive) + after * US;
+        let outage = drive.cut(at).unwrap();
+        assert_eq!(outage.half_programmed, torn, "after {after} us");
+        assert_eq!(outage.units, 768, "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn a_copy_back_that_was_cut_off_leaves_its_source() {
+    // It senses for 25 us, and then it programs.
+    for (after, torn) in [(24, 0), (26, 1), (224, 1)] {
+        let given = [set("ftl.gc.copy_back", true)];
+        let mut drive = collecting(&given, OpKind::CopyBack, Holder::GcProgram);
+        let at = now(&drive) + after * US;
+        let outage = drive.cut(at).unwrap();
+        assert_eq!((outage.half_programmed, outage.units), (torn, 768), "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn a_scrub_that_was_cut_off_leaves_its_source() {
+    let given = [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")];
+    for after in [1, 90, 150, 310, 500, 2_000, 5_000, 7_000] {
+        let mut drive = Cutting::filled(&given);
+        let outage = drive.cut(10_000 * US + after * US).unwrap();
+        assert_eq!(outage.units, 768, "after {after} us");
+        let up = now(&drive);
+        drive.bench.until(up + 20_000 * US);
+        let erases = drive.bench.device.ftl().tally.erases;
+        assert!(erases > 0, "it scrubs on");
+    }
+}
+
+#[test]
+fn a_unit_of_several_rows_is_whole_or_lost() {
+    let given = [set("ftl.unit", "16 KiB"), set("nand.program", "[\"200 us\"]")];
+    // Four rows of 300 us each. Nothing of the first is on flash before 100 us.
+    for (at, torn) in [(99, 0), (101, 1), (350, 1), (950, 1), (1_199, 1)] {
+        let mut drive = Cutting::new(&given);
+        drive.bench.submit(0, Kind::Write, 0, 4 * PAGE);
+        let outage = drive.cut(at * US).unwrap();
+        assert_eq!((outage.half_programmed, outage.units), (torn, 0), "at {at} us");
+        assert_eq!(outage.closed_early, torn, "at {at} us");
+    }
+    let mut drive = Cutting::new(&given);
+    drive.bench.submit(0, Kind::Write, 0, 4 * PAGE);
+    let outage = drive.cut(1_200 * US).unwrap();
+    assert_eq!((outage.half_programmed, outage.units), (0, 1));
+}
+
+#[test]
+fn a_block_whose_summary_was_cut_off_is_scanned() {
+    let given = [set("ftl.summary_page", true), set("ftl.over_provisioning.exported", "2880 KiB")];
+    // The fifteenth page fills a block; its data is on flash at 300 us, the summary's transfer
+    // takes 12.5 us, and its program 200 us.
+    for (after, is_there) in [(299, false), (300, true), (312, true), (400, true), (512, true)] {
+        let mut drive = Cutting::new(&given);
+        (0..14).for_each(|page| _ = drive.write(page * 300 * US, page));
+        let begin = 14 * 300 * US;
+        drive.write(begin, 14);
+        let outage = drive.cut(begin + after * US).unwrap();
+        assert_eq!(outage.units, 14 + u32::from(is_there), "after {after} us");
+        let written = drive.bench.device.ftl().tally.units[ftl::Source::Host as usize];
+        assert_eq!(written, 14 + u64::from(is_there), "after {after} us");
+        // The last row of each block, and rows from the first on of those that have no summary.
+        assert_eq!(outage.pages_scanned, 64 + 63 + 15, "after {after} us");
+        assert_eq!(drive.bench.device.ftl().block_states()[0], BlockState::Closed);
+    }
+    let mut drive = Cutting::new(&given);
+    (0..15).for_each(|page| _ = drive.write(page * 300 * US, page));
+    let outage = drive.cut(14 * 300 * US + 513 * US).unwrap();
+    assert_eq!((outage.units, outage.pages_scanned), (15, 64 + 63));
+}
+
+#[test]
+fn a_copy_whose_summary_was_cut_off_is_a_copy() {
+    // Each copy carries a whole batch, so the first program of collection is a summary: nothing
+    // is copied twice by then.
+    let given = [
+        set("ftl.allocation.streams", "separate"),
+        set("ftl.summary_page", true),
+        set("ftl.over_provisioning.exported", "2880 KiB"),
+        set("ftl.gc.copy_back", true),
+        set("ftl.gc.copy_back_most", 1),
+    ];
+    let mut drive = collecting(&given, OpKind::Program, Holder::GcProgram);
+    let ftl = drive.bench.device.ftl();
+    let is_filled = |block: &BlockId| {
+        ftl.block_states()[block.0 as usize] == BlockState::Open && ftl.bound_units(*block) == 0
+    };
+    let block = (0..64).map(BlockId).find(is_filled).expect("it is not closed yet");
+    assert_eq!(drive.bench.device.counters().commands(OpKind::Read, Holder::GcRead), 0);
+    let moved = ftl.tally.units[ftl::Source::Gc as usize];
+    let at = now(&drive);
+    assert_eq!(drive.cut(at).unwrap().units, 720);
+    let ftl = drive.bench.device.ftl();
+    assert!(!ftl.may_be_copied(Batch { block, batch: 14 }), "it was copied once");
+    assert_eq!(ftl.tally.units[ftl::Source::Gc as usize], moved + 1);
+    drive.bench.settle();
+}
+
+#[test]
+fn a_migration_that_was_cut_off_leaves_its_source() {
+    let mut drive =
+        Cutting::filled(&[set("nand.endurance", 200), set("ftl.wear.retirement_age", "99 %")]);
+    let is_under_way = |drive: &Cutting| {
+        let migration = drive.bench.device.ftl().migration(BinId(0));
+        matches!(migration, Some(Migration::Takes { next: 1.., from: Some(_), .. }))
+    };
+    let mut turn = 0;
+    while !is_under_way(&drive) {
+        if drive.bench.device.outstanding() == 0 {
+            let now = now(&drive);
+            // A part of the drive, so that the rest gets cold.
+            drive.write(now, turn * 7 % 200);
+            turn += 1;
+        }
+        drive.bench.step();
+        assert!(turn < 20_000, "nothing migrates");
+    }
+    let migrations = drive.bench.device.ftl().tally.migrations;
+    let at = now(&drive);
+    let outage = drive.cut(at).unwrap();
+    assert_eq!((outage.migrating, outage.units), (1, 768));
+    assert_eq!(drive.bench.device.ftl().tally.migrations, migrations, "it has not ended");
+    for turn in 0..200 {
+        let now = drive.bench.settle();
+        drive.write(now, turn * 11 % 768);
+    }
+    drive.bench.settle();
+}
+
+#[test]
+fn a_collection_of_the_last_free_block_is_undone() {
+    // Moved pages have blocks of their own, and the last free block is theirs.
+    let given = [set("ftl.allocation.streams", "separate")];
+    let mut drive = Cutting::filled(&given);
+    let mut page = 0;
+    let is_full = |drive: &Cutting| {
+        let device = &drive.bench.device;
+        device.ftl().free_blocks_in_all() == 0
+            && device.ftl().tally.units[ftl::Source::Gc as usize] > 0
+    };
+    while !is_full(&drive) {
+        if drive.bench.device.outstanding() == 0 {
+            let now = now(&drive);
+            drive.write(now, page * 7 % 768);
+            page += 1;
+        }
+        drive.bench.step();
+        assert!(page < 5_000, "there is always a free block");
+    }
+    let erases = drive.bench.device.ftl().tally.erases;
+    let at = now(&drive) + 150 * US;
+    let outage = drive.cut(at).unwrap();
+    assert_eq!((outage.undone, outage.units), (1, 768));
+    assert_eq!(ns(outage.parts[3]), 1_500 * US);
+    assert_eq!(drive.bench.device.ftl().tally.erases, erases + 1);
+    // It can go on to collect.
+    for turn in 0..200 {
+        let now = drive.bench.settle();
+        drive.write(now, turn * 11 % 768);
+    }
+    drive.bench.settle();
+}
