@@ -135,8 +135,14 @@ fn started(experiment: &Experiment) -> Result<Option<Run>, String> {
     }
 }
 
-/// How a run with cuts ended, of what experiment, and its outages.
-type Cut = (&'static str, Experiment, Vec<Outage>);
+/// A run with power cuts.
+struct Cut {
+    ended: &'static str,
+    experiment: Experiment,
+    outages: Vec<Outage>,
+    /// Pages that went from package to package.
+    streamed: u64,
+}
 
 /// Cuts the power of a case's drive at random.
 fn cut_at_random(number: u64, seed: u64) -> Result<Option<Cut>, String> {
@@ -161,7 +167,8 @@ fn cut_at_random(number: u64, seed: u64) -> Result<Option<Cut>, String> {
     let run = started(&experiment)?.ok_or("without a cut it had space")?;
     let (run, ended) = end(run)?;
     let outages = run.outages().to_vec();
-    Ok(Some((ended, experiment, outages)))
+    let streamed = run.device().counters().streamed;
+    Ok(Some(Cut { ended, experiment, outages, streamed }))
 }
 
 /// Cuts the power of drives until it was cut so often.
@@ -177,10 +184,11 @@ fn campaign(seed: u64, cuts: u64) -> Tally {
             let result = judged(|| cut_at_random(number, seed));
             let mut tally = tally.lock().unwrap();
             match result {
-                Ok(Some((ended, experiment, outages))) => {
+                Ok(Some(cut)) => {
                     tally.drives += 1;
-                    *tally.ends.entry(ended).or_default() += 1;
-                    tally.add(&experiment, &outages);
+                    *tally.ends.entry(cut.ended).or_default() += 1;
+                    tally.add(&cut.experiment, &cut.outages);
+                    *tally.sums.entry("pages streamed").or_default() += cut.streamed;
                 }
                 Ok(None) => *tally.ends.entry("not cut").or_default() += 1,
                 Err(problem) => {
@@ -217,6 +225,7 @@ fn judge(seed: u64, cuts: u64) {
         "undone",
         "in recovery",
         "migrating",
+        "pages streamed",
         "torn on several planes",
         "changed since a checkpoint",
     ];
@@ -248,7 +257,7 @@ fn nothing_is_lost_in_ten_thousand_power_cuts() {
 fn a_case_again() {
     let (number, seed) = (of_environment("CASE", 0), of_environment("SEED", SEED));
     match cut_at_random(number, seed) {
-        Ok(Some((ended, _, outages))) => println!("{ended}: {outages:#?}"),
+        Ok(Some(cut)) => println!("{}: {:#?}", cut.ended, cut.outages),
         Ok(None) => println!("not cut"),
         Err(problem) => panic!("seed {seed}, case {number}: {problem}"),
     }
