@@ -316,3 +316,24 @@ def test_how_often_operations_made_way_is_told_where_they_may(config):
     explained = str(fs.explain(result))
     assert f"Erases made way for reads: {suspensions} times in {erases} erases" in explained
     assert f"That wore the flash by {ramps} ramps and " in explained
+
+
+def test_pages_that_stream_between_packages_are_counted_and_told(config):
+    """Each is read and programmed once, so there are no more than collection has programmed."""
+    ftl = config["drive"]["ftl"]
+    config["drive"]["geometry"].update(channels=1, packages_per_channel=2)
+    ftl["unit"] = "64 KiB"
+    ftl["allocation"] = {"pool": "drive", "choice": "most-free"}
+    config["workload"][0]["queue_depth"] = 1
+
+    def streamed(streaming):
+        ftl["gc"] = {"streaming": streaming}
+        result = fs.run(config)
+        told = dict(rows.drive(result).rows).get("pages streamed")
+        programs = result.summary["flash"]["programs"]["gc_program"]["planes"]
+        return result.summary["collection"]["streamed_pages"], told, programs
+
+    pages, told, programs = streamed(True)
+    assert 0 < pages <= programs
+    assert told == f"{pages:,} to another package, past the controller"
+    assert streamed(False)[:2] == (0, None)

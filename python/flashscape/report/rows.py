@@ -136,6 +136,8 @@ def drive(result: Result) -> Rows:
     ]
     if (efficiency := summary["collection"]["cleaning_efficiency"]) is not None:
         rows.append(("cleaning efficiency", f"{units.percent(efficiency)} of what was erased"))
+    if streamed := summary["collection"]["streamed_pages"]:
+        rows.append(("pages streamed", f"{streamed:,} to another package, past the controller"))
     if result.untimed:
         return Rows("Drive", ("figure", "value"), rows, 2)
     rows += [(f"{each.kind}s made way", each.told) for each in interruptions.of_run(result)]

@@ -64,8 +64,9 @@ impl Device {
         open.min_by_key(|bin| u32::MAX - self.ftl.free_units(*bin))
     }
 
-    /// True where a bin of another package can take a batch from now on: it is idle, has no
-    /// need of its space, and has taken no more than a block from others on balance.
+    /// True where a bin of another package can take a batch from now on: it is idle, has more
+    /// space than the batch's own, keeps a block for its own collection, and has taken less than
+    /// a block from others on balance.
     fn can_latch(&self, id: OpId, to: BinId) -> bool {
         let streaming = self.streaming.as_ref().expect("batches stream");
         let Op { bin: from, channel, .. } = self.ops[id];
@@ -76,9 +77,10 @@ impl Device {
             && self.groups[place.group].is_open_to(place.program)
             && !self.has_work(place.group)
             && streaming.gained[to] < i64::from(self.ftl.layout.batches_per_block)
-            && self.jobs[to].is_idle()
+            && self.ftl.free_units(to) > self.ftl.free_units(from)
+            && self.ftl.level(to) != Level::Urgent
             && self.ftl.migration(to).is_none()
-            && self.ftl.level(to) == Level::Ample
+            && self.has_room_for_more(to, 1)
             && self.ftl.can_bind(to, Stream::Gc)
     }
 

@@ -96,17 +96,19 @@ impl Device {
     /// into what is free; and never where the unit is withheld for the first.
     fn can_take_victim(&self, bin: BinId, under_way: u32) -> bool {
         if under_way == 0 {
-            return self.jobs[bin].staged.is_empty() || self.has_room_for_more(bin);
+            return self.jobs[bin].staged.is_empty() || self.has_room_for_more(bin, 0);
         }
-        self.gc_config.preemptible && under_way < 2 && self.has_room_for_more(bin)
+        self.gc_config.preemptible && under_way < 2 && self.has_room_for_more(bin, 0)
     }
 
-    fn has_room_for_more(&self, bin: BinId) -> bool {
+    /// True where a whole block fits into what collection can still write, and so many batches,
+    /// beside what is under way.
+    pub(super) fn has_room_for_more(&self, bin: BinId, batches: u32) -> bool {
         let layout = &self.ftl.layout;
         let room = self.ftl.room(bin, Stream::Gc) * layout.units_per_batch;
         let under_way = self.jobs[bin].staged.len() as u32
             + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
-        room >= under_way + layout.units_per_block()
+        room >= under_way + layout.units_per_block() + batches * layout.units_per_batch
     }
 
     /// Whether a move may take a place of its bin while an older victim is being moved.
