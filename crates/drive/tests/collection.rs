@@ -10,7 +10,7 @@ mod common;
 mod poised;
 
 use common::{BY_HAND, Bench, Override, experiment, set, try_run};
-use drive::{Device, OpKind};
+use drive::{Device, OpKind, RequestId};
 use engine::Streams;
 use ftl::{Batch, BinId, BlockId, BlockState, Lpn};
 use host::Kind;
@@ -142,7 +142,7 @@ fn copy_back_leaves_the_channel_alone() {
     let busy = bench.device.channel_busy()[0];
     bench.submit(start, Kind::Write, page(0, 5), PAGE);
     // The other die reads while this one copies, from 300 to 525 us.
-    let read = bench.submit(start + 310 * US, Kind::Read, page(1, 12), PAGE);
+    let read = bench.submit(start + 310 * US, Kind::Read, page(1, 13), PAGE);
     let end = bench.settle();
     assert_eq!(bench.done(read).latency(), 125 * US);
     assert_eq!(end - start, (300 + 225 + 1_500) * US);
@@ -153,7 +153,9 @@ fn copy_back_leaves_the_channel_alone() {
 
 /// Two packages to which pages go in turn, on one channel or on two. Pages of package 0 were
 /// written anew, so that of its block 0 only page 3 is live, and the next write leaves 1 block
-/// free there and has block 0 collected. Package 1 holds nothing dead, and has 2 blocks free.
+/// free there and has block 0 collected. 8 pages are live there; of package 1, which has 2 blocks
+/// free, 7 are left by trims. With a block for the page it will be at its threshold, too, and
+/// erase what is dead.
 fn poised_to_stream(channels: u32, more: &[Override]) -> (Bench, u64) {
     let packages = [
         set("geometry.channels", channels),
@@ -165,7 +167,12 @@ fn poised_to_stream(channels: u32, more: &[Override]) -> (Bench, u64) {
     ];
     let all = [&packages[..], &thresholds(1, 1, 1), more].concat();
     let mut bench = filled(&all);
-    let now = overwrite(&mut bench, &[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+    overwrite(&mut bench, &[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+    let old = (0..16).filter(|number| *number != 13).map(|number| page(1, number));
+    for place in old.chain([page(0, 1), page(0, 4)]) {
+        bench.alone(Kind::Trim, place, PAGE);
+    }
+    let now = bench.settle();
     (bench, now)
 }
 
@@ -177,12 +184,13 @@ fn a_page_streams_to_another_package_in_one_transfer() {
         bench.submit(start, Kind::Write, page(0, 2), PAGE);
         // The victim's package is free while the other one programs, from 425 to 625 us.
         let read = bench.submit(start + 430 * US, Kind::Read, page(0, 13), PAGE);
-        let write = bench.submit(start + 430 * US, Kind::Read, page(1, 12), PAGE);
+        let write = bench.submit(start + 430 * US, Kind::Read, page(1, 13), PAGE);
         let end = bench.settle();
-        assert_eq!((end - start) / US, 300 + 125 + 200 + 1_500, "{channels} channels");
+        // Package 1 erases, too, after the page and the read.
+        assert_eq!((end - start) / US, 625 + 125 + 1_500, "{channels} channels");
         assert_eq!(bench.done(read).latency(), 125 * US);
         assert_eq!((bench.done(write).finished - start) / US, 625 + 125);
-        assert_eq!(begun(&bench), [1, 1, 0, 1]);
+        assert_eq!(begun(&bench), [1, 1, 0, 2]);
         assert_eq!(bench.device.counters().streamed, 1);
         let after = bench.device.channel_busy();
         let busy: Vec<u64> = after.iter().zip(&busy).map(|(a, b)| (*a - *b).as_ns() / US).collect();
@@ -193,17 +201,45 @@ fn a_page_streams_to_another_package_in_one_transfer() {
 }
 
 #[test]
+fn who_waits_for_a_package_that_latches_a_page_is_told_so() {
+    // The page is on its way from 325 to 425 us.
+    let (mut bench, start) = poised_to_stream(2, &[]);
+    bench.submit(start, Kind::Write, page(0, 2), PAGE);
+    bench.until(start + 349 * US);
+    bench.submit(start + 350 * US, Kind::Read, page(1, 13), PAGE);
+    bench.until(start + 400 * US);
+    let told = bench.device.standings(RequestId(0));
+    let behind = &told[0].behind;
+    assert_eq!(behind.len(), 1, "{told:#?}");
+    assert!(
+        behind[0].words.contains("program of GC is at work on channel 1, for 25 us"),
+        "{told:#?}"
+    );
+    bench.settle();
+}
+
+#[test]
+fn a_unit_that_is_kept_for_a_collection_stays_so_while_its_page_is_programmed_elsewhere() {
+    let (mut bench, start) = poised_to_stream(2, &[set("ftl.gc.preemptible", false)]);
+    bench.submit(start, Kind::Write, page(0, 2), PAGE);
+    let read = bench.submit(start + 430 * US, Kind::Read, page(0, 13), PAGE);
+    bench.settle();
+    assert_eq!(bench.device.counters().streamed, 1);
+    assert_eq!((bench.done(read).finished - start) / US, 625 + 1_500 + 125);
+}
+
+#[test]
 fn a_page_goes_through_the_controller_where_no_package_can_take_it_at_once() {
     // Package 1 senses for a host from 310 to 335 us; the page wants out at 325.
     let (mut bench, start) = poised_to_stream(2, &[]);
     bench.submit(start, Kind::Write, page(0, 2), PAGE);
-    bench.submit(start + 310 * US, Kind::Read, page(1, 12), PAGE);
+    bench.submit(start + 310 * US, Kind::Read, page(1, 13), PAGE);
     assert_eq!((bench.settle() - start) / US, 300 + 125 + 300 + 1_500);
     assert_eq!(bench.device.counters().streamed, 0);
     // Its lines are taken: it has sensed from 100 to 125 us, and carries from 325 to 425.
     let (mut bench, start) = poised_to_stream(2, &[]);
     bench.submit(start, Kind::Write, page(0, 2), PAGE);
-    bench.submit(start + 299 * US, Kind::Read, page(1, 12), PAGE);
+    bench.submit(start + 299 * US, Kind::Read, page(1, 13), PAGE);
     assert_eq!((bench.settle() - start) / US, 300 + 125 + 300 + 1_500);
     assert_eq!(bench.device.counters().streamed, 0);
 }
@@ -314,7 +350,7 @@ fn a_command_begins_the_idle_gap_anew() {
 #[test]
 fn another_die_does_not_disturb_an_idle_one() {
     let mut bench = idle_since_1500_us();
-    bench.submit(11_400 * US, Kind::Read, page(1, 12), PAGE);
+    bench.submit(11_400 * US, Kind::Read, page(1, 13), PAGE);
     bench.until(11_500 * US);
     assert_eq!(begun(&bench), [1, 0, 0, 0]);
 }

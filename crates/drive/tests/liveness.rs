@@ -223,3 +223,43 @@ fn a_full_drive_of_wide_batches_can_be_aged() {
         }
     }
 }
+
+#[test]
+fn a_package_that_takes_pages_of_others_keeps_room_for_its_own() {
+    // Thresholds in pages, of which the last may be those of the last free block.
+    let text = "
+        [precondition]
+        fill = \"sequential\"
+        [[workload]]
+        name = \"host\"
+        reads = \"0 %\"
+        think_time = \"5 ms\"
+        [run]
+        requests = 6000
+    ";
+    let mut streamed = 0;
+    for streams in ["separate", "shared"] {
+        for (threshold, reserved) in
+            [("1 % of pages", "14 %"), ("1 % of pages", "30 %"), ("4 % of pages", "17 %")]
+        {
+            for seed in 0..4 {
+                let given = [
+                    set("geometry.channels", 2),
+                    set("geometry.packages_per_channel", 1 + seed % 2),
+                    set("geometry.blocks_per_plane", 32),
+                    set("geometry.pages_per_block", if seed < 2 { 4 } else { 16 }),
+                    set("ftl.allocation.streams", streams),
+                    set("ftl.gc.soft", threshold),
+                    set("ftl.gc.urgent", threshold),
+                    set("ftl.gc.stop", threshold),
+                    set("ftl.gc.streaming", true),
+                    set("ftl.over_provisioning.reserved", reserved),
+                    set("seed", seed),
+                ];
+                let run = run(&experiment(text, &given));
+                streamed += run.device().counters().streamed;
+            }
+        }
+    }
+    assert!(streamed > 1_000, "{streamed}");
+}

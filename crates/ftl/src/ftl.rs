@@ -237,6 +237,12 @@ impl Ftl {
     pub fn live_units(&self, block: BlockId) -> u32 {
         self.blocks.live(block)
     }
+    /// Live units of a bin, counted block by block.
+    pub fn live_in_bin(&self, bin: BinId) -> u64 {
+        let first = self.layout.first_block(bin).0;
+        let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
+        blocks.map(|block| u64::from(self.blocks.live(block))).sum()
+    }
     /// How scarce space is in a bin.
     #[inline]
     pub fn level(&self, bin: BinId) -> Level {

@@ -154,8 +154,6 @@ struct Pool {
     good: u32,
     /// Blocks of a bin that are being written.
     open: u32,
-    /// Blocks of data that may have streamed to a bin from others.
-    foreign: u32,
 }
 
 /// The pools, where so many units can ever hold data.
@@ -183,7 +181,6 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
         worst: worst(pool),
         good: layout.blocks_per_bin() - bad[worst(pool).0 as usize],
         open: if config.allocation.streams == StreamSharing::Shared { 1 } else { 2 },
-        foreign: u32::from(config.gc.streaming),
     };
     (0..layout.pool_count()).map(PoolId).map(pool).collect()
 }
@@ -192,7 +189,7 @@ impl Pool {
     /// How many blocks the worst bin lacks for `free` of them to come free.
     fn shortage(&self, layout: &Layout, free: u32) -> Option<u64> {
         let per_block = u64::from(layout.units_per_block());
-        let kept = self.open + free + self.foreign;
+        let kept = self.open + free;
         let filled = u64::from(self.good.saturating_sub(kept)) * per_block;
         let nearly = u64::from((self.good + 1).saturating_sub(kept))
             * u64::from(layout.units_per_block() - layout.units_per_batch + 1);

@@ -4,7 +4,7 @@
 use super::Device;
 use super::buffer::EntryId;
 use super::event::Event;
-use super::op::OpId;
+use super::op::{OpId, Owner};
 use super::request::RequestId;
 use engine::Instant;
 use std::collections::BTreeMap;
@@ -69,6 +69,10 @@ impl Device {
                         && *until < due
                     {
                         *doing = Doing::Goes(event, due);
+                    }
+                    if let Owner::StreamOut(program) = self.ops[id].owner {
+                        // The other package is as busy with it.
+                        ops.insert(program, Doing::Goes(event, due));
                     }
                 }
                 Event::Dispatch(id) | Event::Answer(id) | Event::Complete(id) => {

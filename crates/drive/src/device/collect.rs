@@ -326,7 +326,7 @@ impl Device {
         }
     }
 
-    fn settle_space_of(&mut self, bin: BinId) {
+    pub(super) fn settle_space_of(&mut self, bin: BinId) {
         let place = &self.places[bin];
         let ledger = self.ledgers.of(place.group, place.program);
         ledger.settle_with(self.now, &mut self.channels[place.channel].ledger);

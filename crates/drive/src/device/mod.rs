@@ -101,8 +101,8 @@ pub struct Device {
     short_ways: bool,
     /// What recovery from power cuts takes, if the drive can.
     persistence: Option<Box<power::Persistence>>,
-    /// Pages that stream between packages while a block is collected, if they do.
-    streaming: Option<Box<streaming::Streaming>>,
+    /// Planes of a package, where pages stream between packages while a block is collected.
+    streaming: Option<u32>,
     /// Scrubbing, if there is any.
     scrubs: Option<scrub::Turn>,
     /// Every cell of a group.
@@ -292,10 +292,8 @@ impl Device {
             link: Link::new(&config.link),
             persistence: config.recovery.map(|of| power::Persistence::new(of, config, &ftl)),
             scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
-            streaming: config.ftl.gc.streaming.then(|| {
-                let planes = geometry.planes_per_die * geometry.dies_per_package;
-                Box::new(streaming::Streaming::new(planes, layout.bins))
-            }),
+            streaming: (config.ftl.gc.streaming)
+                .then_some(geometry.planes_per_die * geometry.dies_per_package),
             short_ways: config.scheduler.rounds.is_none(),
             chained: 0,
             draining: false,

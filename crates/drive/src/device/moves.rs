@@ -3,7 +3,7 @@
 use super::Device;
 use super::array::Ask;
 use super::counters::OpKind;
-use super::op::{Op, OpId, Owner, PayloadId};
+use super::op::{OpId, Owner, PayloadId};
 use engine::bits;
 use ftl::{Batch, BinId, BlockId, Lpn, Pun, Source, Stream};
 use metrics::Holder;
@@ -221,14 +221,19 @@ impl Device {
         self.unpin(self.ftl.layout.block(from));
     }
 
+    /// The bin whose collection asked for an operation.
+    #[inline]
+    pub(super) fn job_of(&self, op: OpId) -> BinId {
+        match self.ops[op].owner {
+            Owner::Streamed(from) => self.ftl.layout.bin(from.block),
+            _ => self.ops[op].bin,
+        }
+    }
+
     /// A program of `count` moved units is over.
     #[inline]
     fn write_ended(&mut self, op: OpId, at: Batch, count: u32) {
-        let Op { bin: to, holder, owner, .. } = self.ops[op];
-        let bin = match owner {
-            Owner::Streamed(from) => self.ftl.layout.bin(from.block),
-            _ => to,
-        };
+        let (bin, holder) = (self.job_of(op), self.ops[op].holder);
         let source = if holder == Holder::Scrub { Source::Scrub } else { Source::Gc };
         let tally = &mut self.ftl.tally;
         tally.units[source as usize] += u64::from(count);

@@ -185,10 +185,8 @@ impl Look<'_> {
         if depth == 0 {
             return Vec::new();
         }
-        let is_own = |id: &OpId| {
-            let op = &self.device.ops[*id];
-            op.bin == bin && op.is_collection()
-        };
+        let is_own =
+            |id: &OpId| self.device.ops[*id].is_collection() && self.device.job_of(*id) == bin;
         let found = self.below(self.census.ops.keys().copied().filter(is_own), depth);
         if !found.is_empty() {
             return found;

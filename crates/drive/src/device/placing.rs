@@ -86,7 +86,7 @@ impl Pool {
 #[derive(Clone, Default)]
 pub struct Home {
     /// Its place in its pool's turn order.
-    place: u32,
+    pub(super) place: u32,
     /// Whether there is space for another batch, and whether one can be taken now.
     roomy: bool,
     available: bool,

@@ -11,6 +11,8 @@ pub struct Space {
     totals: SpaceSnapshot,
     since: Instant,
     under_way: bool,
+    /// Moves of the collection that other packages program.
+    pub(super) elsewhere: u32,
     /// The totals of the unit's ledger at `since`.
     unit: Snapshot,
 }
@@ -41,6 +43,7 @@ impl Default for Space {
             totals: [Span::ZERO; LEDGER_STATES + 1],
             since: Instant::START,
             under_way: false,
+            elsewhere: 0,
             unit: [Span::ZERO; LEDGER_STATES],
         }
     }
@@ -68,7 +71,8 @@ impl Space {
                 self.totals[index] += busy;
                 rest = rest.checked_sub(busy).expect("a unit does one thing at a time");
             }
-            self.totals[State::Order as usize] += rest;
+            let state = if self.elsewhere > 0 { State::UnitGcProgram } else { State::Order };
+            self.totals[state as usize] += rest;
         } else {
             self.totals[LEDGER_STATES] += rest;
         }

@@ -11,24 +11,8 @@ use super::array::BinPlace;
 use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::op::{Op, OpId, Owner};
-use engine::{Column, Span};
 use ftl::{Batch, BinId, Level, Stream};
 use metrics::Holder;
-
-/// Streaming between packages.
-#[derive(Clone)]
-pub struct Streaming {
-    /// Planes of a package.
-    planes_per_package: u32,
-    /// Batches that have come to a bin, less those that have left it.
-    gained: Column<BinId, i64>,
-}
-
-impl Streaming {
-    pub fn new(planes_per_package: u32, bins: u32) -> Self {
-        Self { planes_per_package, gained: Column::filled(0, bins as usize) }
-    }
-}
 
 impl Device {
     /// The channel has begun to carry a batch of a victim: where another package can take
@@ -53,30 +37,28 @@ impl Device {
     }
 
     /// The bin that takes a batch: of those that can take it at once the one with most free
-    /// pages, and of several the first after its own.
+    /// pages, and of several the first after its own; but only if it holds less data.
     fn target_of(&self, id: OpId) -> Option<BinId> {
         let from = self.ops[id].bin;
         let bins = self.ftl.layout.bins_of(self.ftl.layout.pool_of_bin(from));
-        let own = bins.iter().position(|bin| *bin == from).expect("a pool has its bins");
-        let (before, after) = bins.split_at(own);
+        let (before, after) = bins.split_at(self.bins[from].place as usize);
         let in_turn = after.iter().chain(before).copied();
         let open = in_turn.filter(|bin| self.can_latch(id, *bin));
-        open.min_by_key(|bin| u32::MAX - self.ftl.free_units(*bin))
+        let to = open.min_by_key(|bin| u32::MAX - self.ftl.free_units(*bin))?;
+        (self.ftl.live_in_bin(to) < self.ftl.live_in_bin(from)).then_some(to)
     }
 
     /// True where a bin of another package can take a batch from now on: it is idle, has more
-    /// space than the batch's own, keeps a block for its own collection, and has taken less than
-    /// a block from others on balance.
+    /// free pages than the batch's own, and keeps a block for its own collection.
     fn can_latch(&self, id: OpId, to: BinId) -> bool {
-        let streaming = self.streaming.as_ref().expect("batches stream");
         let Op { bin: from, channel, .. } = self.ops[id];
-        let package = |bin| self.ftl.layout.first_plane(bin).0 / streaming.planes_per_package;
+        let planes = self.streaming.expect("batches stream");
+        let package = |bin| self.ftl.layout.first_plane(bin).0 / planes;
         let place = &self.places[to];
-        package(from) != package(to)
+        self.groups[place.group].is_open_to(place.program)
             && (place.channel == channel || !self.channels[place.channel].busy)
-            && self.groups[place.group].is_open_to(place.program)
+            && package(from) != package(to)
             && !self.has_work(place.group)
-            && streaming.gained[to] < i64::from(self.ftl.layout.batches_per_block)
             && self.ftl.free_units(to) > self.ftl.free_units(from)
             && self.ftl.level(to) != Level::Urgent
             && self.ftl.migration(to).is_none()
@@ -90,7 +72,7 @@ impl Device {
         let layout = &self.ftl.layout;
         let (planes, rows) = (layout.block_planes, layout.rows_per_batch);
         let (now, seq) = (self.now, self.next_seq);
-        let class = self.ops[source].class;
+        let Op { class, transfer, .. } = self.ops[source];
         self.next_seq += 1;
         let id = self.ops.insert_with(|| Op {
             kind: OpKind::Program,
@@ -100,7 +82,7 @@ impl Device {
             channel,
             cells,
             bin: to,
-            transfer: Span::ZERO,
+            transfer,
             planes,
             class,
             block: ftl::BlockId(0),
@@ -115,6 +97,8 @@ impl Device {
         });
         let is_bound = self.bind(id);
         debug_assert!(is_bound, "a bin that takes a batch has a place for it");
+        // Where streams share open blocks it may have been the last one for hosts.
+        self.update_home(to);
         self.groups[group].idle_check = engine::Ticket::NONE;
         self.occupy(id);
         if channel != self.ops[source].channel {
@@ -134,6 +118,8 @@ impl Device {
         }
         let job = &mut self.jobs[bin];
         (job.reads, job.writes) = (job.reads - 1, job.writes + 1);
+        self.settle_space_of(bin);
+        self.spaces[bin].elsewhere += 1;
         self.begin_program(program);
         self.collect(bin);
         self.leave(source, group);
@@ -141,11 +127,10 @@ impl Device {
 
     /// A batch is on flash in another package.
     pub(super) fn streamed_in(&mut self, id: OpId, from: Batch) {
-        let Op { group, bin, .. } = self.ops[id];
-        let source = self.ftl.layout.bin(from.block);
-        let gained = &mut self.streaming.as_mut().expect("batches stream").gained;
-        gained[bin] += 1;
-        gained[source] -= 1;
+        let group = self.ops[id].group;
+        let source = self.job_of(id);
+        self.settle_space_of(source);
+        self.spaces[source].elsewhere -= 1;
         self.vacate(id);
         self.moved(id, from);
         self.collect(source);

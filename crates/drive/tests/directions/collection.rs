@@ -307,6 +307,10 @@ fn sharing_cases() -> Vec<Case> {
             .see("time and channel time of a write and the collection it causes, us", |scene| {
                 let mut bench = scene.bench();
                 overwrite(&mut bench, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+                // The other package holds less.
+                for place in (0..16).map(|number| page(1, number)).chain([page(0, 1)]) {
+                    bench.alone(Kind::Trim, place, PAGE);
+                }
                 let (start, carried) = (bench.settle(), bench.device.channel_busy()[0]);
                 overwrite(&mut bench, [2]);
                 let carried = bench.device.channel_busy()[0] - carried;

@@ -13,7 +13,7 @@ mod under_way;
 
 use common::{Bench, Override, set};
 use drive::recovery::Outage;
-use drive::{Device, OpKind};
+use drive::{Counters, Device, OpKind};
 use engine::Span;
 use ftl::Lpn;
 use host::Kind;
@@ -69,9 +69,14 @@ fn now(drive: &Cutting) -> u64 {
 /// The moment at which a collection first does something, on a drive that is full and is
 /// overwritten, with the drive at that moment.
 fn collecting(overrides: &[Override], kind: OpKind, by: Holder) -> Cutting {
+    written_until(overrides, |counters| counters.commands(kind, by) > 0)
+}
+
+/// A drive that was written to until something was counted, which has just begun.
+fn written_until(overrides: &[Override], is_seen: impl Fn(&Counters) -> bool) -> Cutting {
     let mut drive = Cutting::filled(overrides);
     let mut page = 0;
-    while drive.bench.device.counters().commands(kind, by) == 0 {
+    while !is_seen(drive.bench.device.counters()) {
         if drive.bench.device.outstanding() == 0 {
             let now = drive.bench.device.now().as_ns();
             let pages = u64::from(drive.bench.device.ftl().layout.logical_units);

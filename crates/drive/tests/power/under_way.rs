@@ -1,7 +1,7 @@
 //! What operations that were cut off have left.
 
 use crate::common::set;
-use crate::{Cutting, PAGE, US, collecting, now, ns};
+use crate::{Cutting, PAGE, US, collecting, now, ns, written_until};
 use drive::OpKind;
 use ftl::wear::Migration;
 use ftl::{Batch, BinId, BlockId, BlockState};
@@ -42,6 +42,23 @@ fn a_copy_back_that_was_cut_off_leaves_its_source() {
         let at = now(&drive) + after * US;
         let outage = drive.cut(at).unwrap();
         assert_eq!((outage.half_programmed, outage.units), (torn, 768), "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
+fn a_page_that_was_cut_off_as_it_streamed_leaves_its_source() {
+    // It crosses both channels for 100 us, and is then programmed for 200. A host's program may
+    // be cut off with it.
+    let given = [set("geometry.channels", 2), set("ftl.gc.streaming", true)];
+    for (after, torn) in [(0, 0), (99, 0), (101, 1), (299, 1), (301, 0)] {
+        let mut drive = written_until(&given, |counters| counters.streamed > 0);
+        let units = drive.bench.device.ftl().mapped_units();
+        let at = now(&drive) + after * US;
+        let outage = drive.cut(at).unwrap();
+        let of_hosts = outage.half_programmed - torn;
+        assert!(of_hosts <= 1, "{} are torn after {after} us", outage.half_programmed);
+        assert_eq!(outage.units, units, "after {after} us");
         drive.bench.settle();
     }
 }

@@ -257,8 +257,7 @@ fn flash_and_firmware(
     let bad = blocks as f64 * factory as f64 / 100.0;
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
     let open = if streams == "shared" { 1 } else { 2 };
-    let foreign = u64::from(text.contains("streaming = true"));
-    let most = blocks.saturating_sub(bad + open + stop + 1 + foreign).max(1);
+    let most = blocks.saturating_sub(bad + open + stop + 1).max(1);
     let data = shape.bins
         * (most * shape.block_units)
             .min((most + 1) * (shape.block_units - shape.batch_units + 1) - 1);
@@ -322,22 +321,26 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let urgent = dice.between(1, 3);
     let soft = urgent + dice.below(3);
     let stop = soft + dice.below(3);
-    let form = dice.below(4);
-    let percent = |blocks: u64| (100 * blocks).div_ceil(shape.blocks);
+    let form = dice.below(5);
+    let percent = |blocks: u64| match form {
+        // May be a part of a block.
+        4 => blocks,
+        _ => (100 * blocks).div_ceil(shape.blocks),
+    };
     let threshold = |blocks: u64| match form {
         2 => format!("{} % of blocks", percent(blocks)),
-        3 => format!("{} % of pages", percent(blocks)),
+        3 | 4 => format!("{} % of pages", percent(blocks)),
         _ => format!("{blocks} blocks"),
     };
     let pages = |count: u64| percent(count) * shape.blocks * shape.block_units / 100;
     let in_blocks = |count: u64| match form {
         2 => percent(count) * shape.blocks / 100,
-        3 => pages(count).div_ceil(shape.block_units),
+        3 | 4 => pages(count).div_ceil(shape.block_units),
         _ => count,
     };
     shape.waiting_erases = match form {
         // The drive may round a threshold down by one.
-        3 => (pages(stop) - pages(urgent)).saturating_sub(1).div_ceil(shape.block_units),
+        3 | 4 => (pages(stop) - pages(urgent)).saturating_sub(1).div_ceil(shape.block_units),
         _ => in_blocks(stop) - in_blocks(urgent),
     };
     let idle_gap = match dice.below(3) {
