@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, units
+from flashscape import interruptions, outages, units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
@@ -124,6 +124,7 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     remarks = [
         *result.summary["notes"],
         *_completeness(result),
+        *outages.sentences(result),
         *_so_what(shown, result),
         *interruptions.sentences(result),
         *_write_amplification(result),

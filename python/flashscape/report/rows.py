@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import interruptions, units
+from flashscape import interruptions, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _BRIEFLY = ("p50", "p99", "p99_9")
 _CAUSES_SHOWN = 3
+_CUTS_SHOWN = 12
 _SEEN = 0.0005
 """Share below which a cause has no row of its own."""
 
@@ -152,6 +153,37 @@ def drive(result: Result) -> Rows:
     return Rows("Drive", ("figure", "value"), rows, 2)
 
 
+def power_cuts(result: Result) -> Rows:
+    """When the power was cut, and what recovering took and cost; no rows where it was not.
+
+    Parts of the recovery that took no time in any of them have no column. Of many the
+    longest are shown.
+    """
+    cuts = outages.of_run(result)
+    told = []
+    if len(cuts) > _CUTS_SHOWN:
+        told.append(f"the {_CUTS_SHOWN} with the longest recovery of {len(cuts):,}")
+        cuts = sorted(cuts, key=lambda cut: -cut["duration_ns"])[:_CUTS_SHOWN]
+        cuts.sort(key=lambda cut: cut["at_ns"])
+    if (proved := outages.audited(result)) is not None:
+        told.append(f"audit: {proved}")
+    title = f"Power cuts ({'; '.join(told)})" if told else "Power cuts"
+    parts = [key for key in outages.PARTS if any(cut[key] for cut in cuts)]
+    found = ["half_programmed", *(["half_erased"] if any(c["half_erased"] for c in cuts) else [])]
+    rows, briefly = [], []
+    for cut in cuts:
+        after = " (until the next cut)" if cut["interrupted"] else ""
+        recovered = (units.duration(cut["at_ns"]), units.duration(cut["duration_ns"]) + after)
+        spans = (units.duration(cut[key]) if cut[key] else "–" for key in parts)
+        counts = tuple(f"{cut[key]:,}" for key in ("lost_requests", "saved_units", *found))
+        rows.append((*recovered, *spans, *counts))
+        briefly.append((*recovered, *counts))
+    names = (f"of it {outages.PARTS[key][0]}" for key in parts)
+    last = ("lost requests", "saved units", *(key.replace("_", "-") for key in found))
+    brief = Rows(title, ("cut at", "recovery", *last), briefly, 1)
+    return Rows(title, ("cut at", "recovery", *names, *last), rows, 1, brief)
+
+
 def shares(group: Group) -> Rows:
     """What a kind of request spent its time on: all of them, and by percentiles."""
     columns = [group.mean_ns, *(region.each_ns for region in group.regions)]
@@ -209,7 +241,7 @@ def _behind(row: Difference) -> str:
 def everything(result: Result) -> list[Rows]:
     """Every table of a summary."""
     timed = [] if result.untimed else [latencies(result), causes(result)]
-    parts = [tenants(result), requests(result), *timed, drive(result)]
+    parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
     return [part for part in parts if part.rows]
 
 
