@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import flashscape as fs
 
 LIFE = {
@@ -57,3 +59,27 @@ def test_what_is_said_of_it_has_no_latencies(flashscape, tmp_path):
     assert explained.status == 0
     assert "steady" not in explained.out
     assert "0 ns simulated" not in explained.out
+
+
+def test_a_kind_has_requests_and_bytes_and_no_latencies():
+    result = fs.run({**LIFE, "run": {"untimed": True, "requests": 1000}})
+    written = result.write
+    assert written.requests == 1000
+    assert (written.mean, written.min, written.max, written.p99_9) == (None,) * 4
+    assert written.buckets == ()
+    assert repr(written).startswith("<Latency of 1,000 requests: mean –")
+    assert result.of_kind("write", "writer") == written
+    assert result.read.requests == 0
+    with pytest.raises(ValueError, match="no initiator"):
+        result.of_kind("write", "nobody")
+
+
+def test_fio_has_no_fields_for_it(flashscape, tmp_path):
+    (tmp_path / "life.json").write_text(json.dumps(LIFE))
+    ended = flashscape("run", "life.json", "--fio-json", "fio.json", "--out", "out")
+    assert ended.status == 1
+    (line,) = ended.err.splitlines()
+    assert "run.untimed" in line
+    assert "--fio-json" in line
+    assert not (tmp_path / "fio.json").exists()
+    assert not (tmp_path / "out").exists()

@@ -201,7 +201,7 @@ class Result:
 
     @property
     def recovery(self) -> dict[str, Any] | None:
-        """Power cuts and what recovering took (docs/results.md); None without ``drive.recovery``."""
+        """Power cuts, and what recovering took (docs/results.md); None without drive.recovery."""
         found: dict[str, Any] | None = self.summary.get("recovery")
         return found
 

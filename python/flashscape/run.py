@@ -108,6 +108,10 @@ def run(
     """
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
+    if fio_json is not None:
+        from flashscape import fio
+
+        fio.refuse_untimed(untimed=bool(experiment.config["run"].get("untimed", False)))
     refuse_inputs((out, requests, fio_json, save_drive), experiment.files)
     if snapshot is not None:
         # A drive may take the place of the one that it was: that is read to its end before.
