@@ -113,3 +113,23 @@ def test_the_picture_shades_the_time_until_the_drive_serves_again(cut, small):
     names, drawn = bands(fs.run(small))
     assert "power cut" not in names
     assert not drawn
+
+
+def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
+    cuts = [{"at": f"{at} ns"} for at in AT]
+    variations = {
+        "twice": {"run.power_cut": cuts},
+        "once": {"run.power_cut": cuts[:1]},
+        "none": {"run.time": "300 ms"},
+    }
+    base = _cut(small)
+    del base["run"]["power_cut"]
+    swept = fs.sweep(base, variations=variations, out=tmp_path / "sweep", jobs=1)
+    points = swept.frame.unique("point", keep="first", maintain_order=True)
+    for number, row in zip((1, 2), points.iter_rows(named=True), strict=False):
+        spans = [cut["duration_ns"] for cut in swept.result(number).recovery["cuts"]]
+        assert row["power_cuts"] == len(spans) == 3 - number
+        assert (row["recovery_ns"], row["recovery_longest_ns"]) == (sum(spans), max(spans))
+        assert row["lost_requests"] == 8 * len(spans)
+    without = points.row(2, named=True)
+    assert [without[name] for name in ("power_cuts", "recovery_ns", "lost_requests")] == [None] * 3

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import flashscape as fs
+from flashscape import units
+from flashscape.report import rows
+from flashscape.report import sweep as table
 
 LIFE = {
     "drive": {
@@ -53,6 +57,11 @@ def test_what_is_said_of_it_has_no_latencies(flashscape, tmp_path):
     ended = flashscape("run", str(path), "--out", str(tmp_path / "out"))
     assert ended.status == 0
     assert "Latency" not in ended.out
+    assert "IOPS" not in ended.out
+    # 4 KiB each.
+    assert re.search(r"writer +write +1,000 +4\.10 MB +0\n", ended.out)
+    assert re.search(r"worn out +no *\n", ended.out)
+    assert "tail" not in ended.out
     assert "flash units busy" not in ended.out
     assert "took no time" in ended.out
     explained = flashscape("explain", str(tmp_path / "out"))
@@ -83,3 +92,57 @@ def test_fio_has_no_fields_for_it(flashscape, tmp_path):
     assert "--fio-json" in line
     assert not (tmp_path / "fio.json").exists()
     assert not (tmp_path / "out").exists()
+
+
+def _figures(result):
+    return dict(rows.drive(result).rows)
+
+
+def test_when_it_was_worn_out_and_what_moved_is_told_in_words_of_people():
+    config = json.loads(json.dumps(LIFE))
+    config["workload"][0]["addresses"] = {
+        "pattern": "hot-cold",
+        "hot_space": "10 %",
+        "hot_accesses": "95 %",
+    }
+    config["drive"]["ftl"]["wear"] = {"retirement_age": "85 %"}
+    result = fs.run(config)
+    told = _figures(result)
+    written = result.summary["worn_out_bytes"]
+    assert told["worn out"] == f"after {units.size(written)} had been asked for"
+    migrations = result.summary["wear"]["migrations"]
+    assert migrations > 0
+    assert told["migrations"] == f"{units.many(migrations, 'worn block')} took others' data"
+    assert f"to {units.many(migrations, 'worn block')}." in str(fs.explain(result))
+
+
+def test_a_sweep_of_it_has_wear_and_no_rates(tmp_path):
+    lives = {"drive.nand.endurance": [10, 20]}
+    swept = fs.sweep(LIFE, grid=lives, out=tmp_path / "sweep", jobs=1)
+    frame = swept.frame
+    for name in ("iops", "mean_ns", "own_service_share", "unit_utilisation_mean", "recovery_ns"):
+        assert frame[name].null_count() == 2, name
+    assert frame["worn_out_bytes"].to_list() == [
+        swept.result(number).summary["worn_out_bytes"] for number in (1, 2)
+    ]
+    # Twice the erases are about twice the life.
+    short, long = frame["worn_out_bytes"]
+    assert 1.8 < long / short < 2.3
+    assert (frame["bytes"] <= frame["worn_out_bytes"]).all()
+    assert frame["migrations"].to_list() == [0, 0]
+    shown = table.table(swept)
+    assert "IOPS" not in shown.head
+    assert [row[-1] for row in shown.rows] == [units.size(short), units.size(long)]
+
+
+def test_its_picture_has_no_empty_panel(tmp_path):
+    pytest.importorskip("matplotlib")
+    from flashscape.sweep import picture
+
+    swept = fs.sweep(LIFE, grid={"drive.nand.endurance": [10, 20]}, out=tmp_path / "sweep", jobs=1)
+    assert swept.draw() is None
+    figure = picture._draw(swept, picture._plan(swept))
+    assert len(figure.axes) == 4
+    drawn = {axes.get_title(): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
+    assert drawn["asked for until worn out"] == swept.frame["worn_out_bytes"].to_list()
+    assert drawn["erases"] == swept.frame["erases"].to_list()

@@ -167,8 +167,15 @@ def _wear(result: Result) -> list[str]:
     return [
         f"Blocks were erased {times} in the run. Since new, good ones were erased "
         f"{spread['min']:.0f} to {spread['max']:.0f} times each, {spread['mean']:.1f} in the mean; "
-        f"{bad}."
+        f"{bad}.",
+        *_migrations(wear["migrations"]),
     ]
+
+
+def _migrations(migrations: int) -> list[str]:
+    if not migrations:
+        return []
+    return [f"Wear-leveling moved the data of others to {units.many(migrations, 'worn block')}."]
 
 
 def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:

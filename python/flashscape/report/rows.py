@@ -9,6 +9,7 @@ from flashscape import interruptions, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +73,9 @@ def part(workload: Mapping[str, Any]) -> str:
 
 
 def requests(result: Result) -> Rows:
-    """Throughput by initiator and kind."""
+    """Throughput by initiator and kind; of a run without time, what was asked for."""
+    if result.untimed:
+        return _asked(result)
     seconds = result.summary["counted_ns"] / 1e9
     rows = [
         (
@@ -86,6 +89,24 @@ def requests(result: Result) -> Rows:
         for name, kind, figures in result.groups()
     ]
     head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
+    brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
+    return Rows("Requests", head, rows, 2, brief)
+
+
+def _asked(result: Result) -> Rows:
+    rows = [
+        (
+            initiator["name"],
+            kind.replace("_", "-"),
+            f"{figures['requests']:,}",
+            units.size(figures["bytes"]),
+            f"{figures['unmapped']:,}",
+        )
+        for initiator in result.summary["initiators"]
+        for kind in KINDS
+        if (figures := initiator[kind])["requests"]
+    ]
+    head = ("initiator", "kind", "requests", "bytes", "unmapped")
     brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
     return Rows("Requests", head, rows, 2, brief)
 
@@ -139,7 +160,10 @@ def drive(result: Result) -> Rows:
         rows.append(("cleaning efficiency", f"{units.percent(efficiency)} of what was erased"))
     if streamed := summary["collection"]["streamed_pages"]:
         rows.append(("pages streamed", f"{streamed:,} to another package, past the controller"))
+    if migrations := wear["migrations"]:
+        rows.append(("migrations", f"{units.many(migrations, 'worn block')} took others' data"))
     if result.untimed:
+        rows.append(("worn out", _worn_out(summary["worn_out_bytes"])))
         return Rows("Drive", ("figure", "value"), rows, 2)
     rows += [(f"{each.kind}s made way", each.told) for each in interruptions.of_run(result)]
     if (worn := interruptions.wear(result)) is not None:
@@ -309,6 +333,10 @@ def _wear(wear: dict[str, Any]) -> str:
         return "no good block left"
     low, high, mean = spread["min"], spread["max"], spread["mean"]
     return f"blocks {low:.0f} to {high:.0f} times since new, {mean:.1f} in the mean"
+
+
+def _worn_out(asked: int | None) -> str:
+    return "no" if asked is None else f"after {units.size(asked)} had been asked for"
 
 
 def _utilisation(spread: dict[str, float]) -> str:
