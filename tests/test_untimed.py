@@ -146,3 +146,40 @@ def test_its_picture_has_no_empty_panel(tmp_path):
     drawn = {axes.get_title(): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
     assert drawn["asked for until worn out"] == swept.frame["worn_out_bytes"].to_list()
     assert drawn["erases"] == swept.frame["erases"].to_list()
+
+
+def test_lives_are_compared_by_what_they_cost_the_flash(tmp_path):
+    other = fs.Experiment.from_dict(LIFE).replace({"drive.nand.endurance": 10})
+    compared = fs.compare(fs.Experiment.from_dict(LIFE), other, seeds=3, out=tmp_path / "out")
+    found = {row.figure: row for row in compared.contrasts[0].differences}
+    assert set(found) == {
+        *("write_amplification", "erases", "worn_out_bytes", "erase_count_stddev")
+    }
+    # Each figure is the mean of what the runs' own summaries have.
+    for side, label in (("baseline", "A"), ("other", "B")):
+        runs = [fs.Result.load(tmp_path / "out" / label / f"seed-{seed}") for seed in (1, 2, 3)]
+        lives = [run.summary["worn_out_bytes"] for run in runs]
+        assert getattr(found["worn_out_bytes"], side) == pytest.approx(sum(lives) / 3)
+        spreads = [
+            run.wear.filter(run.wear["state"] != "bad")["erases"].std(ddof=0) for run in runs
+        ]
+        assert getattr(found["erase_count_stddev"], side) == pytest.approx(sum(spreads) / 3)
+    # Half the endurance is a significantly shorter life.
+    assert found["worn_out_bytes"].winner == "baseline"
+    assert compared.winner is None
+    assert "without time" in compared.contrasts[0].verdict
+    assert any(
+        told.startswith("Asked for until worn out: ") for told in compared.contrasts[0].sentences
+    )
+
+
+def test_a_life_is_not_compared_with_a_run_that_takes_time(flashscape, tmp_path):
+    (tmp_path / "life.json").write_text(json.dumps(LIFE))
+    ended = flashscape(
+        "compare", "life.json", "--vary", "run.untimed=false", "--vary", "run.requests=9"
+    )
+    assert ended.status == 2
+    assert "A takes no time (run.untimed) and B does" in ended.err
+    ended = flashscape("compare", "life.json", "--vary", "drive.nand.endurance=10")
+    assert ended.status == 0, ended.err
+    assert "asked for until worn out" in ended.out
