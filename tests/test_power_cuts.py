@@ -10,6 +10,7 @@ import pytest
 import flashscape as fs
 from flashscape import outages, units
 from flashscape.report import rows
+from places import ROOT
 
 AT = (40_000_000, 200_000_000)
 """When the power is cut, in nanoseconds."""
@@ -133,3 +134,40 @@ def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
         assert row["lost_requests"] == 8 * len(spans)
     without = points.row(2, named=True)
     assert [without[name] for name in ("power_cuts", "recovery_ns", "lost_requests")] == [None] * 3
+
+
+@pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (300, False)])
+def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
+    config = _cut(small, [at_ms * 1_000_000], time="2 s")
+    config["record"] = {"interval": "2 ms"}
+    result = fs.run(config)
+    latency = result.summary["steady_state"]["latency"]
+    assert latency["reached"]
+    assert (latency["from_ns"] > at_ms * 1_000_000) == is_before
+    (note,) = (note for note in result.summary["notes"] if "mean latency was steady" in note)
+    told = f"the power was cut at {at_ms} ms in that time"
+    assert (told in note) == is_before
+    assert ("longer warm-up" in note) != is_before
+    assert note in fs.explain(result).sentences
+
+
+def test_figures_that_a_cut_keeps_from_being_steady_say_so(cut, small):
+    for figure, verdict in cut.steadiness():
+        assert not verdict["reached"], figure
+        assert verdict["reason"].endswith("(the power was cut at 40 ms and 200 ms in that time)")
+    config = _cut(small)
+    config["record"] = {"interval": "100 ms"}
+    short = fs.run(config)
+    # There the reason is another.
+    assert short.summary["steady_state"]["latency"]["reason"].startswith("only ")
+    assert "cut" not in short.summary["steady_state"]["latency"]["reason"]
+    # What was cut within the warm-up is left out already.
+    config = _cut(small, AT[:1], warm_up={"time": "250 ms"})
+    assert not any("cut" in str(v["reason"]) for _, v in fs.run(config).steadiness())
+
+
+def test_the_example_has_two_cuts_and_loses_nothing():
+    result = fs.run(ROOT / "examples" / "power-cut.toml")
+    assert result.recovery["cuts"][0]["at_ns"] == 300_000_000
+    assert len(result.recovery["cuts"]) == 2
+    assert outages.audited(result) is not None

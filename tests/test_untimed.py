@@ -11,6 +11,7 @@ import flashscape as fs
 from flashscape import units
 from flashscape.report import rows
 from flashscape.report import sweep as table
+from places import ROOT
 
 LIFE = {
     "drive": {
@@ -183,3 +184,9 @@ def test_a_life_is_not_compared_with_a_run_that_takes_time(flashscape, tmp_path)
     ended = flashscape("compare", "life.json", "--vary", "drive.nand.endurance=10")
     assert ended.status == 0, ended.err
     assert "asked for until worn out" in ended.out
+
+
+def test_the_example_comes_to_the_end_of_its_life():
+    result = fs.run(ROOT / "examples" / "end-of-life.toml")
+    assert result.summary["worn_out_bytes"] > 0
+    assert result.summary["wear"]["migrations"] > 0

@@ -68,7 +68,8 @@ def _say_where(targets: Targets, result: Result) -> None:
     if out is None and (targets.requests or targets.fio_json):
         return
     if out is None:
-        click.echo("\nNothing was kept. With --out DIR: tables, a picture, and `explain`.")
+        kept = "tables and `explain`" if result.untimed else "tables, a picture, and `explain`"
+        click.echo(f"\nNothing was kept. With --out DIR: {kept}.")
         return
     click.echo()
     explain = f"flashscape explain {shlex.quote(str(out))}"
