@@ -582,6 +582,7 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
         (("R", "--vary", "seed=2"), ("earlier run, which --set and --vary cannot change",)),
         (("R", "E", "--seeds", "2"), ("cannot be repeated",)),
         (("absent.toml", "E"), ("absent.toml: there is no such file",)),
+        (("E", "out/none"), ("out/none: there is no such directory of results",)),
     ],
 )
 def test_what_cannot_be_compared(arguments, messages, experiment_file, flashscape, tmp_path):

@@ -63,7 +63,10 @@ def test_every_verdict_with_its_reason(found):
     }
     # The exhibit's own reason comes after what the bounds say.
     assert found["X-2"].reason.endswith("times it). Reads wait for programs, too.")
-    assert found["X-8"].reason == "the run traced needs traces/nowhere.csv, which is not there"
+    assert found["X-8"].reason == (
+        "the run traced needs traces/nowhere.csv, which is not there (--traces DIR names the "
+        "directory of traces)"
+    )
     assert found["X-9"].reason == "the short profile leaves it out, as it takes an hour"
     with pytest.raises(KeyError):
         found["X-11"]
@@ -607,3 +610,11 @@ def test_the_study_of_the_how_to_runs(tmp_path):
     found = fs.reproduce(tmp_path)
     assert [claim.verdict for claim in found] == ["reproduced", "reproduced"]
     assert found.plots == ["figure-1/by-depth"]
+
+
+def test_a_directory_of_traces_that_is_named_must_be_there(flashscape):
+    ended = flashscape("reproduce", "design-tradeoffs-performance", "--traces", "/nothere")
+    assert ended.status == 2
+    (line,) = ended.err.splitlines()
+    assert "--traces" in line
+    assert "/nothere: there is no such directory" in line

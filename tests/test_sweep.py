@@ -177,7 +177,10 @@ def test_faults_of_points_come_once_with_the_points_that_have_them(
         ('base = "experiment.toml"\nseeds = 0', ("line 2, seeds: 0 is neither",)),
         ('base = "experiment.toml"\nseeds = [', ("line 2: column",)),
         ('base = "broken.json"\nseeds = 2', ("broken.json", "(in all 2 points)")),
-        ('base = "sweep.toml"\nseeds = 2', ("line 1, base: sweep.toml: is a sweep, not an experiment",)),
+        (
+            'base = "sweep.toml"\nseeds = 2',
+            ("line 1, base: sweep.toml: is a sweep, not an experiment",),
+        ),
         (
             'base = "experiment.toml"\nseeds = 2\n[set]\nseed = 18446744073709551615',
             ("line 2, seeds: 2 seeds from 18446744073709551615 on do not fit 64 bits",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, units
+from flashscape import interruptions, outages, units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
@@ -124,6 +124,7 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     remarks = [
         *result.summary["notes"],
         *_completeness(result),
+        *outages.sentences(result),
         *_so_what(shown, result),
         *interruptions.sentences(result),
         *_write_amplification(result),
@@ -166,8 +167,15 @@ def _wear(result: Result) -> list[str]:
     return [
         f"Blocks were erased {times} in the run. Since new, good ones were erased "
         f"{spread['min']:.0f} to {spread['max']:.0f} times each, {spread['mean']:.1f} in the mean; "
-        f"{bad}."
+        f"{bad}.",
+        *_migrations(wear["migrations"]),
     ]
+
+
+def _migrations(migrations: int) -> list[str]:
+    if not migrations:
+        return []
+    return [f"Wear-leveling moved the data of others to {units.many(migrations, 'worn block')}."]
 
 
 def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import units
 from flashscape._flashscape import __version__
+from flashscape.errors import OutputError
 from flashscape.latency import Latency
 
 if TYPE_CHECKING:
@@ -44,8 +45,18 @@ def text(result: Result) -> str:
     return json.dumps(document(result), indent=2, ensure_ascii=False) + "\n"
 
 
+def refuse_untimed(*, untimed: bool) -> None:
+    """Raise OutputError for a run without latencies and rates, which are what fio tells of."""
+    if untimed:
+        raise OutputError(
+            "a run without time (run.untimed) has no latencies and no rates, which are what fio's "
+            "fields tell; leave --fio-json (fio_json=) out: requests and bytes are in summary.json"
+        )
+
+
 def document(result: Result) -> dict[str, Any]:
-    """Return what fio would write about the run."""
+    """Return what fio would write about the run; raise OutputError where it took no time."""
+    refuse_untimed(untimed=result.untimed)
     now = time.time()
     return {
         "fio version": f"{_LAYOUT}-flashscape-{__version__}",

@@ -28,7 +28,7 @@ PERCENTILES = {
 
 @dataclass(frozen=True, repr=False)
 class Latency:
-    """Latencies in nanoseconds; None where there were no requests.
+    """Latencies in nanoseconds; None where there were no requests, or the run took no time.
 
     Percentiles come from buckets at most 0.1 % wide and are their upper edges.
     """
@@ -47,8 +47,10 @@ class Latency:
         asked = [of_one for of_one in chosen if of_one["requests"]]
         if not asked:
             return cls(0, None, None, None, ())
-        latencies = [of_one["latency_ns"] for of_one in asked]
         requests = sum(of_one["requests"] for of_one in asked)
+        if result.untimed:
+            return cls(requests, None, None, None, ())
+        latencies = [of_one["latency_ns"] for of_one in asked]
         total = sum(one["mean"] * of["requests"] for one, of in zip(latencies, asked, strict=True))
         return cls(
             requests=requests,

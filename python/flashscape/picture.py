@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import units
+from flashscape import outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.explain import explain
 from flashscape.latency import KINDS
@@ -309,13 +309,16 @@ def _course(axes: Axes, result: Result) -> None:
     log_durations(axes.yaxis)
     axes.grid(which="major")
     _stretches(axes, result)
+    if bands := _recoveries(axes, result):
+        lines.append(bands[0])
+        labels.append("power cut")
     lines += _amplification_beside(axes, result)
     if len(lines) > len(labels):
         whole = result.write_amplification
         in_all = "" if whole is None else f" ({whole:.2f} in all)"
         labels.append(f"write amplification{in_all}")
     place: Any = {"loc": "lower right", "bbox_to_anchor": (1.0, 0.985), "borderaxespad": 0.2}
-    legend = axes.legend(lines, labels, ncols=5, columnspacing=1.2, handlelength=1.8, **place)
+    legend = axes.legend(lines, labels, ncols=6, columnspacing=1.0, handlelength=1.6, **place)
     legend.set_in_layout(False)
 
 
@@ -332,6 +335,13 @@ def _stretches(axes: Axes, result: Result) -> None:
     if steady["reached"] and steady["from_ns"]:
         axes.axvline(steady["from_ns"], color="#777777", linewidth=1.0, linestyle=":")
         axes.text(steady["from_ns"], 0.03, " latency steady from here", **place)
+
+
+def _recoveries(axes: Axes, result: Result) -> list[Any]:
+    """Shade the time from each power cut to the end of its recovery; the edge shows short ones."""
+    looks: Any = {"facecolor": "#f3c6c6", "edgecolor": "#c44e52", "linewidth": 0.8, "zorder": 0.5}
+    spans = [(cut["at_ns"], cut["at_ns"] + cut["duration_ns"]) for cut in outages.of_run(result)]
+    return [axes.axvspan(*span, **looks) for span in spans]
 
 
 def amplification(result: Result) -> tuple[list[int], list[float]]:

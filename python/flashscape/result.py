@@ -200,6 +200,12 @@ class Result:
         return found
 
     @property
+    def recovery(self) -> dict[str, Any] | None:
+        """Power cuts, and what recovering took (docs/results.md); None without drive.recovery."""
+        found: dict[str, Any] | None = self.summary.get("recovery")
+        return found
+
+    @property
     def cut_short(self) -> str | None:
         """What ended the run early: ``interrupted`` or ``ended by starvation``."""
         if self.complete:

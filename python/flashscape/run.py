@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flashscape import _flashscape, signals, units
+from flashscape import _flashscape, outages, signals, units
 from flashscape._flashscape import Session, __version__
 from flashscape.errors import FlashscapeError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
@@ -108,6 +108,10 @@ def run(
     """
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
+    if fio_json is not None:
+        from flashscape import fio
+
+        fio.refuse_untimed(untimed=bool(experiment.config["run"].get("untimed", False)))
     refuse_inputs((out, requests, fio_json, save_drive), experiment.files)
     if snapshot is not None:
         # A drive may take the place of the one that it was: that is read to its end before.
@@ -247,6 +251,7 @@ def _measured(
     session: Session, experiment: Experiment, cpu_seconds: float, complete: bool
 ) -> Result:
     summary = json.loads(session.summary(cpu_seconds, complete))
+    outages.explain_unrest(summary)
     # Results without a name are told apart by their files'.
     summary["title"] = summary["title"] or Path(experiment.title).name
     return Result(summary, {table.name: table for table in session.tables()})

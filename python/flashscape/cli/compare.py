@@ -135,6 +135,11 @@ def _sides(
 def _side(
     path: Path, overrides: tuple[tuple[str, str], ...], *, can_change: bool
 ) -> Experiment | Result:
+    if not path.exists() and path.suffix not in (".toml", ".json"):
+        looked = "" if path.is_absolute() else f" (looked for {Path.cwd() / path})"
+        raise ConfigError(
+            f"{path}: there is no such directory of results, nor such an experiment file{looked}"
+        )
     if not (path.is_dir() or path.name == output.SUMMARY):
         return Experiment.from_file(path, overrides)
     if not can_change:

@@ -44,7 +44,7 @@ def run_and_show(experiment: Experiment, targets: Targets, *, as_json: bool, qui
         raise
     _print(result, as_json=as_json, quiet=quiet)
     if not (as_json or quiet):
-        _say_where(targets)
+        _say_where(targets, result)
 
 
 def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
@@ -58,7 +58,7 @@ def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
         text.console().print(text.summary(result))
 
 
-def _say_where(targets: Targets) -> None:
+def _say_where(targets: Targets, result: Result) -> None:
     from flashscape import picture
 
     out = targets.out
@@ -68,10 +68,14 @@ def _say_where(targets: Targets) -> None:
     if out is None and (targets.requests or targets.fio_json):
         return
     if out is None:
-        click.echo("\nNothing was kept. With --out DIR: tables, a picture, and `explain`.")
+        kept = "tables and `explain`" if result.untimed else "tables, a picture, and `explain`"
+        click.echo(f"\nNothing was kept. With --out DIR: {kept}.")
         return
     click.echo()
+    explain = f"flashscape explain {shlex.quote(str(out))}"
+    if result.untimed:
+        click.echo(f"Results are in {out}. What it has cost the flash, in words: {explain}")
+        return
     if not picture.is_available():
         click.echo('no picture: matplotlib is not installed (pip install "flashscape[plot]")')
-    explain = f"flashscape explain {shlex.quote(str(out))}"
     click.echo(f"Results are in {out}. Where the tail comes from: {explain}")

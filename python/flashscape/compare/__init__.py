@@ -114,6 +114,13 @@ def _names(names: Sequence[str] | None, given: list[Experiment | Result]) -> lis
 def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
     if len(given) > len(_LABELS):
         raise ConfigError(f"{len(given)} sides: at most {len(_LABELS)} can be compared")
+    without = [_is_untimed(each) for each in given]
+    if any(without) and not all(without):
+        raise ConfigError(
+            f"{_LABELS[without.index(True)]} takes no time (run.untimed) and "
+            f"{_LABELS[without.index(False)]} does: latencies and rates of one have nothing to be "
+            "compared with; set run.untimed alike in all"
+        )
     if seeds < 1:
         raise ConfigError(f"seeds: {seeds} is none; give 1 or more")
     if not 0 < alpha < 1:
@@ -123,7 +130,7 @@ def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
             "seeds: results of an earlier run cannot be repeated; name experiment files"
         )
     for at, each in enumerate(given):
-        if isinstance(each, Result) and not each.groups():
+        if isinstance(each, Result) and not each.untimed and not each.groups():
             raise ConfigError(f"{_LABELS[at]} ({_name(each)}): has no counted requests")
         last = _first_seed(each) + seeds - 1
         if last >= 2**64:
@@ -131,6 +138,12 @@ def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
                 f"{_LABELS[at]} ({_name(each)}): {seeds} seeds from {_first_seed(each)} on do not "
                 "fit 64 bits"
             )
+
+
+def _is_untimed(side: Experiment | Result) -> bool:
+    if isinstance(side, Result):
+        return side.untimed
+    return bool(side.config["run"].get("untimed", False))
 
 
 def _first_seed(side: Experiment | Result) -> int:
@@ -191,7 +204,7 @@ class _Tasks(NamedTuple):
             result = error.result
         self._has_results(folder)
         self.ended.append(folder)
-        if not result.groups():
+        if not result.untimed and not result.groups():
             raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
         return result
 
@@ -289,13 +302,15 @@ def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
 def _differences(
     baseline: Side, other: Side, likeness: arrivals.Arrivals
 ) -> list[differences.Difference]:
-    if len(baseline.results) > 1:
+    if baseline.results[0].untimed:
+        rows = differences.of_lives(baseline.results, other.results)
+    elif len(baseline.results) > 1:
         rows = differences.of_seeds(baseline.results, other.results)
     elif baseline.results[0].log is not None and other.results[0].log is not None:
         rows = differences.of_logs(baseline.results[0], other.results[0], likeness)
     else:
         rows = differences.of_summaries(baseline.results[0], other.results[0])
-    if not any(row.initiator for row in rows):
+    if not (baseline.results[0].untimed or any(row.initiator for row in rows)):
         raise OutputError(
             f"{baseline.label} and {other.label} have no initiator and kind of request in common"
         )

@@ -38,7 +38,8 @@ class Arrivals:
 def compare(one: Result, other: Result) -> Arrivals:
     """Find out from the logs, else from the configurations; raise OutputError for a bad log."""
     logs = one.requests, other.requests
-    if logs[0] is None or logs[1] is None:
+    if logs[0] is None or logs[1] is None or one.untimed:
+        # Without time no request completes, and none is in a log.
         return _by_configuration(one, other)
     return _by_logs(one, logs[0], logs[1])
 

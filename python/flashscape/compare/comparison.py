@@ -28,7 +28,12 @@ _FAR = (99.9, 99.0, 90.0, 50.0)
 _NAMED = 0.1
 """Causes below this share of the tail's difference are not named."""
 
-_COSTS = {"write_amplification": "write amplification", "erases": "erases"}
+_COSTS = {
+    "write_amplification": "write amplification",
+    "erases": "erases",
+    "worn_out_bytes": "asked for until worn out",
+    "erase_count_stddev": "erases of a block, standard deviation",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,6 +160,8 @@ class Contrast:
                 f"No winner: {self.partial}, so its figures leave out requests that were not "
                 "answered, and are not comparable."
             )
+        if self.baseline.results[0].untimed:
+            return "Runs without time have no latencies, so no winner: what they cost the flash."
         tested = [row for row in self.differences if row.corrected is not None and row.initiator]
         if not tested:
             return "No difference has an interval, so neither can be named the winner."
@@ -318,7 +325,7 @@ class Comparison:
         from flashscape import picture
 
         directory.add(DOCUMENT, self.to_json().encode())
-        if picture.is_available():
+        if picture.is_available() and not self.sides[0].results[0].untimed:
             from flashscape.compare import picture as overlay
 
             directory.add(PICTURE, overlay.svg(self))
@@ -384,8 +391,10 @@ def shown(figure: str, value: float) -> str:
     """A value of a figure, in its unit."""
     if figure == "iops":
         return units.count(value)
-    if figure == "write_amplification":
+    if figure in ("write_amplification", "erase_count_stddev"):
         return f"{value:.3f}"
+    if figure == "worn_out_bytes":
+        return units.size(value)
     if figure == "erases":
         return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
     return units.duration(value)

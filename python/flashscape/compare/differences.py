@@ -27,6 +27,8 @@ FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
 _BATCHES_MOST = 64
 """At so many batches two and two are joined in a summary's interval of the mean."""
 
+_BETTER_MORE = {"iops", "worn_out_bytes"}
+
 Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
 
 
@@ -39,7 +41,8 @@ class Difference:
     kind: str
     """Empty for a figure of the whole drive."""
     figure: str
-    """``mean``, ``p50`` …, ``iops``, ``write_amplification`` or ``erases``."""
+    """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of runs without time
+    also ``worn_out_bytes`` and ``erase_count_stddev``."""
     baseline: float
     """Its value in the first run; the mean over seeds."""
     other: float
@@ -71,11 +74,11 @@ class Difference:
 
     @property
     def winner(self) -> Literal["baseline", "other"] | None:
-        """Who is better, where that is significant: more requests a second, less of all else."""
+        """Who is better, where that is significant: a higher rate, a longer life, less else."""
         if not self.is_significant or not self.difference:
             return None
         grows = self.difference > 0
-        return "other" if grows == (self.figure == "iops") else "baseline"
+        return "other" if grows == (self.figure in _BETTER_MORE) else "baseline"
 
     @property
     def group(self) -> tuple[str, str]:
@@ -111,6 +114,30 @@ def of_summaries(one: Result, other: Result) -> list[Difference]:
                 row = replace(row, estimate=estimate, method="intervals of the means")
             rows.append(row)
     return rows + _drives([one], [other])
+
+
+def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Differences between runs without time: what they have cost the flash, paired by seeds."""
+    counts = (len(ones), len(others))
+    rows = _drives(ones, others)
+    for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
+        known = [[each for run in runs if (each := of(run)) is not None] for runs in (ones, others)]
+        if [len(side) for side in known] == list(counts):
+            rows.append(_paired_by_seed("", "", figure, known, counts))
+    return rows
+
+
+def _life(run: Result) -> Figure | None:
+    """What was asked for when the drive was worn out, and by which one page more raises it."""
+    worn = run.summary["worn_out_bytes"]
+    page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
+    return None if worn is None else Figure(float(worn), float(page))
+
+
+def _spread(run: Result) -> Figure | None:
+    """How unevenly blocks are worn, and by which one erase more may change it."""
+    spread = run.summary["wear"]["erase_count"]
+    return None if spread is None else Figure(spread["stddev"], 1 / len(run.wear))
 
 
 def corrected(rows: Sequence[Difference], alpha: float) -> list[Difference]:

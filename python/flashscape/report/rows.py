@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import interruptions, units
+from flashscape import interruptions, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _BRIEFLY = ("p50", "p99", "p99_9")
 _CAUSES_SHOWN = 3
+_CUTS_SHOWN = 12
 _SEEN = 0.0005
 """Share below which a cause has no row of its own."""
 
@@ -71,7 +73,9 @@ def part(workload: Mapping[str, Any]) -> str:
 
 
 def requests(result: Result) -> Rows:
-    """Throughput by initiator and kind."""
+    """Throughput by initiator and kind; of a run without time, what was asked for."""
+    if result.untimed:
+        return _asked(result)
     seconds = result.summary["counted_ns"] / 1e9
     rows = [
         (
@@ -85,6 +89,24 @@ def requests(result: Result) -> Rows:
         for name, kind, figures in result.groups()
     ]
     head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
+    brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
+    return Rows("Requests", head, rows, 2, brief)
+
+
+def _asked(result: Result) -> Rows:
+    rows = [
+        (
+            initiator["name"],
+            kind.replace("_", "-"),
+            f"{figures['requests']:,}",
+            units.size(figures["bytes"]),
+            f"{figures['unmapped']:,}",
+        )
+        for initiator in result.summary["initiators"]
+        for kind in KINDS
+        if (figures := initiator[kind])["requests"]
+    ]
+    head = ("initiator", "kind", "requests", "bytes", "unmapped")
     brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
     return Rows("Requests", head, rows, 2, brief)
 
@@ -138,7 +160,10 @@ def drive(result: Result) -> Rows:
         rows.append(("cleaning efficiency", f"{units.percent(efficiency)} of what was erased"))
     if streamed := summary["collection"]["streamed_pages"]:
         rows.append(("pages streamed", f"{streamed:,} to another package, past the controller"))
+    if migrations := wear["migrations"]:
+        rows.append(("migrations", f"{units.many(migrations, 'worn block')} took others' data"))
     if result.untimed:
+        rows.append(("worn out", _worn_out(summary["worn_out_bytes"])))
         return Rows("Drive", ("figure", "value"), rows, 2)
     rows += [(f"{each.kind}s made way", each.told) for each in interruptions.of_run(result)]
     if (worn := interruptions.wear(result)) is not None:
@@ -150,6 +175,37 @@ def drive(result: Result) -> Rows:
         *((f"steady {name.replace('_', ' ')}", _steady(v)) for name, v in result.steadiness()),
     ]
     return Rows("Drive", ("figure", "value"), rows, 2)
+
+
+def power_cuts(result: Result) -> Rows:
+    """When the power was cut, and what recovering took and cost; no rows where it was not.
+
+    Parts of the recovery that took no time in any of them have no column. Of many the
+    longest are shown.
+    """
+    cuts = outages.of_run(result)
+    told = []
+    if len(cuts) > _CUTS_SHOWN:
+        told.append(f"the {_CUTS_SHOWN} with the longest recovery of {len(cuts):,}")
+        cuts = sorted(cuts, key=lambda cut: -cut["duration_ns"])[:_CUTS_SHOWN]
+        cuts.sort(key=lambda cut: cut["at_ns"])
+    if (proved := outages.audited(result)) is not None:
+        told.append(f"audit: {proved}")
+    title = f"Power cuts ({'; '.join(told)})" if told else "Power cuts"
+    parts = [key for key in outages.PARTS if any(cut[key] for cut in cuts)]
+    found = ["half_programmed", *(["half_erased"] if any(c["half_erased"] for c in cuts) else [])]
+    rows, briefly = [], []
+    for cut in cuts:
+        after = " (until the next cut)" if cut["interrupted"] else ""
+        recovered = (units.duration(cut["at_ns"]), units.duration(cut["duration_ns"]) + after)
+        spans = (units.duration(cut[key]) if cut[key] else "–" for key in parts)
+        counts = tuple(f"{cut[key]:,}" for key in ("lost_requests", "saved_units", *found))
+        rows.append((*recovered, *spans, *counts))
+        briefly.append((*recovered, *counts))
+    names = (f"of it {outages.PARTS[key][0]}" for key in parts)
+    last = ("lost requests", "saved units", *(key.replace("_", "-") for key in found))
+    brief = Rows(title, ("cut at", "recovery", *last), briefly, 1)
+    return Rows(title, ("cut at", "recovery", *names, *last), rows, 1, brief)
 
 
 def shares(group: Group) -> Rows:
@@ -209,7 +265,7 @@ def _behind(row: Difference) -> str:
 def everything(result: Result) -> list[Rows]:
     """Every table of a summary."""
     timed = [] if result.untimed else [latencies(result), causes(result)]
-    parts = [tenants(result), requests(result), *timed, drive(result)]
+    parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
     return [part for part in parts if part.rows]
 
 
@@ -277,6 +333,10 @@ def _wear(wear: dict[str, Any]) -> str:
         return "no good block left"
     low, high, mean = spread["min"], spread["max"], spread["mean"]
     return f"blocks {low:.0f} to {high:.0f} times since new, {mean:.1f} in the mean"
+
+
+def _worn_out(asked: int | None) -> str:
+    return "no" if asked is None else f"after {units.size(asked)} had been asked for"
 
 
 def _utilisation(spread: dict[str, float]) -> str:

@@ -21,12 +21,18 @@ _NAMES_MOST = 3
 _NOTES_MOST = 5
 _METRICS = ("iops", "mean_ns", "p50_ns", "p99_ns", "p99_9_ns", "write_amplification")
 _HEAD = ("IOPS", "mean", "p50", "p99", "p99.9", "WAF")
+_UNTIMED = ("requests", "bytes", "write_amplification", "erases", "migrations", "worn_out_bytes")
+_UNTIMED_HEAD = ("requests", "bytes", "WAF", "erases", "migrations", "worn out after")
+"""The same of runs that take no time."""
 
 
 def table(sweep: Sweep) -> Rows:
     """A row for each point (or mean over seeds), initiator and kind."""
     averaged = sweep.is_seeded
     frame = sweep.over_seeds() if averaged else sweep.frame.filter(status="done")
+    # Where nothing has a rate, nothing took time.
+    has_time = frame["iops"].null_count() < len(frame) or not len(frame)
+    metrics, figures = (_METRICS, _HEAD) if has_time else (_UNTIMED, _UNTIMED_HEAD)
     short = labels(sweep.paths)
     named = frame["variation"].n_unique() > 1
     varied = [
@@ -36,20 +42,21 @@ def table(sweep: Sweep) -> Rows:
     ]
     several = frame["initiator"].n_unique() > 1
     head = [*(["variation"] if named else []), *(short[path] for path in varied)]
-    head += [*(["initiator"] if several else []), "kind", *_HEAD]
+    head += [*(["initiator"] if several else []), "kind", *figures]
     body = []
     for row in frame.head(ROWS_MOST).iter_rows(named=True):
         cells = [row["variation"] or "–"] if named else []
         cells += [_cell(row[path]) for path in varied]
         cells += [row["initiator"] or "–"] if several else []
         cells.append((row["kind"] or "–").replace("_", "-"))
-        cells += [_figure(row, metric) for metric in _METRICS]
+        cells += [_figure(row, metric) for metric in metrics]
         body.append(tuple(cells))
     title = "Means over seeds, ± 95 % confidence" if averaged else "Points"
-    title += f"; in brackets: samples at or beyond, where below {_FEW}"
+    if has_time:
+        title += f"; in brackets: samples at or beyond, where below {_FEW}"
     if len(frame) > ROWS_MOST:
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
-    names = len(head) - len(_HEAD)
+    names = len(head) - len(figures)
     drop = {len(head) - 4, len(head) - 2}
     brief = Rows(
         title,
@@ -73,6 +80,10 @@ def _figure(row: dict[str, Any], metric: str) -> str:
     beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
     if beyond is not None and beyond < _FEW:
         around += f" ({beyond:.0f})"
+    if metric.endswith("bytes"):
+        return units.size(value) + around
+    if metric in ("requests", "erases", "migrations"):
+        return f"{value:,.0f}{around}"
     if metric == "iops":
         return units.count(value) + around
     if metric == "write_amplification":

@@ -60,6 +60,12 @@ def reproduce(
         raise StudyError(f"no profile {profile!r} ({hint}there are {', '.join(PROFILES)})")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
+    if Path(traces) != Path(TRACES) and not Path(traces).is_dir():
+        # Without a name the default may be missing: not every study needs traces.
+        raise ConfigError(
+            f"--traces (traces=): {traces}: there is no such directory; name the one that has the "
+            "papers' traces, or leave it out to run what needs none"
+        )
     study, exhibits = find(paper)
     setting = Setting(profile, Path(traces))
     wanted = gather(study, exhibits, setting)

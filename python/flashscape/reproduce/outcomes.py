@@ -74,7 +74,10 @@ class Outcome:
 
     def _must_be_made(self) -> None:
         if self.absent is not None:
-            raise NotRun(f"the run {self.name} needs {self.absent}, which is not there")
+            raise NotRun(
+                f"the run {self.name} needs {self.absent}, which is not there (--traces DIR "
+                "names the directory of traces)"
+            )
         if self.failed is not None:
             raise NotRun(f"the run {self.name} could not be made: {self.failed}")
 

@@ -95,9 +95,36 @@ def _amounts(sweep: Sweep, frame: pl.DataFrame, name: str) -> str | None:
     return None if amounts is None or frame[amounts].null_count() else amounts
 
 
+_WITHOUT_TIME = {
+    "write_amplification": "write amplification",
+    "erases": "erases",
+    "worn_out_bytes": "asked for until worn out",
+    "erase_count_stddev": "erases of a block: standard deviation",
+}
+"""What is drawn of runs that take no time: columns and titles."""
+
+
+def _draw_untimed(sweep: Sweep, plan: _Plan) -> Figure:
+    from matplotlib.figure import Figure
+
+    frame = _first(plan.frame)
+    drawn = [name for name in _WITHOUT_TIME if frame[name].null_count() < len(frame)]
+    figure = Figure(figsize=(4.4 * len(drawn), 3.4), layout="constrained")
+    panels = figure.subplots(1, len(drawn), squeeze=False)[0]
+    figure.suptitle(sweep.title or "Sweep", x=0.01, ha="left", fontsize=10, color="#555555")
+    for axes, name in zip(panels, drawn, strict=True):
+        _panel(axes, plan, frame, (name,), _WITHOUT_TIME[name])
+    handles, names = panels[0].get_legend_handles_labels()
+    if names:
+        figure.legend(handles, names, loc="outside lower left", ncols=4)
+    return figure
+
+
 def _draw(sweep: Sweep, plan: _Plan) -> Figure:
     from matplotlib.figure import Figure
 
+    if plan.frame["iops"].null_count() == len(plan.frame):
+        return _draw_untimed(sweep, plan)
     groups = plan.frame.select("initiator", "kind").unique(maintain_order=True).rows()
     groups = groups[:_GROUPS_MOST]
     figure = Figure(figsize=(4.4 * (len(groups) + 1), 6.4), layout="constrained")
@@ -201,3 +228,5 @@ def _axes(
     axes.set_ylim(bottom=0.0)
     if metric == "iops":
         axes.yaxis.set_major_formatter(lambda count, _: units.count(count))
+    if metric.endswith("_bytes"):
+        axes.yaxis.set_major_formatter(lambda count, _: units.size(count))

@@ -59,9 +59,15 @@ _DRIVE: dict[str, str] = {
     **{f"erase_count_{each}": "float" for each in _SPREAD},
     "bad_blocks": "int",
     "retired": "int",
+    "migrations": "int",
+    "worn_out_bytes": "int",
     **{f"unit_utilisation_{each}": "float" for each in _SPREAD},
     **{f"channel_utilisation_{each}": "float" for each in _SPREAD},
     "mean_outstanding": "float",
+    "power_cuts": "int",
+    "recovery_ns": "int",
+    "recovery_longest_ns": "int",
+    "lost_requests": "int",
     "simulated_ns": "int",
     "counted_ns": "int",
     "latency_steady": "bool",
@@ -73,6 +79,17 @@ _DRIVE: dict[str, str] = {
     "cpu_seconds": "float",
     "flashscape": "text",
 }
+
+_TIMED = (
+    "flash_commands",
+    *(f"{source}_planes" for source in _SOURCES),
+    "copy_back_planes",
+    *(f"unit_utilisation_{each}" for each in _SPREAD),
+    *(f"channel_utilisation_{each}" for each in _SPREAD),
+    "mean_outstanding",
+    "latency_steady",
+)
+"""What a run without time does not measure."""
 
 
 @cache
@@ -132,8 +149,15 @@ def rows(point: Mapping[str, Any], summary: dict[str, Any] | None) -> Iterator[d
         yield labels
         return
     drive = _drive(summary)
+    if is_untimed(summary):
+        drive |= dict.fromkeys(_TIMED)
     for group in list(_groups(summary)) or [{}]:
         yield {**labels, **group, **drive}
+
+
+def is_untimed(summary: dict[str, Any]) -> bool:
+    """Whether a run took no simulated time, so that what is measured in time is not there."""
+    return bool(summary["config"]["run"].get("untimed", False))
 
 
 def _labels(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,14 +186,14 @@ def converted(value: Any, kind: str) -> Any:
 
 def _groups(summary: dict[str, Any]) -> Iterator[dict[str, Any]]:
     seconds = summary["counted_ns"] / 1e9
+    untimed = is_untimed(summary)
     for initiator in summary["initiators"]:
         for kind in KINDS:
             if initiator[kind]["requests"]:
-                yield {
-                    "initiator": initiator["name"],
-                    "kind": kind,
-                    **_requests(initiator[kind], seconds),
-                }
+                asked = _requests(initiator[kind], seconds)
+                if untimed:
+                    asked = {name: asked[name] for name in ("requests", "bytes", "unmapped")}
+                yield {"initiator": initiator["name"], "kind": kind, **asked}
 
 
 def _requests(figures: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -202,6 +226,9 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     operations = {**flash["reads"], **flash["programs"]}
     erase_count = wear["erase_count"] or {}
     units, channels = summary["utilisation"]["units"], summary["utilisation"]["channels"]
+    # Summaries of earlier versions know nothing of power cuts.
+    recovery = summary.get("recovery") or {"cuts": [], "lost_requests": 0}
+    spans = [cut["duration_ns"] for cut in recovery["cuts"]]
     return {
         "write_amplification": amplification["total"],
         "write_amplification_host": amplification["host"],
@@ -218,9 +245,15 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         **{f"erase_count_{each}": erase_count.get(each) for each in _SPREAD},
         "bad_blocks": wear["bad_blocks"],
         "retired": wear["retired"],
+        "migrations": wear["migrations"],
+        "worn_out_bytes": summary["worn_out_bytes"],
         **{f"unit_utilisation_{each}": units[each] for each in _SPREAD},
         **{f"channel_utilisation_{each}": channels[each] for each in _SPREAD},
         "mean_outstanding": summary["mean_outstanding"],
+        "power_cuts": len(spans) or None,
+        "recovery_ns": sum(spans) if spans else None,
+        "recovery_longest_ns": max(spans, default=None),
+        "lost_requests": recovery["lost_requests"] if spans else None,
         "simulated_ns": summary["simulated_ns"],
         "counted_ns": summary["counted_ns"],
         "latency_steady": steady["latency"]["reached"],

@@ -1,0 +1,111 @@
+"""Power cuts of a run: what recovering from them took and cost, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashscape.result import Result
+
+PARTS = {
+    "checkpoint_ns": ("checkpoint", "for reading the checkpoint"),
+    "scan_ns": ("scan", "for reading metadata"),
+    "saved_ns": ("saved data", "for reading what a capacitor had saved"),
+    "erase_ns": ("erases", "for erases"),
+}
+"""By the key of a part of recovery: its name, and what it is in a sentence."""
+
+
+def of_run(result: Result) -> list[dict[str, Any]]:
+    """The power cuts of a run, in their order; none without ``drive.recovery``."""
+    return [] if result.recovery is None else list(result.recovery["cuts"])
+
+
+def audited(result: Result) -> str | None:
+    """What the audit has proved of power cuts; None without one: a fault would end the run."""
+    if not of_run(result) or not result.summary["config"]["run"].get("audit", False):
+        return None
+    return "nothing lost that the drive had to keep"
+
+
+def explain_unrest(summary: dict[str, Any]) -> None:
+    """Where a power cut lies before figures were steady, say so and not that a warm-up would help.
+
+    Changes notes and reasons of a summary.
+    """
+    # Summaries of earlier versions know nothing of power cuts.
+    cuts = (summary.get("recovery") or {"cuts": []})["cuts"]
+    ends = [(cut["at_ns"], cut["at_ns"] + cut["duration_ns"]) for cut in cuts]
+    begun = summary["simulated_ns"] - summary["counted_ns"]
+    for key, verdict in summary["steady_state"].items():
+        upto = verdict["from_ns"] if verdict["reached"] else summary["simulated_ns"]
+        at = [at for at, end in ends if end > begun and at < (upto or 0)]
+        if not at:
+            continue
+        told = f"{_moments(at)} in that time"
+        if not verdict["reached"]:
+            # Of too few intervals or erases no cut is the reason.
+            if not verdict["reason"].startswith("only "):
+                verdict["reason"] += f" ({told})"
+            continue
+        what = f"before {_STEADY[key]} was steady"
+        summary["notes"] = [
+            f"{note.removesuffix(_ADVICE)}; {told}" if what in note else note
+            for note in summary["notes"]
+        ]
+
+
+_STEADY = {"latency": "mean latency", "write_amplification": "write amplification"}
+_ADVICE = "; a longer warm-up would leave it out"
+
+
+def _moments(at: Sequence[int]) -> str:
+    if len(at) > 2:
+        return f"the power was cut {units.times(len(at))}, first at {units.duration(at[0])},"
+    return f"the power was cut at {' and '.join(map(units.duration, at))}"
+
+
+def sentences(result: Result) -> list[str]:
+    """All of it in sentences; none where the power was not cut."""
+    cuts = of_run(result)
+    if not cuts:
+        return []
+    told = f"{_when(cuts)}{_parts(cuts)}."
+    if lost := sum(cut["lost_requests"] for cut in cuts):
+        those = units.many(lost, "request")
+        told += f" {those} under way got no answer, and no other figure counts them."
+    found = [
+        (sum(cut["saved_units"] for cut in cuts), "mapping unit", "saved by a capacitor"),
+        (sum(cut["half_programmed"] for cut in cuts), "program", "half programmed"),
+        (sum(cut["half_erased"] for cut in cuts), "erase", "half erased"),
+    ]
+    if parts := [f"{units.many(number, noun)} {words}" for number, noun, words in found if number]:
+        told += f" Recovery found {', '.join(parts)}."
+    proved = audited(result)
+    return [told] if proved is None else [told, f"Audit: {proved}."]
+
+
+def _when(cuts: Sequence[dict[str, Any]]) -> str:
+    times = [cut["duration_ns"] for cut in cuts]
+    whole = units.duration(sum(times))
+    if len(cuts) == 1:
+        at = units.duration(cuts[0]["at_ns"])
+        return f"The power was cut at {at}, and the drive served commands again {whole} later"
+    mean, most = units.duration(sum(times) / len(times)), units.duration(max(times))
+    told = (
+        f"The power was cut {units.times(len(cuts))}, and recovery took {mean} in the mean, {most} "
+        f"at most and {whole} in all"
+    )
+    if broken := sum(cut["interrupted"] for cut in cuts):
+        told += f" ({units.times(broken)} the next cut came before it was over)"
+    return told
+
+
+def _parts(cuts: Sequence[dict[str, Any]]) -> str:
+    sums = {key: sum(cut[key] for cut in cuts) for key in PARTS}
+    told = [f"{units.duration(ns)} {PARTS[key][1]}" for key, ns in sums.items() if ns]
+    return f": {', '.join(told)}" if told else ""

@@ -1,0 +1,173 @@
+"""Power cuts in what users read: tables, sentences, the picture."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+import flashscape as fs
+from flashscape import outages, units
+from flashscape.report import rows
+from places import ROOT
+
+AT = (40_000_000, 200_000_000)
+"""When the power is cut, in nanoseconds."""
+
+
+def _cut(small, at=AT, **run):
+    config = copy.deepcopy(small)
+    config["drive"]["recovery"] = {}
+    config["run"] = {
+        "time": "400 ms",
+        "audit": True,
+        "power_cut": [{"at": f"{moment} ns"} for moment in at],
+    } | run
+    config["record"] = {"interval": "1 ms"}
+    return config
+
+
+@pytest.fixture(scope="module")
+def cut(small):
+    return fs.run(_cut(small))
+
+
+def _cells(table):
+    return [dict(zip(table.head, row, strict=True)) for row in table.rows]
+
+
+def test_a_table_says_of_each_cut_when_it_was_and_what_recovery_took(cut):
+    assert cut.recovery == cut.summary["recovery"]
+    table = rows.power_cuts(cut)
+    assert [row["cut at"] for row in _cells(table)] == ["40 ms", "200 ms"]
+    assert "audit: nothing lost" in table.title
+    for row, told in zip(_cells(table), cut.recovery["cuts"], strict=True):
+        # The drive has nothing else to do meanwhile, so that the parts are the whole.
+        assert sum(told[key] for key in outages.PARTS) == told["duration_ns"]
+        assert row["recovery"] == units.duration(told["duration_ns"])
+        assert row["of it scan"] == units.duration(told["scan_ns"])
+        assert "of it checkpoint" not in row
+        # All that the queue depth of a closed loop allows was under way.
+        assert row["lost requests"] == "8"
+    assert any(part.title == table.title for part in rows.everything(cut))
+
+
+def test_of_many_cuts_the_longest_are_shown(small):
+    many = fs.run(_cut(small, [10_000_000 * (n + 1) for n in range(20)], time="3 s"))
+    table = rows.power_cuts(many)
+    assert len(many.recovery["cuts"]) == 20
+    assert "12 with the longest recovery of 20" in table.title
+    longest = sorted(one["duration_ns"] for one in many.recovery["cuts"])[-12:]
+    shown = sorted(row["recovery"].split(" (")[0] for row in _cells(table))
+    assert shown == sorted(map(units.duration, longest))
+
+
+def test_explain_tells_of_the_cuts(cut, small):
+    told = str(fs.explain(cut))
+    spans = [one["duration_ns"] for one in cut.recovery["cuts"]]
+    assert f"cut 2 times, and recovery took {units.duration(sum(spans) / 2)} in the mean" in told
+    assert f"{units.duration(sum(spans))} in all" in told
+    assert "16 requests under way got no answer" in told
+    assert "Audit: nothing lost" in told
+    one = str(fs.explain(fs.run(_cut(small, AT[:1], audit=False))))
+    assert "The power was cut at 40 ms" in one
+    assert "8 requests under way" in one
+    assert "Audit" not in one
+
+
+def test_nothing_is_said_without_cuts(small):
+    config = _cut(small, ())
+    del config["run"]["power_cut"]
+    for without in (config, small):
+        result = fs.run(without)
+        assert not rows.power_cuts(result).rows
+        assert "power" not in str(fs.explain(result))
+    assert result.recovery is None
+
+
+def test_the_command_prints_the_table(flashscape, small, tmp_path):
+    (tmp_path / "cut.json").write_text(json.dumps(_cut(small)))
+    ended = flashscape("run", "cut.json", "--out", "out")
+    assert ended.status == 0, ended.err
+    assert "Power cuts (audit: nothing lost" in ended.out
+    assert fs.Result.load(tmp_path / "out").recovery["lost_requests"] == 16
+
+
+def test_the_picture_shades_the_time_until_the_drive_serves_again(cut, small):
+    pytest.importorskip("matplotlib")
+    from flashscape import picture
+
+    def bands(result):
+        _, course, *_ = picture.draw(result).axes
+        names = [text.get_text() for text in course.get_legend().get_texts()]
+        boxes = [patch.get_bbox() for patch in course.patches]
+        return names, [(round(box.x0), round(box.x1)) for box in boxes]
+
+    names, drawn = bands(cut)
+    assert "power cut" in names
+    spans = [one["duration_ns"] for one in cut.recovery["cuts"]]
+    assert drawn == [(at, at + span) for at, span in zip(AT, spans, strict=True)]
+    # Nothing was answered in there.
+    off = cut.series.filter(cut.series["begin_ns"] >= AT[0], cut.series["end_ns"] <= drawn[0][1])
+    assert off["reads"].sum() == off["writes"].sum() == 0
+    names, drawn = bands(fs.run(small))
+    assert "power cut" not in names
+    assert not drawn
+
+
+def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
+    cuts = [{"at": f"{at} ns"} for at in AT]
+    variations = {
+        "twice": {"run.power_cut": cuts},
+        "once": {"run.power_cut": cuts[:1]},
+        "none": {"run.time": "300 ms"},
+    }
+    base = _cut(small)
+    del base["run"]["power_cut"]
+    swept = fs.sweep(base, variations=variations, out=tmp_path / "sweep", jobs=1)
+    points = swept.frame.unique("point", keep="first", maintain_order=True)
+    for number, row in zip((1, 2), points.iter_rows(named=True), strict=False):
+        spans = [cut["duration_ns"] for cut in swept.result(number).recovery["cuts"]]
+        assert row["power_cuts"] == len(spans) == 3 - number
+        assert (row["recovery_ns"], row["recovery_longest_ns"]) == (sum(spans), max(spans))
+        assert row["lost_requests"] == 8 * len(spans)
+    without = points.row(2, named=True)
+    assert [without[name] for name in ("power_cuts", "recovery_ns", "lost_requests")] == [None] * 3
+
+
+@pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (300, False)])
+def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
+    config = _cut(small, [at_ms * 1_000_000], time="2 s")
+    config["record"] = {"interval": "2 ms"}
+    result = fs.run(config)
+    latency = result.summary["steady_state"]["latency"]
+    assert latency["reached"]
+    assert (latency["from_ns"] > at_ms * 1_000_000) == is_before
+    (note,) = (note for note in result.summary["notes"] if "mean latency was steady" in note)
+    told = f"the power was cut at {at_ms} ms in that time"
+    assert (told in note) == is_before
+    assert ("longer warm-up" in note) != is_before
+    assert note in fs.explain(result).sentences
+
+
+def test_figures_that_a_cut_keeps_from_being_steady_say_so(cut, small):
+    for figure, verdict in cut.steadiness():
+        assert not verdict["reached"], figure
+        assert verdict["reason"].endswith("(the power was cut at 40 ms and 200 ms in that time)")
+    config = _cut(small)
+    config["record"] = {"interval": "100 ms"}
+    short = fs.run(config)
+    # There the reason is another.
+    assert short.summary["steady_state"]["latency"]["reason"].startswith("only ")
+    assert "cut" not in short.summary["steady_state"]["latency"]["reason"]
+    # What was cut within the warm-up is left out already.
+    config = _cut(small, AT[:1], warm_up={"time": "250 ms"})
+    assert not any("cut" in str(v["reason"]) for _, v in fs.run(config).steadiness())
+
+
+def test_the_example_has_two_cuts_and_loses_nothing():
+    result = fs.run(ROOT / "examples" / "power-cut.toml")
+    assert result.recovery["cuts"][0]["at_ns"] == 300_000_000
+    assert len(result.recovery["cuts"]) == 2
+    assert outages.audited(result) is not None
