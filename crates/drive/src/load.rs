@@ -76,7 +76,9 @@ pub fn load_document(
             faults.push("drive.preset", unknown_preset(&name.to_string()));
         }
         // What else is wrong shows without the right one, too.
-        lay_under(document, known.unwrap_or(&PRESETS[0]))?;
+        if let Err(problems) = lay_under(document, known.unwrap_or(&PRESETS[0])) {
+            faults.problems.extend(problems.problems);
+        }
     }
     let read = document.read::<Experiment>();
     if let Err(of_form) = &read {

@@ -917,10 +917,16 @@ fn what_cannot_go_in_rounds_is_refused() {
     expect(&text, &problems(&text), "drive.ftl.gc.pacing", "pacing", &["pacing = \"none\""]);
     let idle = ("window = 1", "window = 1\nidle_gap = \"1 ms\"");
     let text = with("", &[preemptible, idle]);
-    expect(&text, &problems(&text), "drive.ftl.gc.idle_gap", "idle_gap", &["leave rounds out"]);
+    expect(
+        &text,
+        &problems(&text),
+        "drive.ftl.gc.idle_gap",
+        "idle_gap",
+        &["leave rounds out (rounds = \"none\")"],
+    );
     let text = with("suspension = \"i-es\"", &[preemptible]);
     let path = "drive.scheduler.suspension";
-    expect(&text, &problems(&text), path, "i-es", &["leave rounds out"]);
+    expect(&text, &problems(&text), path, "i-es", &["leave rounds out (rounds = \"none\")"]);
     let small = "rounds = { unit = \"plane\" }";
     let planes = ("planes_per_die = 1", "planes_per_die = 2");
     let text = with("", &[preemptible, planes]).replace(rounds, small);
@@ -936,6 +942,33 @@ fn what_cannot_go_in_rounds_is_refused() {
     let two = ("dies_per_package = 1", "dies_per_package = 2");
     let text = with("", &[preemptible, two]).replace(rounds, several);
     load::load(&text, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
+fn the_rounds_of_a_preset_are_left_out_by_a_word() {
+    let with = |rounds: &str, overrides: &[(&str, &str)]| {
+        let text = format!(
+            "[drive]\npreset = \"atc08\"\n{rounds}\n[[workload]]\nname = \"host\"\n\
+             reads = \"50 %\"\n[run]\nrequests = 100\n"
+        );
+        let overrides: Vec<_> =
+            overrides.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+        let loaded = load::load(&text, "ssd.toml", &overrides);
+        loaded.map(|(experiment, _)| experiment.drive.scheduler.rounds.is_some())
+    };
+    let path = "drive.scheduler.rounds";
+    let suspends = ("drive.scheduler.suspension", "i-es");
+    let preemptible = ("drive.ftl.gc.preemptible", "true");
+    assert_eq!(with("", &[]), Ok(true));
+    assert_eq!(with("scheduler.rounds = \"none\"", &[suspends, preemptible]), Ok(false));
+    assert_eq!(with("", &[(path, "none"), suspends, preemptible]), Ok(false));
+    let problems = with("scheduler.rounds = {}", &[]).expect_err("it changes nothing");
+    let found: Vec<_> = problems.problems.iter().map(|one| (one.path.as_str(), one.line)).collect();
+    assert_eq!(found, [(path, Some(3))]);
+    assert!(problems.to_string().contains("rounds = \"none\""), "{problems}");
+    // Beside other faults, too.
+    let problems = with("scheduler.rounds = {}", &[("drive.buffer.size", "2")]).unwrap_err();
+    assert_eq!(problems.problems.len(), 2, "{problems}");
 }
 
 #[test]
