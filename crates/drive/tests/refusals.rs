@@ -945,6 +945,17 @@ fn what_cannot_go_in_rounds_is_refused() {
 }
 
 #[test]
+fn a_threshold_of_no_block_is_refused_and_not_told_to_be_lower() {
+    let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\n\
+                reads = \"50 %\"\n[run]\nrequests = 100\n";
+    let few = [("drive.geometry.blocks_per_plane".into(), "4".into())];
+    let problems = load::load(text, "ssd.toml", &few).expect_err("5 % of 4 blocks are none");
+    let found: Vec<_> = problems.problems.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(found, ["drive.ftl.gc.urgent"], "{problems}");
+    assert!(problems.to_string().contains("is no block at all"), "{problems}");
+}
+
+#[test]
 fn the_rounds_of_a_preset_are_left_out_by_a_word() {
     let with = |rounds: &str, overrides: &[(&str, &str)]| {
         let text = format!(
