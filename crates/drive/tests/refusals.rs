@@ -945,6 +945,22 @@ fn what_cannot_go_in_rounds_is_refused() {
 }
 
 #[test]
+fn migration_that_leaves_rate_limiting_nothing_is_told() {
+    let says_so = |wear: &str| {
+        let text = file(&[("unit = \"4 KiB\"", &format!("unit = \"4 KiB\"\nwear = {wear}"))]);
+        let text = text.replace("endurance = 0", "endurance = 100");
+        let (_, checked) =
+            load::load(&text, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+        let is_told =
+            |note: &String| note.contains("less than 80 %") && note.contains("retirement_age 85 %");
+        checked.notes.iter().any(is_told)
+    };
+    assert!(says_so("{ retirement_age = \"85 %\", age_variance = \"20 %\" }"));
+    assert!(!says_so("{ retirement_age = \"75 %\", age_variance = \"20 %\" }"));
+    assert!(!says_so("{ age_variance = \"20 %\" }"));
+}
+
+#[test]
 fn a_threshold_of_no_block_is_refused_and_not_told_to_be_lower() {
     let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"50 %\"\n[run]\nrequests = 100\n";
