@@ -167,6 +167,18 @@ def test_check_prints_what_follows(experiment_file, flashscape):
     assert figures["capacity"]["exported_bytes"] == 150 * 2**20
 
 
+def test_check_says_that_a_drive_in_rounds_collects_in_the_foreground(flashscape, tmp_path):
+    file = tmp_path / "rounds.toml"
+    file.write_text(
+        '[drive]\npreset = "atc08"\n[[workload]]\nname = "host"\nreads = "50 %"\n'
+        "[run]\nrequests = 10\n"
+    )
+    ended = flashscape("check", file)
+    assert (ended.status, ended.err) == (0, "")
+    assert "begins, and goes before host writes, at" in ended.out
+    assert "in the background" not in ended.out
+
+
 def test_notes_come_first_in_run_and_explain(experiment_file, flashscape, tmp_path):
     ended = flashscape("run", experiment_file, "--out", "out")
     file = tmp_path / "out" / "summary.json"

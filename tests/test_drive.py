@@ -174,3 +174,5 @@ def test_a_drive_that_cannot_recover_and_a_moment_in_the_past_are_refused(config
     drive.advance(1_000)
     with pytest.raises(ValueError, match="in the past"):
         drive.power_cut(999)
+    with pytest.raises(ValueError, match="at_ns=-1 is in the past: the drive has reached 1000 ns"):
+        drive.power_cut(-1)

@@ -112,11 +112,15 @@ def _policy(way: dict[str, Any]) -> Policy:
     return Policy(name, _flat(way.get("description", "")), parameters)
 
 
+def _leaves_out(way: dict[str, Any]) -> bool:
+    return way.get("type") == "null" or way.get("const") == "none"
+
+
 def _resolved(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     """The object that a node refers to, through any number of references; null does not count."""
     while True:
         if "$ref" not in node:
-            ways = [way for way in node.get("anyOf", ()) if way.get("type") != "null"]
+            ways = [way for way in node.get("anyOf", ()) if not _leaves_out(way)]
             if len(ways) != 1 or "properties" in node:
                 return node
             node = ways[0]

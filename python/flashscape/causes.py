@@ -104,6 +104,12 @@ CAUSES = (
         "#969696",
         ("withheld_queue_depth",),
     ),
+    Cause(
+        "power off",
+        "waiting in the host for a drive that is off or recovers from a power cut",
+        "#1b1b1b",
+        ("wait_power_off",),
+    ),
     Cause("link", "waiting for the link to the host", "#525252", ("wait_link",)),
 )
 

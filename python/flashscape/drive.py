@@ -85,6 +85,9 @@ class Drive(_flashscape.Drive):
         past, and SimulatorError where the audit, if it is on, finds that something is lost
         that must not be.
         """
+        if at_ns is not None and at_ns < 0:
+            message = f"at_ns={at_ns} is in the past: the drive has reached {self.now_ns} ns"
+            raise ValueError(message)
         return dict(json.loads(super().power_cut(at_ns)))
 
     def snapshot(self) -> Snapshot:  # type: ignore[override]

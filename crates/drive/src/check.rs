@@ -603,5 +603,11 @@ fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<Stri
     if drive.geometry.gang.is_some_and(is_asynchronous) && !of_gangs(drive).contains(&true) {
         notes.push("the packages of an asynchronous gang go on by themselves, and the lines that they share take no time: here a gang only saves pins".into());
     }
+    if let Some(wear) = &drive.ftl.wear
+        && let (Some(retirement), Some(variance)) = (wear.retirement_age, wear.age_variance)
+        && retirement.fraction() >= 1.0 - variance.fraction()
+    {
+        notes.push(format!("a block that rate-limiting would pass over (less than {:.4} % of the mean life left, ftl.wear.age_variance) is one for migration already (retirement_age {retirement}): rate-limiting acts only where migration finds no data to move", 100.0 * (1.0 - variance.fraction())).replace(".0000 %", " %"));
+    }
     notes
 }

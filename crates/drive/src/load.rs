@@ -76,7 +76,9 @@ pub fn load_document(
             faults.push("drive.preset", unknown_preset(&name.to_string()));
         }
         // What else is wrong shows without the right one, too.
-        lay_under(document, known.unwrap_or(&PRESETS[0]))?;
+        if let Err(problems) = lay_under(document, known.unwrap_or(&PRESETS[0])) {
+            faults.problems.extend(problems.problems);
+        }
     }
     let read = document.read::<Experiment>();
     if let Err(of_form) = &read {
@@ -163,7 +165,10 @@ const STAND_INS: &[(&str, StandIn)] = &[
 
 fn stand_in_drive() -> Value {
     let preset = Document::parse(PRESETS[0].text, PRESETS[0].name);
-    preset.map_or_else(|_| Map::new(), |preset| preset.root().clone()).into()
+    let mut drive = preset.map_or_else(|_| Map::new(), |preset| preset.root().clone());
+    // Its power may be cut.
+    drive.insert("recovery".into(), json!({}));
+    drive.into()
 }
 
 fn stand_in_workload(index: usize) -> Value {
@@ -211,6 +216,10 @@ mod tests {
         // Without its requests the run would not end.
         assert_eq!(faults(&[("run.requests", "many")]), ["run.requests"]);
         assert_eq!(faults(&[("workload", "3"), NO_INTERVAL]), ["record.interval", "workload"]);
+        let cut = ("run.power_cut", "{ after_events = 3 }");
+        assert_eq!(faults(&[cut]), ["run.power_cut"]);
+        assert_eq!(faults(&[cut, ("drive.recovery.map", "scan")]), [""; 0]);
+        assert_eq!(faults(&[cut, ("drive.recovery.map", "foo")]), ["drive.recovery.map"]);
     }
 
     #[test]

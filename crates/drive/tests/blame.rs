@@ -71,6 +71,7 @@ fn scene(state: State) -> fn() {
         State::Reserved => an_idle_plane_reserved_for_collection,
         State::Order => an_idle_plane_withheld_for_an_older_program,
         State::QueueDepth => a_queue_that_is_full,
+        State::PowerOff => a_drive_that_is_off,
         State::BufferFull => a_batch_that_waits_to_be_full,
         State::SpaceGcRead | State::SpaceGcProgram | State::SpaceErase => {
             a_write_without_space_waits_for_what_collection_does
@@ -402,6 +403,37 @@ fn a_queue_that_is_full() {
     let read = bench.submit_as(70 * US, 30 * US, command, Priority::Normal);
     bench.settle();
     expect(bench.done(read), &[(State::QueueDepth, 40 * US), SENSE, TRANSFER]);
+}
+
+/// A page in each of 64 blocks: 390.6 ns for 16 bytes of metadata, and sensing. The map is in
+/// 48 full blocks of 16 pages and in the other 16, of which one page says that they are empty.
+#[test]
+fn a_drive_that_is_off() {
+    let mut bench = Bench::filled(&[set("recovery.map", "scan")]);
+    let took = bench.cut_power(100 * US).unwrap().took.as_ns();
+    assert_eq!(took, (48 * 16 + 16) * (25 * US + 391));
+    let up_at = 100 * US + took;
+    let command = Command { kind: Kind::Read, offset: 0, bytes: PAGE };
+    // The cut comes while it waits for a place in the queue, or it comes while the drive is
+    // off, or afterwards.
+    for (arrived, submitted, off, queued) in [
+        (60 * US, up_at + 10 * US, took, 50 * US),
+        (130 * US, up_at + 200 * US, took - 30 * US, 200 * US),
+        (up_at, up_at + 400 * US, 0, 400 * US),
+    ] {
+        let read = bench.submit_as(submitted, arrived, command, Priority::Normal);
+        bench.settle();
+        let waits = [(State::PowerOff, off), (State::QueueDepth, queued)];
+        let waits = waits.into_iter().filter(|(_, ns)| *ns > 0);
+        expect(bench.done(read), &waits.chain([SENSE, TRANSFER]).collect::<Vec<_>>());
+    }
+    // Of two cuts each counts.
+    let at = up_at + 1_000 * US;
+    let again = bench.cut_power(at).unwrap().took.as_ns();
+    let read = bench.submit_as(at + again, 60 * US, command, Priority::Normal);
+    bench.settle();
+    let waits = [(State::PowerOff, took + again), (State::QueueDepth, 40 * US + 1_000 * US)];
+    expect(bench.done(read), &[&waits[..], &[SENSE, TRANSFER]].concat());
 }
 
 #[test]

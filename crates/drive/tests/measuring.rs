@@ -221,6 +221,20 @@ fn a_run_that_counted_nothing_says_so() {
 }
 
 #[test]
+fn power_cuts_that_did_not_come_are_told() {
+    let told = |cuts: &str| {
+        let text = reads("[run]\nrequests = 8\n");
+        notes_of(&text, &[set("recovery.map", "scan"), set("run.power_cut", cuts)])
+    };
+    let (early, late) = ("{ at = \"300 us\" }", "{ at = \"1 h\" }");
+    let three = |first: &str| format!("[{first}, {late}, {late}]");
+    expect_none(&told(early), "power cut");
+    expect(&told(late), &["the run ended before its power cut"]);
+    expect(&told(&three(late)), &["the run ended before the first of its 3 power cuts"]);
+    expect(&told(&three(early)), &["the run ended after 1 of its 3 power cuts"]);
+}
+
+#[test]
 fn a_run_that_erases_nothing_says_so() {
     let writes = |fill: &str, requests: u32| {
         format!(

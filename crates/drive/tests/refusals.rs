@@ -917,10 +917,16 @@ fn what_cannot_go_in_rounds_is_refused() {
     expect(&text, &problems(&text), "drive.ftl.gc.pacing", "pacing", &["pacing = \"none\""]);
     let idle = ("window = 1", "window = 1\nidle_gap = \"1 ms\"");
     let text = with("", &[preemptible, idle]);
-    expect(&text, &problems(&text), "drive.ftl.gc.idle_gap", "idle_gap", &["leave rounds out"]);
+    expect(
+        &text,
+        &problems(&text),
+        "drive.ftl.gc.idle_gap",
+        "idle_gap",
+        &["leave rounds out (rounds = \"none\")"],
+    );
     let text = with("suspension = \"i-es\"", &[preemptible]);
     let path = "drive.scheduler.suspension";
-    expect(&text, &problems(&text), path, "i-es", &["leave rounds out"]);
+    expect(&text, &problems(&text), path, "i-es", &["leave rounds out (rounds = \"none\")"]);
     let small = "rounds = { unit = \"plane\" }";
     let planes = ("planes_per_die = 1", "planes_per_die = 2");
     let text = with("", &[preemptible, planes]).replace(rounds, small);
@@ -936,6 +942,60 @@ fn what_cannot_go_in_rounds_is_refused() {
     let two = ("dies_per_package = 1", "dies_per_package = 2");
     let text = with("", &[preemptible, two]).replace(rounds, several);
     load::load(&text, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
+fn migration_that_leaves_rate_limiting_nothing_is_told() {
+    let says_so = |wear: &str| {
+        let text = file(&[("unit = \"4 KiB\"", &format!("unit = \"4 KiB\"\nwear = {wear}"))]);
+        let text = text.replace("endurance = 0", "endurance = 100");
+        let (_, checked) =
+            load::load(&text, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+        let is_told =
+            |note: &String| note.contains("less than 80 %") && note.contains("retirement_age 85 %");
+        checked.notes.iter().any(is_told)
+    };
+    assert!(says_so("{ retirement_age = \"85 %\", age_variance = \"20 %\" }"));
+    assert!(!says_so("{ retirement_age = \"75 %\", age_variance = \"20 %\" }"));
+    assert!(!says_so("{ age_variance = \"20 %\" }"));
+}
+
+#[test]
+fn a_threshold_of_no_block_is_refused_and_not_told_to_be_lower() {
+    let text = "[drive]\npreset = \"atc08\"\n[[workload]]\nname = \"host\"\n\
+                reads = \"50 %\"\n[run]\nrequests = 100\n";
+    let few = [("drive.geometry.blocks_per_plane".into(), "4".into())];
+    let problems = load::load(text, "ssd.toml", &few).expect_err("5 % of 4 blocks are none");
+    let found: Vec<_> = problems.problems.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(found, ["drive.ftl.gc.urgent"], "{problems}");
+    assert!(problems.to_string().contains("is no block at all"), "{problems}");
+}
+
+#[test]
+fn the_rounds_of_a_preset_are_left_out_by_a_word() {
+    let with = |rounds: &str, overrides: &[(&str, &str)]| {
+        let text = format!(
+            "[drive]\npreset = \"atc08\"\n{rounds}\n[[workload]]\nname = \"host\"\n\
+             reads = \"50 %\"\n[run]\nrequests = 100\n"
+        );
+        let overrides: Vec<_> =
+            overrides.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+        let loaded = load::load(&text, "ssd.toml", &overrides);
+        loaded.map(|(experiment, _)| experiment.drive.scheduler.rounds.is_some())
+    };
+    let path = "drive.scheduler.rounds";
+    let suspends = ("drive.scheduler.suspension", "i-es");
+    let preemptible = ("drive.ftl.gc.preemptible", "true");
+    assert_eq!(with("", &[]), Ok(true));
+    assert_eq!(with("scheduler.rounds = \"none\"", &[suspends, preemptible]), Ok(false));
+    assert_eq!(with("", &[(path, "none"), suspends, preemptible]), Ok(false));
+    let problems = with("scheduler.rounds = {}", &[]).expect_err("it changes nothing");
+    let found: Vec<_> = problems.problems.iter().map(|one| (one.path.as_str(), one.line)).collect();
+    assert_eq!(found, [(path, Some(3))]);
+    assert!(problems.to_string().contains("rounds = \"none\""), "{problems}");
+    // Beside other faults, too.
+    let problems = with("scheduler.rounds = {}", &[("drive.buffer.size", "2")]).unwrap_err();
+    assert_eq!(problems.problems.len(), 2, "{problems}");
 }
 
 #[test]

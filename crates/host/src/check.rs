@@ -61,7 +61,7 @@ fn check_region(region: Region, capacity_bytes: u64, faults: &mut Faults) {
     let capacity = Size::from_bytes(capacity_bytes);
     let end = region.offset.checked_add(region.bytes);
     if end.is_none_or(|end| end > capacity_bytes) || region.offset > capacity_bytes {
-        let problem = format!("reaches beyond the drive, which exports {capacity}");
+        let problem = format!("reaches beyond the drive, which exports {}", capacity.rounded());
         faults.when(true, "region", &problem);
         return;
     }

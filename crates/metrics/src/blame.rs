@@ -122,6 +122,8 @@ states! {
     Order => "withheld_order",
     /// Waits in the host because the queue depth is used up.
     QueueDepth => "withheld_queue_depth",
+    /// Waits in the host because the power was cut and the drive is off or recovers.
+    PowerOff => "wait_power_off",
     /// Waits for data ahead of it in the write buffer, or for a batch to fill.
     BufferFull => "wait_buffer",
     /// No free space: garbage collection is reading.
@@ -153,7 +155,7 @@ states! {
 /// States below this number are waits for a unit or a channel, which ledgers count.
 pub const LEDGER_STATES: usize = State::Order as usize + 1;
 
-const _: () = assert!(STATES <= 32, "the states touched are kept in 32 bits");
+const _: () = assert!(STATES < 32, "the states touched are kept in 32 bits");
 
 /// Time by state. Only what was touched is ever read, so that a new blame costs
 /// nothing to clear.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::layer::{self, Overlay};
 use crate::path::{self, Step};
 use crate::problem::Problems;
-use crate::shape::{List, Node, Shape};
+use crate::shape::{List, NONE, Node, Shape};
 use crate::source::{self, Place, Places};
 use crate::{json, schema, walk};
 
@@ -125,7 +125,8 @@ impl Document {
     /// the whole where that is empty). `T` is the type of the whole document.
     ///
     /// Tables join key by key; lists and plain values replace. A tagged table
-    /// replaces one with another tag whole.
+    /// replaces one with another tag whole. An optional table without a key, which
+    /// changes nothing, is refused; the rest is laid over all the same.
     pub fn under<T: JsonSchema + 'static>(
         &mut self,
         base: Document,
@@ -151,7 +152,11 @@ impl Document {
         }
         let over_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, below_places, "");
-        Ok(())
+        let mut problems = Problems::new(&*self.file);
+        for path in overlay.empty() {
+            problems.push(path, changes_nothing(path));
+        }
+        problems.or_ok(())
     }
 
     /// Sets the value at `path`, as a user writes it on the command line: TOML,
@@ -200,7 +205,10 @@ impl Document {
         let over_places: Places = set.map(|path| (path, place.clone())).collect();
         let base_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, base_places, &at);
-        Ok(())
+        match overlay.empty().first() {
+            Some(empty) => Err(self.override_refused(empty, changes_nothing(empty))),
+            None => Ok(()),
+        }
     }
 
     /// The refusal of an override, which is not blamed on a line of the file.
@@ -267,6 +275,13 @@ fn one_problem(file: &str, path: &str, message: impl Into<String>) -> Problems {
     let mut problems = Problems::new(file);
     problems.push(path, message);
     problems
+}
+
+fn changes_nothing(path: &str) -> String {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    format!(
+        "an empty table changes nothing of what it is laid over; give a key, or write {name} = {NONE:?} to leave it out"
+    )
 }
 
 fn is_index(step: &Step) -> bool {

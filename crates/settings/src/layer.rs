@@ -18,6 +18,9 @@ pub(crate) struct Overlay {
     shared: Vec<String>,
     /// Paths of tables of which the upper layer's covers the lower one's whole.
     covered: Vec<String>,
+    /// Paths of optional tables of which the upper layer's has no key, so that it changes
+    /// nothing.
+    empty: Vec<String>,
 }
 
 impl Overlay {
@@ -54,6 +57,9 @@ impl Overlay {
         at: &str,
     ) -> Map<String, Value> {
         self.shared.push(at.to_owned());
+        if over.is_empty() && !base.is_empty() && node.may_be_none() {
+            self.empty.push(at.to_owned());
+        }
         let keys = table(node, &over).or_else(|| table(node, &base));
         let mut joined = Map::new();
         for (key, below) in base {
@@ -82,6 +88,11 @@ impl Overlay {
     /// Paths of tables of which the upper layer's covers the lower one's whole.
     pub fn covered(&self) -> &[String] {
         &self.covered
+    }
+
+    /// Paths of optional tables of which the upper layer's has no key.
+    pub fn empty(&self) -> &[String] {
+        &self.empty
     }
 
     /// The places of the joined tree, from those of both layers. The lower layer

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::shape::{Node, Shape};
+use crate::shape::{NONE, Node, Shape};
 
 /// The schema as serde reads the type; the walk goes along it.
 ///
@@ -22,13 +22,23 @@ pub(crate) fn exact<T: JsonSchema + 'static>() -> Arc<Value> {
 }
 
 /// The JSON schema (draft 2020-12) of what may be written for `T`: with titles
-/// and descriptions from the doc comments, and with the word that stands for a
-/// tagged table without parameters.
+/// and descriptions from the doc comments, with the word that stands for a
+/// tagged table without parameters, and with the one that leaves a table out.
 pub fn schema<T: JsonSchema + 'static>() -> Value {
     let exact = exact::<T>();
     let mut written = (*exact).clone();
     let mut places = Vec::new();
-    find_alternatives(&exact, String::new(), &mut places);
+    find_alternatives(&exact, "anyOf", String::new(), &mut places);
+    for place in places {
+        let alternatives = exact.pointer(&place).expect("the place was just found");
+        let node = json!({"anyOf": alternatives, "$defs": exact.get("$defs")});
+        if Node::of(&node).may_be_none() {
+            let list = written.pointer_mut(&place).and_then(Value::as_array_mut);
+            list.expect("the copy has the same places").push(json!({"const": NONE}));
+        }
+    }
+    let mut places = Vec::new();
+    find_alternatives(&exact, "oneOf", String::new(), &mut places);
     for place in places {
         let alternatives = exact.pointer(&place).expect("the place was just found");
         let node = json!({"oneOf": alternatives, "$defs": exact.get("$defs")});
@@ -105,21 +115,21 @@ fn pointer(at: &str, key: &str) -> String {
     format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The JSON pointers of all alternatives below `schema`.
-fn find_alternatives(schema: &Value, at: String, found: &mut Vec<String>) {
+/// The JSON pointers of all alternatives below `schema` that stand under `keyword`.
+fn find_alternatives(schema: &Value, keyword: &str, at: String, found: &mut Vec<String>) {
     let below = |key: &str| pointer(&at, key);
     match schema {
         Value::Object(object) => {
             for (key, value) in object {
-                if key == "oneOf" && value.is_array() {
+                if key == keyword && value.is_array() {
                     found.push(below(key));
                 }
-                find_alternatives(value, below(key), found);
+                find_alternatives(value, keyword, below(key), found);
             }
         }
         Value::Array(list) => {
             for (index, value) in list.iter().enumerate() {
-                find_alternatives(value, below(&index.to_string()), found);
+                find_alternatives(value, keyword, below(&index.to_string()), found);
             }
         }
         _ => {}
@@ -182,6 +192,21 @@ mod tests {
     #[expect(dead_code, reason = "only its schema is looked at")]
     struct Watch {
         hours: u32,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Shift {
+        relief: Option<Patrol>,
+        order: Option<Order>,
+    }
+
+    #[test]
+    fn a_word_leaves_an_optional_table_out() {
+        let shift = schema::<Shift>();
+        let relief = shift["properties"]["relief"]["anyOf"].as_array().unwrap();
+        assert_eq!(relief[1..], [json!({"type": "null"}), json!({"const": "none"})]);
+        assert_eq!(shift["properties"]["order"]["anyOf"].as_array().unwrap().len(), 2);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::scale::{self, Scale};
 /// The keyword for words that are often written for others.
 const MEANT: &str = "x-meant";
 
+/// The word that leaves an optional table out, also one of a preset.
+pub(crate) const NONE: &str = "none";
+
 /// One place of a schema: an object, and those that its `$ref`s lead to. What
 /// is said nearer to the place counts first.
 ///
@@ -141,6 +144,12 @@ impl<'s> Node<'s> {
             || self.is_null()
             || self.get("type").is_some_and(listed)
             || self.alternatives().iter().any(Self::allows_null)
+    }
+
+    /// True for a table that may be left out, also by the word [`NONE`], which TOML has in place
+    /// of null.
+    pub fn may_be_none(&self) -> bool {
+        self.allows_null() && matches!(self.shape(), Shape::Table(_))
     }
 
     /// True for a table whose keys exclude one another.

@@ -18,6 +18,18 @@ impl Size {
     pub const fn bytes(self) -> u64 {
         self.0
     }
+
+    /// In words: with one decimal in the largest binary unit, and as it is where that is not
+    /// exact.
+    pub fn rounded(self) -> String {
+        let exact = self.to_string();
+        let units = ["TiB", "GiB", "MiB", "KiB"].into_iter().zip([40, 30, 20, 10]);
+        let largest = units.into_iter().find(|(_, shift)| self.0 >> shift > 0);
+        let Some((unit, shift)) = largest else { return exact };
+        let amount = format!("{:.1}", self.0 as f64 / (1u64 << shift) as f64);
+        let rounded = format!("{} {unit}", amount.strip_suffix(".0").unwrap_or(&amount));
+        if rounded == exact { exact } else { format!("{rounded} ({exact})") }
+    }
 }
 
 impl Measure for Size {
@@ -67,6 +79,17 @@ mod tests {
         assert_eq!(bytes("0.96 TB"), 960_000_000_000);
         assert_eq!(bytes("2 TiB"), 2_199_023_255_552);
         assert_eq!(bytes("512 B"), 512);
+    }
+
+    #[test]
+    fn large_sizes_are_told_in_large_units() {
+        let text = |bytes| Size::from_bytes(bytes).rounded();
+        assert_eq!(text(877_360 << 10), "856.8 MiB (877360 KiB)");
+        assert_eq!(text(3 << 30), "3 GiB");
+        assert_eq!(text((3 << 30) + 512), "3 GiB (3221225984 B)");
+        assert_eq!(text(1_536), "1.5 KiB (1536 B)");
+        assert_eq!(text(960_000_000_000), "894.1 GiB (960 GB)");
+        assert_eq!(text(512), "512 B");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use crate::names;
 use crate::path;
 use crate::problem::Problems;
-use crate::shape::{Bounds, Lengths, List, Node, Shape, Table, Tagged};
+use crate::shape::{Bounds, Lengths, List, NONE, Node, Shape, Table, Tagged};
 
 /// Checks `value`, which stands at the path `at`, and adds what is wrong.
 pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut Problems) {
@@ -17,6 +17,10 @@ pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut
         return;
     }
     let shape = node.shape();
+    if value == NONE && node.may_be_none() {
+        *value = Value::Null;
+        return;
+    }
     if let Shape::Either(nodes) = &shape {
         return check_either(nodes, value, at, problems);
     }

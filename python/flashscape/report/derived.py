@@ -19,7 +19,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
         _rows("Organisation", _organisation(figures["organisation"])),
         _rows("Commands", [*commands, *_makes_way(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
-        _rows("Garbage collection", _thresholds(figures["gc_free_blocks_per_bin"])),
+        _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
         _rows("Memory of a run", _memory(figures["memory_bytes"])),
     ]
 
@@ -101,11 +101,15 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _thresholds(free: dict[str, int]) -> list[tuple[str, str]]:
+def _thresholds(drive: dict[str, Any], free: dict[str, int]) -> list[tuple[str, str]]:
+    gc = drive["ftl"]["gc"]
+    # In rounds they always are the same.
+    begins = {"begins, and goes before host writes, at": "soft"}
+    if gc["soft"] != gc["urgent"]:
+        begins = {"begins in the background at": "soft", "goes before host writes at": "urgent"}
+    rows = begins | {"stops at": "stop"}
     return [
-        ("begins in the background at", f"{units.many(free['soft'], 'free block')} in a bin"),
-        ("goes before host writes at", f"{units.many(free['urgent'], 'free block')} in a bin"),
-        ("stops at", f"{units.many(free['stop'], 'free block')} in a bin"),
+        (text, f"{units.many(free[name], 'free block')} in a bin") for text, name in rows.items()
     ]
 
 

@@ -18,16 +18,16 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
         no(gc.idle_gap.is_some(), "ftl.gc.idle_gap"),
     ];
     for key in given.into_iter().flatten() {
-        problems.push(format!("drive.{key}"), "in rounds (scheduler.rounds) nothing else begins beside what goes on; leave this out, or leave rounds out");
+        problems.push(format!("drive.{key}"), "in rounds (scheduler.rounds) nothing else begins beside what goes on; leave this out, or leave rounds out (rounds = \"none\")");
     }
     if drive.scheduler.bypass != Bypass::Batch {
-        problems.push(format!("{path}.bypass"), "in rounds (scheduler.rounds) the reads of a batch go first; choose bypass = \"batch\", or leave rounds out");
+        problems.push(format!("{path}.bypass"), "in rounds (scheduler.rounds) the reads of a batch go first; choose bypass = \"batch\", or leave rounds out (rounds = \"none\")");
     }
     if gc.preemptible {
-        problems.push("drive.ftl.gc.preemptible", "in rounds (scheduler.rounds) nothing goes between the moves of a collection; choose preemptible = false, or leave rounds out");
+        problems.push("drive.ftl.gc.preemptible", "in rounds (scheduler.rounds) nothing goes between the moves of a collection; choose preemptible = false, or leave rounds out (rounds = \"none\")");
     }
     if gc.pacing != Pacing::None {
-        problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out");
+        problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out (rounds = \"none\")");
     }
     if gc.urgent != gc.soft {
         problems.push("drive.ftl.gc.urgent", "in rounds (scheduler.rounds) collection is as urgent from the soft threshold on; give the same as soft");

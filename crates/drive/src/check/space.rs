@@ -121,7 +121,10 @@ fn shortage_of(
     start: Start<'_>,
 ) -> Option<(&'static str, String)> {
     let [urgent, _, stop] = thresholds.in_blocks();
-    [("urgent", urgent), ("stop", stop)].into_iter().find_map(|(what, blocks)| {
+    // One of no block at all is refused as that, and cannot be lowered.
+    let mut given =
+        [("urgent", urgent), ("stop", stop)].into_iter().filter(|(_, blocks)| *blocks > 0);
+    given.find_map(|(what, blocks)| {
         let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
         // The first of the worst.
         let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);

@@ -20,7 +20,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems
         problems.push(path, format!("a mapping unit (ftl.unit) takes {} rows, which are moved one by one; choose one that a program writes at once, or leave this out", layout.rows_per_batch));
     }
     if drive.scheduler.rounds.is_some() {
-        problems.push(path, "in rounds (scheduler.rounds) a package waits for what it has begun, and takes nothing of others; leave this out, or leave rounds out");
+        problems.push(path, "in rounds (scheduler.rounds) a package waits for what it has begun, and takes nothing of others; leave this out, or leave rounds out (rounds = \"none\")");
     }
     let units = &drive.concurrency;
     if [units.read, units.program, units.erase].contains(&UnitLevel::Channel) {

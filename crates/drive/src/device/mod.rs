@@ -367,7 +367,8 @@ impl Device {
 
     /// Hands a command to the drive at `at`, which is not before any moment that
     /// the drive has reached. `arrived` is when the host wanted to: the time
-    /// until `at` is charged to the queue depth.
+    /// until `at` is charged to power cuts as long as the drive was off, else to the
+    /// queue depth.
     ///
     /// # Panics
     /// Where `at` is in the drive's past or the range is beyond its end.
@@ -392,8 +393,10 @@ impl Device {
         self.now = at;
         self.outstanding += 1;
         let id = self.requests.insert(Request::new(command, priority, tag, arrived, at));
+        let off = self.persistence.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
         let blame = self.requests.blame_mut(id);
-        blame.charge(metrics::State::QueueDepth, at - arrived);
+        blame.charge(metrics::State::PowerOff, off);
+        blame.charge(metrics::State::QueueDepth, at - arrived - off);
         let mut ready = at;
         if command.kind == Kind::Write {
             ready = self.link.down(at, command.bytes, blame);

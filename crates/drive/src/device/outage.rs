@@ -115,6 +115,7 @@ impl Device {
         let persistence = self.persistence.as_mut().expect("the power was cut");
         let outage = persistence.off.take().expect("the power was cut");
         persistence.off_for += self.now - outage.at;
+        persistence.off_times.push((outage.at, self.now));
         let saved = std::mem::take(&mut persistence.saved);
         self.firmware_changed();
         let mut entries = Vec::new();

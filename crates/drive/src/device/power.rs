@@ -30,6 +30,8 @@ pub struct Persistence {
     began_at: Option<u64>,
     /// For how long the drive has been off, or recovering, until it was last there again.
     pub off_for: Span,
+    /// When it was cut off and when it was there again, each time until then.
+    pub off_times: Vec<(Instant, Instant)>,
     /// What a capacitor has saved, until it is in the buffer again.
     pub saved: Vec<Saved>,
     /// The last power cut, while the drive is off.
@@ -50,6 +52,7 @@ impl Persistence {
             checkpoint_rows: if is_checkpointed { bytes.div_ceil(layout.row_bytes()) } else { 0 },
             began_at: None,
             off_for: Span::ZERO,
+            off_times: Vec::new(),
             config,
             saved: Vec::new(),
             off: None,
@@ -68,6 +71,13 @@ impl Persistence {
         let by_units = each.map(|each| since / each);
         let since = by_time.or(by_units).unwrap_or(0);
         u32::try_from(since + 1).unwrap_or(u32::MAX)
+    }
+
+    /// For how long the drive, which is there, has been off or recovering since then.
+    #[inline]
+    pub fn off_since(&self, then: Instant) -> Span {
+        let times = self.off_times.iter().rev().take_while(|(_, until)| *until > then);
+        times.map(|(from, until)| *until - (*from).max(then)).sum()
     }
 
     /// How the firmware recovers.

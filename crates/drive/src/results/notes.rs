@@ -59,7 +59,12 @@ fn cuts_to_come(run: &Run, experiment: &Experiment) -> Option<String> {
     let all = experiment.run.power_cut.as_ref()?.all().len();
     let came = run.outages().len();
     (came < all).then(|| {
-        format!("the run ended before {} of its {}", all - came, counted(all as u64, "power cut"))
+        let of = |count: usize| counted(count as u64, "power cut");
+        match (came, all) {
+            (0, 1) => "the run ended before its power cut".into(),
+            (0, _) => format!("the run ended before the first of its {}", of(all)),
+            _ => format!("the run ended after {came} of its {}", of(all)),
+        }
     })
 }
 

@@ -265,7 +265,8 @@ fn check_little(run: &Run, all_counted: bool) {
     if all_counted {
         let latency: u128 = kinds(run).map(|stats| stats.latency.sum_ns()).sum();
         let of_queue = |stats: &drive::measure::KindStats| {
-            u128::from(stats.bands.total()[State::QueueDepth as usize])
+            let total = stats.bands.total();
+            u128::from(total[State::QueueDepth as usize] + total[State::PowerOff as usize])
         };
         assert_eq!(queued, kinds(run).map(of_queue).sum(), "waiting in the host");
         assert_eq!(outstanding, latency - queued, "Little's law");

@@ -167,7 +167,11 @@ fn types(node: &Value) -> Vec<&str> {
 fn alternatives(node: &Value) -> Vec<&Value> {
     let listed = node.get("oneOf").or_else(|| node.get("anyOf"));
     let listed = listed.and_then(Value::as_array).into_iter().flatten();
-    let is_null = |node: &Value| node.get("type").is_some_and(|name| name == "null");
+    // In TOML a word stands for null.
+    let is_null = |node: &Value| {
+        node.get("type").is_some_and(|name| name == "null")
+            || *node == serde_json::json!({ "const": "none" })
+    };
     let is_condition = |node: &Value| {
         node.as_object().is_some_and(|node| node.keys().all(|key| key == "required"))
     };

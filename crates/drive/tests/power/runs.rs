@@ -5,6 +5,7 @@ use crate::{LOOK, US, ns, recovering};
 use drive::recovery::Outage;
 use engine::Instant;
 use host::Kind;
+use metrics::State;
 
 const MIXED: &str = "
     [precondition]
@@ -56,20 +57,30 @@ fn a_run_goes_on_after_power_cuts_and_is_the_same_each_time() {
 
 #[test]
 fn requests_of_open_loops_wait_for_the_drive() {
-    let text = "
+    // With one place the second that waited also waits for the first, which takes 300 us.
+    for (depth, queued) in [("", 0), ("queue_depth = 1", 300 * US)] {
+        open_loop_waits_for_the_drive(depth, queued);
+    }
+}
+
+fn open_loop_waits_for_the_drive(depth: &str, queued: u64) {
+    let text = format!(
+        "
         [[workload]]
         name = \"open\"
         reads = \"0 %\"
         size = \"4 KiB\"
-        arrivals = { process = \"constant\", rate = \"1 kIOPS\" }
+        arrivals = {{ process = \"constant\", rate = \"1 kIOPS\" }}
+        {depth}
         [run]
         requests = 10
-    ";
+    "
+    );
     let given = recovering(&[
         set("geometry.blocks_per_plane", 64),
         set("run.power_cut", "{ at = \"1.5 ms\" }"),
     ]);
-    let run = run(&experiment(text, &given));
+    let run = run(&experiment(&text, &given));
     let [outage] = run.outages() else { panic!("one cut") };
     assert_eq!((outage.at, outage.lost_requests), (Instant::from_ns(1_500_000), 0));
     // Two requests came before, at 0 and at 1 ms; 64 blocks are looked into, one of them twice more.
@@ -82,6 +93,9 @@ fn requests_of_open_loops_wait_for_the_drive() {
     // The first that waited came at 2 ms and is written in 300 us.
     let longest = stats.latency.max().unwrap();
     assert_eq!(ns(longest), up_at + 300 * US - 2_000 * US);
+    let blamed = |state: State| stats.bands.total()[state as usize];
+    assert_eq!(blamed(State::PowerOff), 2 * up_at - (2_000 + 3_000) * US);
+    assert_eq!(blamed(State::QueueDepth), queued);
 }
 
 #[test]

@@ -128,6 +128,50 @@ fn an_override_keeps_the_parameters_of_its_own_tag_only() {
 }
 
 #[test]
+fn an_optional_table_of_a_preset_is_left_out_by_a_word() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Whole {
+        drive: Part,
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Part {
+        spare: Option<Spare>,
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Spare {
+        blocks: u32,
+    }
+    let preset = || Document::parse("spare = { blocks = 9 }", "base.toml").unwrap();
+    let spare = |document: &Document| document.read::<Whole>().unwrap().drive.spare;
+    let over = |text: &str| {
+        let mut document = document(text);
+        let problems = document.under::<Whole>(preset(), "drive").err();
+        (document, problems)
+    };
+    let (mut written, problems) = over("[drive]\nspare = 'none'");
+    assert_eq!((spare(&written), problems), (None, None));
+    // It is there again, or gone, when an override says so.
+    written.set::<Whole>("drive.spare.blocks", "2").unwrap();
+    assert_eq!(spare(&written), Some(Spare { blocks: 2 }));
+    written.set::<Whole>("drive.spare", "none").unwrap();
+    assert_eq!(spare(&written), None);
+
+    let (empty, problems) = over("[drive]\nspare = {}");
+    let mut problems = problems.unwrap();
+    empty.locate(&mut problems);
+    let said = "drive.spare: an empty table changes nothing of what it is laid over; give a key, \
+                or write spare = \"none\" to leave it out";
+    assert_eq!(problems.to_string(), format!("ssd.toml: 1 problem\n  line 2, {said}"));
+    assert_eq!(spare(&empty), Some(Spare { blocks: 9 }));
+    let mut full = over("[drive]\nspare = { blocks = 3 }").0;
+    let refused = full.set::<Whole>("drive.spare", "{}").unwrap_err();
+    assert_eq!(refused.problems[0].to_string(), format!("override, {said}"));
+    // Only a table may be left out by the word.
+    let refused = document("drive = 'none'").read::<Whole>().unwrap_err().to_string();
+    assert!(refused.contains("expected a table"), "{refused}");
+}
+
+#[test]
 fn keys_that_exclude_one_another_replace_one_another() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
