@@ -321,10 +321,13 @@ def test_how_often_operations_made_way_is_told_where_they_may(config):
 def test_pages_that_stream_between_packages_are_counted_and_told(config):
     """Each is read and programmed once, so there are no more than collection has programmed."""
     ftl = config["drive"]["ftl"]
-    config["drive"]["geometry"].update(channels=1, packages_per_channel=2)
+    config["drive"]["geometry"].update(channels=2, packages_per_channel=4)
+    # A batch is one unit, and packages are idle now and then.
     ftl["unit"] = "64 KiB"
+    ftl["over_provisioning"] = {"exported": "600 MiB"}
     ftl["allocation"] = {"pool": "drive", "choice": "most-free"}
-    config["workload"][0]["queue_depth"] = 1
+    config["workload"][0].update(queue_depth=1, size="64 KiB", align="64 KiB")
+    config["run"]["requests"] = 9_000
 
     def streamed(streaming):
         ftl["gc"] = {"streaming": streaming}
