@@ -107,6 +107,11 @@ class Tail:
         return sum(self.each_ns[0].values()), sum(self.each_ns[1].values())
 
 
+def _course(run: Result) -> tuple[object, ...]:
+    """What a run did: its digest, which without time is of commands alone, and the flash's wear."""
+    return run.digest, run.summary["wear"], run.summary["write_amplification"]
+
+
 @dataclass(frozen=True, repr=False)
 class Contrast:
     """One side against the baseline."""
@@ -129,7 +134,7 @@ class Contrast:
     def are_identical(self) -> bool:
         """True where every run went as its like, to the last completion."""
         sides = (self.baseline.results, self.other.results)
-        return [run.digest for run in sides[0]] == [run.digest for run in sides[1]]
+        return [_course(run) for run in sides[0]] == [_course(run) for run in sides[1]]
 
     @property
     def winner(self) -> Side | None:

@@ -323,8 +323,8 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let stop = soft + dice.below(3);
     let form = dice.below(5);
     let percent = |blocks: u64| match form {
-        // May be a part of a block.
-        4 => blocks,
+        // May be a part of a block, but no less than a page.
+        4 => blocks - 1 + 100u64.div_ceil(shape.blocks * shape.block_units),
         _ => (100 * blocks).div_ceil(shape.blocks),
     };
     let threshold = |blocks: u64| match form {
