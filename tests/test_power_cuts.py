@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tomllib
 
 import pytest
 
@@ -171,3 +172,18 @@ def test_the_example_has_two_cuts_and_loses_nothing():
     assert result.recovery["cuts"][0]["at_ns"] == 300_000_000
     assert len(result.recovery["cuts"]) == 2
     assert outages.audited(result) is not None
+
+
+def test_a_recovery_that_is_cut_off_has_no_parts_of_its_own():
+    """The second cut comes in the first's recovery, which begins anew with what was saved."""
+    text = (ROOT / "examples" / "power-cut.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    table["run"]["power_cut"] = [{"at": "300 ms"}, {"at": "340 ms"}]
+    result = fs.run(table)
+    first, second = result.recovery["cuts"]
+    assert (first["interrupted"], second["interrupted"]) == (True, False)
+    told = " ".join(outages.sentences(result))
+    assert f"{second['saved_units']} mapping units saved by a capacitor" in told
+    parts = [outages.part_ns(second, key) for key in outages.PARTS]
+    assert 0 < sum(parts) <= second["duration_ns"]
+    assert [outages.part_ns(first, key) for key in outages.PARTS] == [0] * len(parts)

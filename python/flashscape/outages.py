@@ -25,6 +25,11 @@ def of_run(result: Result) -> list[dict[str, Any]]:
     return [] if result.recovery is None else list(result.recovery["cuts"])
 
 
+def part_ns(cut: dict[str, Any], key: str) -> int:
+    """What a part of a recovery took; 0 of one that was cut off, whose parts were not all done."""
+    return 0 if cut["interrupted"] else int(cut[key])
+
+
 def audited(result: Result) -> str | None:
     """What the audit has proved of power cuts; None without one: a fault would end the run."""
     if not of_run(result) or not result.summary["config"]["run"].get("audit", False):
@@ -77,9 +82,14 @@ def sentences(result: Result) -> list[str]:
     told = f"{_when(cuts)}{_parts(cuts)}."
     if lost := sum(cut["lost_requests"] for cut in cuts):
         those = units.many(lost, "request")
-        told += f" {those} under way got no answer, and no other figure counts them."
+        told += f" {those} under way got no answer, and no latency and no rate counts them."
     found = [
-        (sum(cut["saved_units"] for cut in cuts), "mapping unit", "saved by a capacitor"),
+        # What was saved is saved still where the recovery begins anew.
+        (
+            sum(cut["saved_units"] for cut in cuts if not cut["interrupted"]),
+            "mapping unit",
+            "saved by a capacitor",
+        ),
         (sum(cut["half_programmed"] for cut in cuts), "program", "half programmed"),
         (sum(cut["half_erased"] for cut in cuts), "erase", "half erased"),
     ]
@@ -106,6 +116,8 @@ def _when(cuts: Sequence[dict[str, Any]]) -> str:
 
 
 def _parts(cuts: Sequence[dict[str, Any]]) -> str:
-    sums = {key: sum(cut[key] for cut in cuts) for key in PARTS}
+    whole = [cut for cut in cuts if not cut["interrupted"]]
+    sums = {key: sum(part_ns(cut, key) for cut in whole) for key in PARTS}
     told = [f"{units.duration(ns)} {PARTS[key][1]}" for key, ns in sums.items() if ns]
-    return f": {', '.join(told)}" if told else ""
+    of = " of those that came to their end" if len(whole) < len(cuts) else ""
+    return f"{of}: {', '.join(told)}" if told else ""

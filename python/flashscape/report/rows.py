@@ -192,13 +192,13 @@ def power_cuts(result: Result) -> Rows:
     if (proved := outages.audited(result)) is not None:
         told.append(f"audit: {proved}")
     title = f"Power cuts ({'; '.join(told)})" if told else "Power cuts"
-    parts = [key for key in outages.PARTS if any(cut[key] for cut in cuts)]
+    parts = [key for key in outages.PARTS if any(outages.part_ns(cut, key) for cut in cuts)]
     found = ["half_programmed", *(["half_erased"] if any(c["half_erased"] for c in cuts) else [])]
     rows, briefly = [], []
     for cut in cuts:
         after = " (until the next cut)" if cut["interrupted"] else ""
         recovered = (units.duration(cut["at_ns"]), units.duration(cut["duration_ns"]) + after)
-        spans = (units.duration(cut[key]) if cut[key] else "–" for key in parts)
+        spans = (units.duration(ns) if (ns := outages.part_ns(cut, key)) else "–" for key in parts)
         counts = tuple(f"{cut[key]:,}" for key in ("lost_requests", "saved_units", *found))
         rows.append((*recovered, *spans, *counts))
         briefly.append((*recovered, *counts))
