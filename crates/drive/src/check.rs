@@ -4,6 +4,7 @@
 mod derived;
 mod durations;
 mod memory;
+mod partial;
 mod recovery;
 mod rounds;
 mod space;
@@ -18,7 +19,7 @@ use crate::config::{
 };
 use crate::experiment::{Experiment, Fill, PreconditionConfig, RunConfig};
 use crate::precondition::filled_units;
-use ftl::{Layout, PoolLevel};
+use ftl::{Layout, PartialWrites, PoolLevel};
 use host::config::ThinkConfig;
 use host::{Kind, Priority, WorkloadConfig};
 use nand::{GangControl, Geometry, Timing, Units};
@@ -171,9 +172,13 @@ fn check_flash(
     check_bins(drive, geometry, &layout, problems);
     rounds::check(drive, geometry, problems);
     streaming::check(drive, geometry, &layout, problems);
+    partial::check(drive, &layout, problems);
     check_wear(drive, problems);
-    if drive.ftl.gc.copy_back_most.is_some() && !drive.ftl.gc.copy_back && !drive.ftl.gc.streaming {
-        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false) and nothing streams (streaming is false); choose one of them, or leave this out");
+    let copies = drive.ftl.gc.copy_back
+        || drive.ftl.gc.streaming
+        || drive.ftl.partial_writes == PartialWrites::Plane;
+    if drive.ftl.gc.copy_back_most.is_some() && !copies {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
     }
     Some(layout)
 }

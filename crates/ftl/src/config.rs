@@ -23,6 +23,9 @@ pub struct FtlConfig {
     /// addresses and versions), when those are full, and holds no data. Default: false.
     #[serde(default)]
     pub summary_page: bool,
+    /// How a write of a part of a unit comes by the rest. Default: through the controller.
+    #[serde(default)]
+    pub partial_writes: PartialWrites,
     /// How much of the flash the host does not see.
     pub over_provisioning: OverProvisioning,
     /// Where writes go.
@@ -53,6 +56,19 @@ impl FtlConfig {
     pub fn exported_bytes(&self, geometry: &Geometry) -> Option<u128> {
         self.over_provisioning.exported_bytes(self.data_bytes(geometry))
     }
+}
+
+/// How a write of a part of a mapping unit comes by the rest of it (read-modify-write).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialWrites {
+    /// The rest is read and corrected, and the whole is programmed anywhere in the pool.
+    #[default]
+    Controller,
+    /// The planes that hold the unit sense it, take the part over the channel and program both
+    /// elsewhere in themselves: a copy-back with new data. For drives that acknowledge writes
+    /// from flash. \[ATC08\]
+    Plane,
 }
 
 /// Over-provisioning. Papers differ in what they divide by, so there are several

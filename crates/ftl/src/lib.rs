@@ -30,7 +30,7 @@ pub mod wear;
 pub use blocks::{Batch, BlockState, Source, Stream, Tally};
 pub use config::{
     AllocationConfig, BadBlocksConfig, BinChoice, BinLevel, FreeBlockOrder, FtlConfig,
-    OverProvisioning, PoolLevel, StreamSharing,
+    OverProvisioning, PartialWrites, PoolLevel, StreamSharing,
 };
 pub use factory::FactoryBlocks;
 pub use ftl::{Ftl, Full, RESERVE};

@@ -58,6 +58,25 @@ impl Untimed {
         (first.0..first.0 + count).try_for_each(|lpn| self.write(ftl, Lpn(lpn)))
     }
 
+    /// Writes a part of a unit whose rest stays in its planes, where they have or can make room,
+    /// and as a whole where they cannot. Each unit fills a batch.
+    ///
+    /// # Errors
+    /// Where no bin of its pool has or can make room.
+    pub fn modify(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        let bin = ftl.lookup(lpn).map(|pun| ftl.layout.bin(ftl.layout.block(pun)));
+        let Some(bin) = bin.filter(|bin| make_room(ftl, *bin)) else {
+            return self.write(ftl, lpn);
+        };
+        // Collection may have moved it.
+        let (block, place) = ftl.layout.block_and_place(ftl.lookup(lpn).expect("it has data"));
+        let from = Batch { block, batch: ftl.layout.batch_and_slot(place).0 };
+        let copied = ftl.may_be_copied(from).then_some(from);
+        let to = ftl.bind(bin, Stream::Host).expect("room was made");
+        commit_batch(ftl, to, copied, &[lpn], Source::Host);
+        Ok(())
+    }
+
     /// Writes what waits, padding batches that are not full.
     ///
     /// # Errors
@@ -75,7 +94,7 @@ impl Untimed {
         let bin = self.choose_bin(ftl, pool).ok_or(pool)?;
         let batch = ftl.bind(bin, Stream::Host).expect("the chosen bin has room");
         let pending = &mut self.pools[pool.0 as usize];
-        commit_batch(ftl, batch, &pending.units, Source::Host);
+        commit_batch(ftl, batch, None, &pending.units, Source::Host);
         pending.units.clear();
         Ok(())
     }
@@ -118,8 +137,9 @@ fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
     ftl.can_bind(bin, Stream::Host)
 }
 
-/// Commits a bound batch written with `units` at once.
-fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
+/// Commits a bound batch written with `units` at once; `from` is what of it was copied without
+/// correcting it.
+fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], source: Source) {
     let first = ftl.layout.first_unit(at.block, at.batch);
     let count = units.len() as u32;
     // Live before the loop: a unit that comes twice in a batch kills its first copy.
@@ -146,7 +166,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, units: &[Lpn], source: Source) {
         }
     }
     ftl.count_mapped(fresh);
-    ftl.note_copied(None, at);
+    ftl.note_copied(from, at);
     ftl.tally.units[source as usize] += u64::from(count);
     ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
     ftl.finish(at);

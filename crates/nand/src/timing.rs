@@ -86,11 +86,73 @@ impl Timing {
     pub fn transfer(&self, data: u64) -> Span {
         let of_all = self.page_bytes * self.lanes;
         let (pages, rest) = (data / of_all, data % of_all);
-        let data = pages * self.page_bytes + rest.min(self.page_bytes);
+        self.by_lane(pages * self.page_bytes + rest.min(self.page_bytes))
+    }
+    /// As [`Timing::transfer`], of bytes `from..to` of pages that begin at 0.
+    pub fn transfer_part(&self, from: u64, to: u64) -> Span {
+        let (lane, page) = (self.page_bytes, self.page_bytes * self.lanes);
+        let fullest = |at: u64| {
+            let (from, to) = (from.max(at * page), to.min((at + 1) * page));
+            // Of lanes that are carried in part only the first and the last may be the fullest.
+            let first = to.min((from / lane + 1) * lane) - from;
+            first.max((to - from - first).min(lane))
+        };
+        self.by_lane((from / page..to.div_ceil(page)).map(fullest).sum())
+    }
+    /// Moving `data` bytes over the fullest lane, with their share of spare bytes.
+    fn by_lane(&self, data: u64) -> Span {
         let page = u128::from(self.page_bytes);
         let bytes_by_page = u128::from(data) * (page + u128::from(self.spare_bytes));
         let per_second = page * u128::from(self.bytes_per_second);
         let ns = (bytes_by_page * 1_000_000_000 + per_second / 2) / per_second;
         Span::from_ns(ns as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::GeometryConfig;
+    use proptest::prelude::*;
+
+    /// One byte takes one nanosecond.
+    fn timing(lanes: u32, page: u64) -> Timing {
+        let geometry: GeometryConfig = serde_json::from_value(serde_json::json!({
+            "channels": lanes, "packages_per_channel": 1, "dies_per_package": 1,
+            "planes_per_die": 1, "blocks_per_plane": 8, "pages_per_block": 8,
+            "page_size": format!("{page} B"), "page_spare": "0 B",
+            "gang": { "channels": lanes, "control": "synchronous" },
+        }))
+        .expect("a geometry");
+        let nand: NandConfig = serde_json::from_value(serde_json::json!({
+            "cell": "slc", "read": ["25 us"], "program": ["200 us"], "decode": "0 us",
+            "erase": { "steps": 1, "ramp": "0 us", "execute": "1500 us", "recover": "0 us",
+                       "verify": "0 us" },
+            "channel": "1 GB/s", "endurance": 0,
+        }))
+        .expect("flash");
+        Timing::new(&nand, &Geometry::from(&geometry))
+    }
+
+    proptest! {
+        #[test]
+        fn the_fullest_lane_counts_byte_by_byte(
+            lanes in 1..5u32,
+            page in 1..9u64,
+            (from, length) in (0..60u64, 0..80u64),
+        ) {
+            let to = from + length;
+            let of_all = page * u64::from(lanes);
+            // Pages come one after the other, their lanes together.
+            let mut expected = 0;
+            for at in from / of_all..=to / of_all {
+                let mut carried = vec![0; lanes as usize];
+                for byte in (at * of_all).max(from)..((at + 1) * of_all).min(to) {
+                    carried[(byte % of_all / page) as usize] += 1;
+                }
+                expected += carried.iter().max().copied().unwrap_or(0);
+            }
+            prop_assert_eq!(timing(lanes, page).transfer_part(from, to), Span::from_ns(expected));
+        }
     }
 }

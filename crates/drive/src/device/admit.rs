@@ -114,11 +114,16 @@ impl Device {
         // Only where the rest is wanted: most look-ups would wait for memory.
         let flash = if whole || newest.is_some() { None } else { self.ftl.lookup(lpn) };
         match flash {
+            Some(pun) if self.stays_in_planes(pun) => self.modify(entry, pun),
             Some(pun) => self.fetch(entry, lpn, pun),
             // The buffer holds the rest where there is an older entry, or will.
             _ => {
                 let rest = newest.filter(|_| !whole);
                 if let Some(older) = rest {
+                    if self.buffer.entry(older).stage == Stage::Modifying {
+                        self.follow(older, entry);
+                        return true;
+                    }
                     let token = self.audit_merge(lpn, token, older);
                     self.buffer.set_token(entry, token);
                 }

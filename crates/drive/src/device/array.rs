@@ -92,11 +92,19 @@ impl BinPlace {
 impl Device {
     /// Asks for an operation: it starts at once where nothing is in its way.
     pub(super) fn ask(&mut self, ask: Ask) -> OpId {
+        let id = self.insert(ask);
+        self.enqueue(id);
+        id
+    }
+
+    /// Makes an operation that stands in no queue.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, ask: Ask) -> OpId {
         let place = &self.places[ask.bin];
         let (group, channel) = (place.group, place.channel);
         let cells = match ask.kind {
             OpKind::Read => place.read_cells(ask.planes),
-            OpKind::Program | OpKind::CopyBack => place.program,
+            OpKind::Program | OpKind::CopyBack | OpKind::Modify => place.program,
             OpKind::Erase => place.erase,
         };
         let seq = self.next_seq;
@@ -123,7 +131,6 @@ impl Device {
             next: None,
         });
         self.next_seq += 1;
-        self.enqueue(id);
         id
     }
 
@@ -150,7 +157,8 @@ impl Device {
                         return self.want_channel(id, group, forced);
                     }
                 }
-                OpKind::Program | OpKind::CopyBack => {}
+                OpKind::Modify if self.has_place(id) => return self.start_modify(id),
+                OpKind::Program | OpKind::CopyBack | OpKind::Modify => {}
             }
         }
         self.begin_wait(id);
@@ -235,9 +243,10 @@ impl Device {
             match kind {
                 OpKind::Read | OpKind::Erase => self.start(pick.op),
                 OpKind::CopyBack if self.reads_instead(pick.op) => self.start(pick.op),
-                OpKind::Program | OpKind::CopyBack if !self.has_place(pick.op) => {
+                OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_place(pick.op) => {
                     self.park(pick.op)
                 }
+                OpKind::Modify => self.start_modify(pick.op),
                 OpKind::CopyBack => {
                     self.bind(pick.op);
                     self.start(pick.op);
@@ -351,7 +360,7 @@ impl Device {
             }
             OpKind::Erase if self.may_make_way(kind) => return self.begin_work(id),
             OpKind::Erase => self.timing.erase.total(),
-            OpKind::Program => unreachable!("a program starts with its transfer"),
+            OpKind::Program | OpKind::Modify => unreachable!("what carries data starts otherwise"),
         };
         self.agenda.schedule(self.now + span, Event::Array(id));
     }
@@ -416,7 +425,11 @@ impl Device {
         op.rows_left -= 1;
         op.row += 1;
         if op.rows_left > 0 {
-            return self.want_transfer(id);
+            return if op.kind == OpKind::Modify {
+                self.modify_row(id)
+            } else {
+                self.want_transfer(id)
+            };
         }
         if op.row == self.ftl.layout.rows_per_block && self.summarises(id) {
             return self.write_summary(id);

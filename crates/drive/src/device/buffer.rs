@@ -25,6 +25,11 @@ typed_id! {
 pub enum Stage {
     /// The rest of a partly written unit is being read.
     Fetching,
+    /// The rest of a partly written unit stays in the planes, which are asked to program both.
+    Modifying,
+    /// As before, but the unit was trimmed, or written as a whole, before the planes began: there
+    /// is no rest, and what is programmed is nobody's.
+    Void,
     /// Waits in its pool's list.
     Pending,
     /// Is part of a program that was asked for.
@@ -236,6 +241,13 @@ impl Buffer {
     #[inline]
     pub fn version(&self, id: EntryId) -> u32 {
         self.versions.get(id.0 as usize).copied().unwrap_or(0)
+    }
+    /// An entry's data is no unit's, also where a recovery finds it on flash.
+    pub fn make_void(&mut self, id: EntryId) {
+        self.entries[id].stage = Stage::Void;
+        if let Some(version) = self.versions.get_mut(id.0 as usize) {
+            *version = 0;
+        }
     }
     /// The current data of every unit in the buffer, in the order in which it was taken in.
     pub fn current_data(&self) -> Vec<EntryId> {

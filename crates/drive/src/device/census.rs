@@ -59,6 +59,7 @@ impl Device {
         for (due, event) in self.agenda.pending() {
             match event {
                 Event::Sensed(id)
+                | Event::SensedRest(id)
                 | Event::Programmed(id)
                 | Event::Array(id)
                 | Event::CarriedOut(id)

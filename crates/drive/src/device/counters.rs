@@ -13,22 +13,26 @@ pub enum OpKind {
     Program = 1,
     /// Senses a row and programs it elsewhere in its planes, off the channel.
     CopyBack = 2,
+    /// Senses a row, transfers a part of it in and programs both elsewhere in its planes.
+    Modify = 3,
     /// Erases a block.
-    Erase = 3,
+    Erase = 4,
 }
 
 /// Number of kinds.
-pub const KINDS: usize = 4;
+pub const KINDS: usize = 5;
 
 impl OpKind {
     /// Every kind, in the order of its number.
-    pub const ALL: [Self; KINDS] = [Self::Read, Self::Program, Self::CopyBack, Self::Erase];
+    pub const ALL: [Self; KINDS] =
+        [Self::Read, Self::Program, Self::CopyBack, Self::Modify, Self::Erase];
     /// The name used in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "reads",
             Self::Program => "programs",
             Self::CopyBack => "copy_backs",
+            Self::Modify => "modifies",
             Self::Erase => "erases",
         }
     }

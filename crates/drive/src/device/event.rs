@@ -14,6 +14,8 @@ pub enum Event {
     Dispatch(RequestId),
     /// A unit has sensed a row of a read.
     Sensed(OpId),
+    /// A unit has sensed the rest of a row that is written in part.
+    SensedRest(OpId),
     /// A unit has programmed a row.
     Programmed(OpId),
     /// A unit has erased or copied back.
@@ -61,6 +63,7 @@ impl engine::Event for Event {
             Self::Scrub => (11, 0),
             Self::Look(id) => (12, id.index()),
             Self::Backlog(id) => (13, id.index()),
+            Self::SensedRest(id) => (14, id.index()),
         };
         debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
         kind << KIND_SHIFT | index as u32
@@ -83,6 +86,7 @@ impl engine::Event for Event {
             11 => Self::Scrub,
             12 => Self::Look(Id::from_index(index)),
             13 => Self::Backlog(Id::from_index(index)),
+            14 => Self::SensedRest(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -97,6 +101,7 @@ impl engine::Event for Event {
             Self::Complete(_) => Some(5),
             Self::Answer(_) => Some(6),
             Self::Array(_)
+            | Self::SensedRest(_)
             | Self::Fetched(_)
             | Self::Partial(_)
             | Self::Idle(_)

@@ -7,7 +7,7 @@
 //!
 //! One file for each concern: `op` and `queue` are the vocabulary of flash
 //! operations, `array` starts and ends them on units, `channel` on channels;
-//! `read`, `admit`, `write`, `placing` and `discard` are what requests make of them,
+//! `read`, `admit`, `write`, `modify`, `placing` and `discard` are what requests make of them,
 //! `collect`, `victims`, `moves` and `streaming` what garbage collection does, `chain` the short
 //! way through a collection; `buffer` and
 //! `link` are the parts around. `census`, `whereabouts` and `obstacles` only look: they say
@@ -26,6 +26,7 @@ mod discard;
 mod event;
 mod ledgers;
 mod link;
+mod modify;
 mod moves;
 mod obstacles;
 mod op;
@@ -61,7 +62,7 @@ use channel::Channel;
 use collect::Job;
 use engine::{Agenda, Column, Instant, Span, Streams};
 use event::Event;
-use ftl::{BinId, Ftl, GcConfig, Layout};
+use ftl::{BinId, Ftl, GcConfig, Layout, PartialWrites};
 use host::{Command, Kind, Priority};
 use ledgers::Ledgers;
 use link::Link;
@@ -103,6 +104,8 @@ pub struct Device {
     persistence: Option<Box<power::Persistence>>,
     /// Planes of a package, where pages stream between packages while a block is collected.
     streaming: Option<u32>,
+    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    modifies: bool,
     /// Scrubbing, if there is any.
     scrubs: Option<scrub::Turn>,
     /// Every cell of a group.
@@ -124,7 +127,8 @@ pub struct Device {
     draining: bool,
     /// Page reads that entries still wait for.
     fetches_left: Vec<(buffer::EntryId, u32)>,
-    /// Partial writes (second) of units whose rest is being read for another (first).
+    /// Partial writes (second) of units whose rest is being read, or programmed, for another
+    /// (first).
     followers: Vec<(buffer::EntryId, buffer::EntryId)>,
     jobs: Column<BinId, Job>,
     /// What keeps the bins' collections from giving space.
@@ -294,6 +298,7 @@ impl Device {
             scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
+            modifies: config.ftl.partial_writes == PartialWrites::Plane,
             short_ways: config.scheduler.rounds.is_none(),
             chained: 0,
             draining: false,
@@ -474,6 +479,7 @@ impl Device {
             Event::Array(op) if self.suspends => self.array_ended(op, ticket),
             Event::Array(op) => self.array_over(op),
             Event::Sensed(op) => self.want_transfer(op),
+            Event::SensedRest(op) => self.rest_sensed(op),
             Event::CarriedOut(op) => self.carried_out(op),
             Event::CarriedIn(op) => self.carried_in(op),
             Event::Complete(request) => self.complete(request),

@@ -32,6 +32,7 @@ impl Look<'_> {
             (OpKind::Erase, _) => format!("the erase of block {} in bin {}", op.block.0, op.bin.0),
             (OpKind::CopyBack, Holder::Scrub) => "a copy-back of scrubbing".into(),
             (OpKind::CopyBack, _) => "a copy-back of GC".into(),
+            (OpKind::Modify, _) => "a partial write inside its planes".into(),
             (OpKind::Read, Holder::HostRead) => "a read of a host".into(),
             (OpKind::Read, Holder::RmwRead) => "a read for a partial write".into(),
             (OpKind::Read, Holder::Scrub) => "a read of scrubbing".into(),
@@ -82,7 +83,7 @@ impl Look<'_> {
         if !matches!(standing.stage, Stage::Work | Stage::Suspended) {
             standing.since = Some(op.since);
         }
-        if op.kind != OpKind::Program || standing.stage == Stage::Work {
+        if !matches!(op.kind, OpKind::Program | OpKind::Modify) || standing.stage == Stage::Work {
             standing.block = Some(op.block);
         }
         if matches!(standing.stage, Stage::Work | Stage::Suspended) {
@@ -107,6 +108,7 @@ impl Look<'_> {
                 (format!("channel {}", channel.0), Some(transfer))
             }
             Event::Sensed(_) => (die, Some(timing.read(row))),
+            Event::SensedRest(_) => (die, None),
             // What may make way knows itself when it began.
             _ if self.device.may_make_way(kind) => (die, None),
             Event::Programmed(_) => (die, Some(timing.program(row))),

@@ -208,8 +208,9 @@ impl IndexMut<OpId> for Ops {
     }
 }
 
-/// What programs carry: for each slot of the batch a buffer entry, or a logical
-/// unit and the place that it is copied from.
+/// What programs carry: for each slot of the batch a buffer entry (and one more than the place
+/// in its planes of the rest, if that stays there), or a logical unit and the place that it is
+/// copied from.
 #[derive(Clone)]
 pub struct Payloads {
     width: usize,
@@ -235,6 +236,10 @@ impl Payloads {
         debug_assert!(count < self.width, "a payload fits its batch");
         self.slots[id.0 as usize * self.width + count] = slot;
         self.counts[id] += 1;
+    }
+    /// Puts something else into a slot that is taken.
+    pub fn replace(&mut self, id: PayloadId, index: u32, slot: [u32; 2]) {
+        self.slots[id.0 as usize * self.width + index as usize] = slot;
     }
     #[inline]
     pub fn count(&self, id: PayloadId) -> u32 {

@@ -149,7 +149,7 @@ impl Device {
         for (due, event) in self.agenda.pending() {
             let (op, phase) = match event {
                 Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
-                Event::CarriedIn(op) => (op, Phase::Transfer),
+                Event::CarriedIn(op) | Event::SensedRest(op) => (op, Phase::Transfer),
                 _ => continue,
             };
             found.insert(op, phase);
@@ -255,7 +255,7 @@ impl Device {
     /// Counts what a program has written whose data is on flash.
     fn count_whole(&mut self, id: OpId, at: Batch) {
         let op = &self.ops[id];
-        let from = op.uncorrected();
+        let from = op.uncorrected().or_else(|| self.copied_inside(id));
         let source = match op.holder {
             Holder::HostProgram => Source::Host,
             Holder::Scrub => Source::Scrub,

@@ -89,7 +89,7 @@ pub struct Home {
     pub(super) place: u32,
     /// Whether there is space for another batch, and whether one can be taken now.
     roomy: bool,
-    available: bool,
+    pub(super) available: bool,
     /// Asked for and not ended.
     pub(super) queued: u32,
     /// Asked for and not bound to a place.
@@ -269,7 +269,7 @@ impl Device {
         let Ok(at) = self.ftl.bind(bin, stream) else { return false };
         op.block = at.block;
         op.batch = at.batch;
-        if op.kind == OpKind::Program {
+        if op.kind != OpKind::CopyBack {
             op.row = at.batch * self.ftl.layout.rows_per_batch;
         }
         if stream == Stream::Host {

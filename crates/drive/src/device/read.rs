@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::array::Ask;
-use super::buffer::EntryId;
+use super::buffer::{EntryId, Stage};
 use super::counters::OpKind;
 use super::op::{Class, OpId, Owner};
 use super::request::{RequestId, Touches};
@@ -51,7 +51,8 @@ impl Device {
         let mut hits = 0;
         for lpn in (first..behind).map(Lpn) {
             if let Some(entry) = self.buffer.find(lpn) {
-                if self.buffer_config.read_hits {
+                let is_whole = self.buffer.entry(entry).stage != Stage::Modifying;
+                if self.buffer_config.read_hits && is_whole {
                     self.audit_buffer_read(id, lpn, entry);
                     hits += 1;
                 } else {

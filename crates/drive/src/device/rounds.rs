@@ -158,7 +158,9 @@ impl Device {
         let mut turns = std::mem::take(&mut self.round(group).writes_to);
         turns.resize(self.bins_of_group[group].len(), 0);
         for id in batch.iter().copied() {
-            if matches!(self.ops[id].owner, Owner::Flush(_)) {
+            // A partial write inside its planes stays there.
+            let is_free = self.ops[id].kind == OpKind::Program;
+            if is_free && matches!(self.ops[id].owner, Owner::Flush(_)) {
                 self.groups[group].take_out(&mut self.ops, id);
                 self.end_wait(id);
                 self.choose_again(id, &mut turns);
@@ -192,7 +194,10 @@ impl Device {
         match kind {
             OpKind::Read | OpKind::Erase => self.start(id),
             OpKind::CopyBack if self.reads_instead(id) => self.start(id),
-            OpKind::Program | OpKind::CopyBack if !self.has_place(id) => self.park(id),
+            OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_place(id) => {
+                self.park(id)
+            }
+            OpKind::Modify => self.start_modify(id),
             OpKind::CopyBack => {
                 self.bind(id);
                 self.start(id);

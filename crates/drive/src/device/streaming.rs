@@ -7,8 +7,7 @@
 //! there is none the page goes through the controller, as without streaming.
 
 use super::Device;
-use super::array::BinPlace;
-use super::channel::NO_AGE;
+use super::array::Ask;
 use super::counters::OpKind;
 use super::op::{Op, OpId, Owner};
 use ftl::{Batch, BinId, Level, Stream};
@@ -68,33 +67,23 @@ impl Device {
 
     /// A package latches what another sends, and holds its lines for that.
     fn latch(&mut self, source: OpId, from: Batch, to: BinId, holder: Holder) -> OpId {
-        let BinPlace { group, channel, program: cells, .. } = self.places[to];
         let layout = &self.ftl.layout;
         let (planes, rows) = (layout.block_planes, layout.rows_per_batch);
-        let (now, seq) = (self.now, self.next_seq);
         let Op { class, transfer, .. } = self.ops[source];
-        self.next_seq += 1;
-        let id = self.ops.insert_with(|| Op {
+        let id = self.insert(Ask {
             kind: OpKind::Program,
             holder,
             owner: Owner::Streamed(from),
-            group,
-            channel,
-            cells,
-            bin: to,
-            transfer,
-            planes,
             class,
+            bin: to,
+            planes: (1u64 << planes) - 1,
             block: ftl::BlockId(0),
             batch: 0,
             row: 0,
-            rows_left: rows,
-            seq,
-            age: NO_AGE,
-            since: now,
-            waits: false,
-            next: None,
+            rows,
+            transfer,
         });
+        let Op { group, channel, .. } = self.ops[id];
         let is_bound = self.bind(id);
         debug_assert!(is_bound, "a bin that takes a batch has a place for it");
         // Where streams share open blocks it may have been the last one for hosts.
@@ -103,7 +92,7 @@ impl Device {
         self.occupy(id);
         if channel != self.ops[source].channel {
             self.channels[channel].busy = true;
-            self.channels[channel].ledger.occupy(now, holder.on_channel());
+            self.channels[channel].ledger.occupy(self.now, holder.on_channel());
         }
         self.counters.streamed += u64::from(planes);
         id

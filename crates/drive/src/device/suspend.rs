@@ -123,7 +123,7 @@ impl Device {
             && match kind {
                 OpKind::Erase => self.erase_rules.is_on,
                 OpKind::Program => self.program_rules.is_on,
-                OpKind::Read | OpKind::CopyBack => false,
+                OpKind::Read | OpKind::CopyBack | OpKind::Modify => false,
             }
     }
 

@@ -185,7 +185,10 @@ impl Look<'_> {
         match kept.stage {
             Held::Fetching => self.fetch(entry, whose),
             Held::Pending => self.listed(kept.pool, whose, kept.since),
-            Held::Flying => {
+            Held::Modifying | Held::Void | Held::Flying => {
+                if let Some(older) = self.older(entry) {
+                    return self.entry(older, whose);
+                }
                 let mut programs = self.census.ops.keys().copied();
                 let program = programs.find(|op| self.carried(*op).any(|of| of == entry));
                 match program {
@@ -196,11 +199,17 @@ impl Look<'_> {
         }
     }
 
+    /// The older write that a partial one waits for.
+    fn older(&self, entry: EntryId) -> Option<EntryId> {
+        let mut followers = self.device.followers.iter();
+        followers.find(|(_, own)| *own == entry).map(|(older, _)| *older)
+    }
+
     /// The rest of a unit that was written in part is being read.
     fn fetch(&self, entry: EntryId, whose: &str) -> Standing {
         let device = self.device;
-        if let Some((older, _)) = device.followers.iter().find(|(_, own)| *own == entry) {
-            return self.fetch(*older, whose);
+        if let Some(older) = self.older(entry) {
+            return self.entry(older, whose);
         }
         let is_of = |op: &&OpId| matches!(device.ops[**op].owner, Owner::Fetch(of) if of == entry);
         match self.census.ops.keys().find(is_of) {

@@ -174,15 +174,19 @@ impl Device {
             let entry = EntryId(self.payloads.slot(payload, slot)[0]);
             self.entry_on_flash(op, entry, Pun(first.0 + slot));
         }
-        self.ftl.note_copied(None, at);
+        let from = self.copied_inside(op);
+        self.ftl.note_copied(from, at);
         let tally = &mut self.ftl.tally;
         tally.units[Source::Host as usize] += u64::from(count);
         tally.units[Source::Padding as usize] += u64::from(self.ftl.layout.units_per_batch - count);
         self.note_checkpoints();
         self.ftl.finish(at);
-        self.payloads.remove(payload);
         self.bins[bin].queued -= 1;
         self.update_home(bin);
+        if self.modifies {
+            self.go_on_modifying(op, payload);
+        }
+        self.payloads.remove(payload);
         self.end_flushes(Some(op));
         self.pump_after(self.ftl.layout.pool_of_bin(bin), Some(op));
         self.admit_waiting(Some(op));
@@ -205,7 +209,10 @@ impl Device {
             self.written_through(op, id, request, part);
         }
         while let Some(deferred) = self.buffer.take_deferred(id) {
-            self.read_deferred(op, deferred, lpn, pun);
+            match self.buffer.entry(id).stage {
+                Stage::Void => self.read_after_void(op, deferred, lpn),
+                _ => self.read_deferred(op, deferred, lpn, pun),
+            }
         }
         self.buffer.flying -= 1;
         self.buffer.remove(id);
@@ -223,7 +230,7 @@ impl Device {
     }
 
     /// A read waited for its data to be on flash, where it is now.
-    fn read_deferred(
+    pub(super) fn read_deferred(
         &mut self,
         program: OpId,
         deferred: super::buffer::Deferred,

@@ -70,6 +70,7 @@ fn standing(one: &Standing) -> Value {
         OpKind::Read => "read",
         OpKind::Program => "program",
         OpKind::CopyBack => "copy_back",
+        OpKind::Modify => "modify",
         OpKind::Erase => "erase",
     });
     json!({

@@ -11,6 +11,8 @@ use host::{Command, Issue, Kind};
 /// What a run without time needs.
 pub struct WithoutTime {
     writer: Untimed,
+    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    modifies: bool,
     /// By initiator: its next request and its moment. Among those due together the initiator
     /// that has had the fewest goes first.
     next: Vec<Option<(Instant, u64, Command)>>,
@@ -21,7 +23,8 @@ pub struct WithoutTime {
 impl WithoutTime {
     pub fn new(run: &Run, choice: BinChoice) -> Self {
         let next = vec![None; run.initiators.len()];
-        Self { writer: Untimed::new(run.device.ftl(), choice), next, worn_out: None }
+        let modifies = run.device.modifies();
+        Self { writer: Untimed::new(run.device.ftl(), choice), modifies, next, worn_out: None }
     }
 }
 
@@ -108,6 +111,12 @@ impl Run {
         };
         match command.kind {
             Kind::Read | Kind::Flush => Ok(()),
+            Kind::Write if state.modifies => {
+                (first..behind).try_for_each(|lpn| match whole(&lpn) {
+                    true => state.writer.write(ftl, Lpn(lpn)),
+                    false => state.writer.modify(ftl, Lpn(lpn)),
+                })
+            }
             Kind::Write => state.writer.write_run(ftl, Lpn(first), behind - first),
             Kind::Trim | Kind::WriteZeroes => {
                 // What waits for a full batch is written first, or it would come back.
@@ -117,7 +126,10 @@ impl Run {
                 });
                 let in_part = |lpn: &u32| command.kind == Kind::WriteZeroes && !whole(lpn);
                 let mut rest = (first..behind).filter(in_part);
-                rest.try_for_each(|lpn| state.writer.write(ftl, Lpn(lpn)))
+                rest.try_for_each(|lpn| match state.modifies {
+                    true => state.writer.modify(ftl, Lpn(lpn)),
+                    false => state.writer.write(ftl, Lpn(lpn)),
+                })
             }
         }
     }

@@ -47,6 +47,22 @@ fn a_copy_back_that_was_cut_off_leaves_its_source() {
 }
 
 #[test]
+fn a_partial_write_that_was_cut_off_inside_its_planes_leaves_the_old_page() {
+    // Two rows of one page: each is sensed for 25 us and programmed for 200; the first takes a
+    // kibibyte in 25 us.
+    let given = [set("ftl.partial_writes", "plane"), set("ftl.unit", "8 KiB")];
+    for (after, torn) in [(24, 0), (49, 0), (51, 1), (249, 1), (251, 1), (474, 1), (475, 0)] {
+        let mut drive = Cutting::filled(&given);
+        let at = now(&drive);
+        drive.bench.submit(at, Kind::Write, 16 * 1024, 1024);
+        let outage = drive.cut(at + after * US).unwrap();
+        assert_eq!((outage.half_programmed, outage.units), (torn, 384), "after {after} us");
+        assert_eq!(outage.lost_requests, u32::from(after < 475), "after {after} us");
+        drive.bench.settle();
+    }
+}
+
+#[test]
 fn a_page_that_was_cut_off_as_it_streamed_leaves_its_source() {
     // It crosses both channels for 100 us, and is then programmed for 200. A host's program may
     // be cut off with it.

@@ -59,6 +59,8 @@ pub struct Shape {
     may_stream: bool,
     /// True where each batch may be copied back.
     copies_all: bool,
+    /// True where partial writes stay in their planes.
+    modifies: bool,
     /// Bytes that the drive shows.
     pub exported: u64,
 }
@@ -125,6 +127,7 @@ pub fn recovery(text: &mut String, dice: &mut Dice<'_>) {
     };
     let trims = match map.contains("persistent") {
         true => "logged",
+        false if text.contains("partial_writes = \"plane\"") => "logged",
         false => dice.of(&["logged", "volatile"]),
     };
     writeln!(text, "[drive.recovery]\nmap = {map}\ntrims = \"{trims}\"").unwrap();
@@ -153,9 +156,14 @@ fn flash_and_firmware(
     .unwrap();
 
     let has_gang = channels.is_multiple_of(2) && flash.once_in(3);
+    let control = flash.of(&["asynchronous", "asynchronous", "synchronous"]);
     if has_gang {
-        writeln!(text, "gang = {{ channels = 2, control = \"asynchronous\" }}").unwrap();
+        writeln!(text, "gang = {{ channels = 2, control = \"{control}\" }}").unwrap();
     }
+    // Those that do the same at the same time are one channel with larger pages.
+    let are_one = has_gang && control == "synchronous";
+    let has_gang = has_gang && !are_one;
+    let (channels, page) = if are_one { (channels / 2, page * 2) } else { (channels, page) };
     let block_planes = {
         let divisors: Vec<u64> =
             (1..=planes).filter(|count| planes.is_multiple_of(*count)).collect();
@@ -230,6 +238,7 @@ fn flash_and_firmware(
         },
         copies_all: homes == 1,
         exported: 0,
+        modifies: batch_units == 1 && homes == 1 && firmware.once_in(3),
     };
 
     let order = firmware.of(&["CWDP", "PDWC", "WCPD", "DPCW", "CDPW"]);
@@ -242,10 +251,11 @@ fn flash_and_firmware(
     };
     let factory = firmware.of(&[0, 0, 0, 1, 3]);
     let grown = firmware.of(&["0", "0", "0", "0.01", "0.1", "1"]);
+    let partial_writes = if shape.modifies { "plane" } else { "controller" };
     writeln!(
         text,
         "[drive.ftl]\nunit = \"{unit} B\"\nblock_planes = {block_planes}\n\
-         summary_page = {summary_page}\n\
+         summary_page = {summary_page}\npartial_writes = \"{partial_writes}\"\n\
          bad_blocks = {{ factory = \"{factory} %\", grown_per_erase = \"{grown} %\" }}\n\
          allocation = {{ pool = \"{pool}\", bin = \"{bin}\", {stripe}order = \"{order}\", choice = \"{choice}\", \
          streams = \"{streams}\", free_block = \"{free_block}\" }}"
@@ -350,7 +360,8 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let preemptible = dice.of(&[true, false]);
     let copy_back = dice.of(&["false", "true", "true, copy_back_most = 2"]);
     let window = dice.between(1, 4);
-    let may_stream = shape.may_stream && (copy_back == "false" || !shape.copies_all);
+    let may_stream =
+        shape.may_stream && (copy_back == "false" || !shape.copies_all) && !shape.modifies;
     let streaming = may_stream && dice.once_in(2);
     if streaming {
         shape.rounds.clear();
@@ -370,7 +381,10 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
 }
 
 fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
-    let durability = dice.of(&["volatile", "none", "capacitor"]);
+    let durability = match dice.of(&["volatile", "none", "capacitor"]) {
+        _ if shape.modifies => "none",
+        durability => durability,
+    };
     let batch = shape.batch_units * shape.unit;
     let size = batch * dice.between(1, 8) + shape.unit * dice.below(3);
     let flush = match dice.below(2) {

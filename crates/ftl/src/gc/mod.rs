@@ -55,8 +55,8 @@ pub struct GcConfig {
     /// always so where a bin is a plane).
     pub copy_back: bool,
     /// So many times in a row data may be copied back, or stream; then it goes through the
-    /// controller, which corrects its errors. Default: any number. Only with `copy_back` or
-    /// `streaming`.
+    /// controller, which corrects its errors. Default: any number. Only with `copy_back`,
+    /// `streaming` or partial writes inside planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub copy_back_most: Option<u8>,

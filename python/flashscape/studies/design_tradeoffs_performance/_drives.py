@@ -102,10 +102,12 @@ def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLO
 def synchronous() -> Drive:
     """All packages share control lines and do the same at the same time.
 
-    They are one package with pages of 32 KiB, which is the logical page then.
+    They are one package with pages of 32 KiB, which is the logical page then. Of a part of it the
+    rest is copied inside the planes, as the paper says.
     """
     gang = {"channels": PACKAGES, "control": "synchronous"}
-    return baseline(geometry={"gang": gang}, ftl={"unit": f"{PACKAGES * PAGE_BYTES} B"})
+    ftl = {"unit": f"{PACKAGES * PAGE_BYTES} B", "partial_writes": "plane"}
+    return baseline(geometry={"gang": gang}, ftl=ftl)
 
 
 _ASYNCHRONOUS = {"gang": {"channels": PACKAGES, "control": "asynchronous"}}

@@ -1,0 +1,223 @@
+//! Partial writes inside the planes: the rest of a unit never leaves them. They sense the row
+//! that the unit lies in, take the written part over the channel and program both elsewhere in
+//! themselves. So the packages of a synchronous gang write a part of a page [ATC08].
+//!
+//! The controller never holds the whole unit. What reads it, or writes another part of it, waits
+//! until the program has ended.
+
+use super::Device;
+use super::array::Ask;
+use super::buffer::{Deferred, EntryId, Stage};
+use super::counters::OpKind;
+use super::event::Event;
+use super::op::{Class, OpId, Owner, PayloadId};
+use engine::Span;
+use ftl::{Batch, BinId, Lpn, Pun};
+use metrics::{Blame, Holder, State};
+
+impl Device {
+    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    pub(crate) fn modifies(&self) -> bool {
+        self.modifies
+    }
+
+    /// True where the rest of a unit at `pun` can stay in its planes: they have space. Where they
+    /// have none, the unit goes through the controller to others.
+    pub(super) fn stays_in_planes(&self, pun: Pun) -> bool {
+        self.modifies && self.bins[self.bin_of(pun)].available
+    }
+
+    fn bin_of(&self, pun: Pun) -> BinId {
+        self.ftl.layout.bin(self.ftl.layout.block(pun))
+    }
+
+    fn batch_of(&self, pun: Pun) -> Batch {
+        let (block, place) = self.ftl.layout.block_and_place(pun);
+        Batch { block, batch: self.ftl.layout.batch_and_slot(place).0 }
+    }
+
+    /// Asks the planes that hold the rest of an entry's unit to program both.
+    pub(super) fn modify(&mut self, entry: EntryId, pun: Pun) {
+        self.modify_in(self.bin_of(pun), entry);
+    }
+
+    fn modify_in(&mut self, bin: BinId, entry: EntryId) {
+        self.buffer.entry_mut(entry).stage = Stage::Modifying;
+        self.buffer.flying += 1;
+        let payload = self.payloads.new_empty();
+        self.payloads.push(payload, [entry.0, 0]);
+        self.promise(bin, true);
+        let layout = &self.ftl.layout;
+        self.ask(Ask {
+            kind: OpKind::Modify,
+            holder: Holder::HostProgram,
+            owner: Owner::Flush(payload),
+            class: Class::Write,
+            bin,
+            planes: (1u64 << layout.block_planes) - 1,
+            block: ftl::BlockId(0),
+            batch: 0,
+            row: 0,
+            rows: layout.rows_per_batch,
+            transfer: Span::ZERO,
+        });
+    }
+
+    /// A part of a unit is written whose rest is being programmed for another: it waits for that.
+    pub(super) fn follow(&mut self, older: EntryId, entry: EntryId) {
+        self.buffer.entry_mut(entry).stage = Stage::Modifying;
+        self.followers.push((older, entry));
+    }
+
+    /// A program has ended: what waited for its data goes on.
+    pub(super) fn go_on_modifying(&mut self, op: OpId, payload: PayloadId) {
+        for slot in 0..self.payloads.count(payload) {
+            let [older, _] = self.payloads.slot(payload, slot);
+            let follows = |(of, _): &(EntryId, EntryId)| of.0 == older;
+            if let Some(index) = self.followers.iter().position(follows) {
+                let (_, entry) = self.followers.remove(index);
+                let waited = self.now - self.buffer.entry(entry).since;
+                let blame = self.buffer.fetch_blame(entry);
+                let rest = blame.add_wait_for(self.ops.blame_ref(op), waited);
+                blame.charge(State::BufferFull, rest);
+                self.go_on_with(self.ops[op].bin, entry);
+            }
+        }
+    }
+
+    fn go_on_with(&mut self, bin: BinId, entry: EntryId) {
+        let kept = self.buffer.entry(entry);
+        let (lpn, is_stale) = (kept.lpn, kept.stale);
+        match self.ftl.lookup(lpn).filter(|_| !is_stale) {
+            Some(pun) if self.stays_in_planes(pun) => self.modify(entry, pun),
+            Some(pun) => {
+                // What waits for this one finds the whole in the buffer.
+                self.audit_fetch(entry, lpn, pun);
+                self.turn_to_fetching(entry);
+                self.fetch_rest(entry, pun);
+            }
+            None => self.modify_in(bin, entry),
+        }
+    }
+
+    /// The controller comes to hold the whole of an entry, and so of all that wait for it.
+    fn turn_to_fetching(&mut self, entry: EntryId) {
+        let mut last = Some(entry);
+        while let Some(entry) = last {
+            self.buffer.entry_mut(entry).stage = Stage::Fetching;
+            last = self.followers.iter().find(|(older, _)| *older == entry).map(|(_, own)| *own);
+            if let Some(follower) = last {
+                let (lpn, token) = (self.buffer.entry(entry).lpn, self.buffer.token(follower));
+                let token = self.audit_merge(lpn, token, entry);
+                self.buffer.set_token(follower, token);
+            }
+        }
+    }
+
+    /// A read waited for a partial write that was void in the end: it reads what is there now.
+    pub(super) fn read_after_void(&mut self, op: OpId, read: Deferred, lpn: Lpn) {
+        if let Some(newer) = self.buffer.find(lpn) {
+            self.buffer.defer(newer, read.request, read.part, read.since);
+            return;
+        }
+        if let Some(pun) = self.ftl.lookup(lpn) {
+            return self.read_deferred(op, read, lpn, pun);
+        }
+        self.audit_unmapped_read(read.request, lpn);
+        self.requests[read.request].unmapped += 1;
+        let mut blame = Blame::default();
+        let rest = blame.add_tail(self.ops.blame_ref(op), self.now - read.since);
+        blame.charge(State::BufferFull, rest);
+        self.requests.part_done(read.request, read.part, self.now, &blame);
+        self.try_answer(read.request);
+    }
+
+    // ---- on the planes ----------------------------------------------------------------
+
+    /// Binds a partial write to its place, on idle cells, and begins its first row.
+    pub(super) fn start_modify(&mut self, id: OpId) {
+        let Owner::Flush(payload) = self.ops[id].owner else { unreachable!("hosts write parts") };
+        let entry = self.entry_of(payload);
+        let kept = self.buffer.entry(entry);
+        let lpn = kept.lpn;
+        // What is stale is programmed all the same: its request waits for that.
+        match self.ftl.lookup(lpn).filter(|_| !kept.stale) {
+            Some(pun) => {
+                debug_assert_eq!(self.bin_of(pun), self.ops[id].bin, "data stays in its bin");
+                self.audit_fetch(entry, lpn, pun);
+                self.payloads.replace(payload, 0, [entry.0, pun.0 + 1]);
+            }
+            None => self.buffer.make_void(entry),
+        }
+        let bound = self.bind(id);
+        debug_assert!(bound, "a program with a place binds");
+        self.end_wait(id);
+        self.occupy(id);
+        self.modify_row(id);
+    }
+
+    fn entry_of(&self, payload: PayloadId) -> EntryId {
+        EntryId(self.payloads.slot(payload, 0)[0])
+    }
+
+    /// Where the rest lies that a partial write leaves in its planes.
+    fn rest_of(&self, id: OpId) -> Option<Pun> {
+        match self.ops[id].owner {
+            Owner::Flush(payload) => self.payloads.slot(payload, 0)[1].checked_sub(1).map(Pun),
+            _ => None,
+        }
+    }
+
+    /// The batch that a program of host data has copied without correcting it.
+    pub(super) fn copied_inside(&self, id: OpId) -> Option<Batch> {
+        if self.ops[id].kind != OpKind::Modify {
+            return None;
+        }
+        self.rest_of(id).map(|pun| self.batch_of(pun)).filter(|at| self.ftl.may_be_copied(*at))
+    }
+
+    /// The planes sense the next row of the rest.
+    pub(super) fn modify_row(&mut self, id: OpId) {
+        let part = self.part_of_row(id);
+        let step = self.ops[id].row - self.ops[id].batch * self.ftl.layout.rows_per_batch;
+        let Some(rest) = self.rest_of(id).map(|pun| self.batch_of(pun)) else {
+            self.ops[id].transfer = part;
+            return self.rest_sensed(id);
+        };
+        let sense = self.timing.read(rest.batch * self.ftl.layout.rows_per_batch + step);
+        self.ftl.note_sensed(rest.block, 1);
+        self.ops.charge_service(id, State::Sense, sense);
+        let mut span = sense;
+        self.ops[id].transfer = part;
+        if !self.ftl.may_be_copied(rest) {
+            // It goes out, is corrected and comes back as a whole.
+            let decode = self.timing.decode;
+            self.ops.charge_service(id, State::Decode, decode);
+            self.ops[id].transfer = self.rows.of_row() + self.rows.of_row();
+            span += decode;
+        }
+        self.agenda.schedule(self.now + span, Event::SensedRest(id));
+    }
+
+    /// The rest of a row is in the page register: the part that was written joins it.
+    pub(super) fn rest_sensed(&mut self, id: OpId) {
+        match self.ops[id].transfer.is_zero() {
+            true => self.begin_program(id),
+            false => self.want_transfer(id),
+        }
+    }
+
+    /// Channel time of what the host wrote of an operation's present row.
+    fn part_of_row(&self, id: OpId) -> Span {
+        let Owner::Flush(payload) = self.ops[id].owner else { unreachable!("hosts write parts") };
+        let kept = self.buffer.entry(self.entry_of(payload));
+        let (request, _) = kept.writer.expect("writes are acknowledged from flash");
+        let (command, layout) = (self.requests[request].command, &self.ftl.layout);
+        let step = self.ops[id].row - self.ops[id].batch * layout.rows_per_batch;
+        let length = layout.row_bytes().min(layout.unit_bytes);
+        let start = u64::from(kept.lpn.0) * layout.unit_bytes + u64::from(step) * length;
+        let from = command.offset.clamp(start, start + length) - start;
+        let to = command.end().clamp(start, start + length) - start;
+        self.timing.transfer_part(from, to)
+    }
+}
