@@ -44,7 +44,7 @@ With greedy collection of uniform writes a victim has 30 % of its pages live whe
 58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
 written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
 so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads
-are, efficiency would be 45 %, and skew makes it less.
+are, efficiency would be 25 %, and skew makes it less.
 """
 
 
