@@ -13,8 +13,10 @@ import pytest
 import flashscape as fs
 from declared import declared
 from flashscape.reproduce import Setting, plots
+from flashscape.reproduce.figures import Figure
 from flashscape.reproduce.outcomes import Outcome, Outcomes
 from flashscape.reproduce.study import read_data
+from flashscape.reproduce.verdicts import judge
 from flashscape.studies import design_tradeoffs_performance as package
 from flashscape.studies.design_tradeoffs_performance import (
     _drives,
@@ -24,6 +26,7 @@ from flashscape.studies.design_tradeoffs_performance import (
     table_4,
     table_5,
     table_6,
+    table_7,
 )
 from places import ROOT
 
@@ -89,19 +92,38 @@ def test_both_profiles_replay_whole_traces():
         for run in declared(STUDY, profile).values():
             if any("trace" in stream for stream in run.experiment["workload"]):
                 found += 1
-                limits = run.experiment["run"].keys() - {"untimed", "warm_up"}
+                settings = run.experiment["run"]
+                limits = settings.keys() - {"untimed", "warm_up"}
+                played = run.experiment["workload"][0]["trace"].get("repeat", 1)
+                assert played == 1 + ("warm_up" in settings) or limits, run.name
                 assert limits <= ({"bytes"} if run.name.startswith("wear-") else set()), run.name
         assert found > 40
 
 
-def test_iozone_is_counted_once_all_drives_clean():
-    file = ROOT.parent / "shared" / "traces" / _loads.TRACES["iozone"]
+@pytest.mark.parametrize("load", _loads.TRACES)
+def test_traces_count_for_thresholds_once_all_drives_clean(load):
+    file = ROOT.parent / "shared" / "traces" / _loads.TRACES[load]
     if not file.is_file():
         pytest.skip(f"{file.name} is not there")
-    run = declared(STUDY, "short")["iozone-threshold-2"].experiment["run"]
-    requests = file.read_text(encoding="utf-8").splitlines()[: run["warm_up"]["requests"]]
-    written = sum(int(line.split()[3]) for line in requests) * 512
+    run = declared(STUDY, "short")[f"{load}-threshold-2"].experiment["run"]
+    requests = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+    assert run == {"warm_up": {"requests": len(requests)}}, "all of it, once"
+    written = sum(int(size) for *_, size, kind in requests if kind == "0") * 512
     assert written > (0.15 - min(figure_threshold.PERCENT) / 100) * BLOCKS * 63 * 4096
+
+
+def test_stand_ins_count_for_thresholds_on_drives_that_clean():
+    for load in ("tpcc", "exchange"):
+        state = declared(STUDY, "short")[f"{load}-threshold-2"].experiment["precondition"]
+        assert state["age"]["overwrites"] * _drives.exported_bytes() > 0.15 * BLOCKS * 63 * 4096
+
+
+def test_exhibits_give_the_same_name_to_the_same_organisation():
+    for name, organisation in _drives.ORGANISATIONS.items():
+        assert _drives.derived(organisation()), f"{name} is sound"
+        for load in _loads.LOADS:
+            if run := declared(STUDY, "short").get(f"{load}-{name}"):
+                assert run.experiment["drive"] == organisation(), run.name
 
 
 def test_what_was_written_leaves_the_papers_mean_life():
@@ -142,7 +164,7 @@ def test_ties_are_what_lies_within_the_noise_of_seeds():
 # What exhibits draw and tabulate, of runs that are made up.
 
 
-def made_up(name, *, overload):
+def made_up(name, *, overload, waiting=1.0):
     """An outcome with some figures, other ones by its name."""
     at = 1000.0 + sum(map(ord, name))
     kind = SimpleNamespace(mean=at, requests=3)
@@ -157,7 +179,7 @@ def made_up(name, *, overload):
         "write_amplification": {"total": 1.5, "gc": 0.5, "host_bytes": 63 * 4096},
         "utilisation": {"units": {"max": 0.5, "mean": 0.4}},
         "wear": {"migrations": 0},
-        "mean_outstanding": 1.0,
+        "mean_outstanding": waiting,
         "initiators": initiators,
     }
     states = ["open", "open", "bad", "bad"]
@@ -166,13 +188,15 @@ def made_up(name, *, overload):
     return Outcome(name, None, whole=whole)
 
 
+SHORT = Setting("short", Path("no-traces"))
+
+
 def exhibits(*, overload):
-    setting = Setting("short", Path("no-traces"))
     for name, title in read_data(FOLDER)[0].exhibits.items():
         module = importlib.import_module(f"{package.__name__}.{name.replace('-', '_')}")
-        names = [run.name for run in module.exhibit.declared(setting)]
+        names = [run.name for run in module.exhibit.declared(SHORT)]
         runs = {run: made_up(run, overload=overload) for run in names}
-        yield name, title, module.exhibit, Outcomes(setting, runs)
+        yield name, title, module.exhibit, Outcomes(SHORT, runs)
 
 
 def test_all_plots_have_titles_and_mark_what_is_overloaded():
@@ -188,7 +212,75 @@ def test_all_plots_have_titles_and_mark_what_is_overloaded():
                 if any("hollow" in text for text in texts):
                     assert overload
                     marked.add(name)
-    assert marked == {"figure-interleaving", "figure-threshold", "table-6"}
+    assert marked == {
+        "section-5-1",
+        "figure-interleaving",
+        "figure-gang",
+        "figure-threshold",
+        "table-6",
+    }
+
+
+def test_what_piles_up_for_long_is_overloaded_even_if_the_end_is_quiet():
+    assert not _loads.overloaded(made_up("quiet", overload=False, waiting=7.0))
+    assert _loads.overloaded(made_up("note", overload=True, waiting=7.0))
+    assert _loads.overloaded(made_up("peaks", overload=False, waiting=700.0))
+
+
+# What bounds are for: a drive that does it wrong has to miss them.
+
+
+def verdict_of(claim, **figures):
+    """The verdict on figures of a claim; those that are not given are 1."""
+    _, claims, _ = read_data(FOLDER)
+    [found] = [each for each in claims if each.id == claim]
+    assert not figures.keys() - found.figures.keys()
+    return judge(found.full, {name: Figure.of(figures.get(name, 1)) for name in found.figures})[0]
+
+
+def test_a_faster_reuse_of_next_to_nothing_is_no_direction():
+    shares = {"uniform_reused_share": 0.25, "sequential_reused_share": 0.25}
+    for times, verdict in ((4.0, "reproduced"), (2.0, "direction"), (1.9, "missed")):
+        assert verdict_of("A-17", uniform_faster=times, sequential_faster=4.0, **shares) == verdict
+    everywhere = shares | {"uniform_reused_share": 1.0}
+    assert verdict_of("A-17", uniform_faster=4.0, sequential_faster=4.0, **everywhere) == "missed"
+
+
+def test_only_the_papers_asynchronous_gang_decides():
+    _, claims, _ = read_data(FOLDER)
+    [claim] = [each for each in claims if each.id == "A-11"]
+    assert not any("pool" in name or "rounds" in name for name in claim.figures)
+    slower = {f"{load}_synchronous_mean_ns": 2 for load in _loads.LOADS}
+    assert verdict_of("A-11", **slower, overall_times=2) == "reproduced"
+    mixed = slower | {"tpcc_synchronous_mean_ns": 1}
+    assert verdict_of("A-11", **mixed, overall_times=1.7) == "direction", "worse overall"
+    assert verdict_of("A-11", **mixed, overall_times=0.9) == "missed"
+
+
+def test_means_that_follow_by_arithmetic_are_told_and_not_judged():
+    runs = {run.name: made_up(run.name, overload=False) for run in table_7.runs(SHORT)}
+    told = table_7.levelled(Outcomes(SHORT, runs))
+    assert told.ours.count("20.00 /") == 3, "the mean of each algorithm is told"
+    assert "rate_limiting_mean_life" not in told.figures
+    assert not any("mean_life" in name for name in table_7.numbers(Outcomes(SHORT, runs)).figures)
+    good = {
+        "greedy_mean_life": 44,
+        "greedy_stddev_life": 13,
+        "rate_limiting_stddev_life": 13,
+        "greedy_expired_blocks": 3,
+        "rate_limiting_expired_blocks": 2,
+        "migration_expired_blocks": 0,
+        "migration_mean_life": 43,
+        "migration_stddev_life": 6,
+    }
+    assert verdict_of("A-15", **good) == "reproduced"
+    # Cold blocks migrate without end; migration does little; rate-limiting does nothing.
+    for wrong in (
+        {"migration_mean_life": 40},
+        {"migration_stddev_life": 12},
+        {"rate_limiting_expired_blocks": 3},
+    ):
+        assert verdict_of("A-15", **(good | wrong)) == "missed"
 
 
 def test_tables_say_what_is_overloaded_and_what_is_a_stand_in():
@@ -213,7 +305,7 @@ def test_the_times_of_a_cleaning_are_told_both():
     names = [f"{load}-{way}" for load in _loads.TRACES for way in ("baseline", "inter-plane")]
     runs = {name: made_up(name, overload=False) for name in names}
     runs["iozone-inter-plane"].whole.summary["collection"]["mean_ns"] = 7_777_000.0
-    told = table_5.nothing_moves(Outcomes(Setting("short", Path("no-traces")), runs))
+    told = table_5.nothing_moves(Outcomes(SHORT, runs))
     assert "7.777 ms without; Postmark" in told.ours
     assert told.figures["iozone_inter_plane_ns"] == 7_777_000.0
 
@@ -281,13 +373,20 @@ def test_what_a_package_does_is_reproduced(tmp_path):
 def test_cold_data_speed_reuse_up_by_less_than_their_share_says(tmp_path):
     found = fs.reproduce(f"{STUDY}/section-3-6")
     claim = found["A-17"]
-    assert claim.verdict == "direction"
+    assert claim.verdict == "missed"
     rows = found.frames["section-3-6/reuse"].to_dicts()
     without, _, most = (row for row in rows if row["writes"] == "uniform")
     assert most["reused_share"] == pytest.approx(0.25, abs=0.01)
     # Four times the erases of a block, but for what moves less.
     moved = most["write_amplification"] / without["write_amplification"]
     assert claim.figures["uniform_faster"] == pytest.approx(4 * moved, rel=0.05)
+    # Under sequential ones as much is moved; hot data and the threshold are all that is reused.
+    without, _, most = (row for row in rows if row["writes"] == "sequential")
+    assert most["write_amplification"] == pytest.approx(without["write_amplification"])
+    assert most["reused_share"] == pytest.approx(0.85 - 0.75 + 0.05, abs=0.01)
+    faster = without["reused_share"] / most["reused_share"]
+    assert claim.figures["sequential_faster"] == pytest.approx(faster)
+    assert "10% of the blocks with hot data and the reserve of 15%" in claim.reason
 
 
 def test_without_traces_their_claims_are_not_run(tmp_path):

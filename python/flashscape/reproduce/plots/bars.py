@@ -25,6 +25,7 @@ def bars(
     *,
     unit: str = "",
     label: str = "",
+    x_label: str = "",
     title: str = "",
     log: bool = False,
     references: Mapping[tuple[str, str], float] | None = None,
@@ -35,7 +36,7 @@ def bars(
     On a logarithmic axis, which has no zero for bars to stand on, they are points.
 
     ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
-    ``overloaded``, by group and scheme, are those that grow with the length of the run: hollow.
+    ``overloaded``, by group and scheme, are those that tell how long the overload lasts: hollow.
     """
     schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
     width = _WIDTH / len(schemes)
@@ -63,6 +64,7 @@ def bars(
         axes.scatter([], [], 36, **OVERLOADED)
     _reference_lines(axes, groups, schemes, width, references or {})
     axes.set_xticks(range(len(groups)), list(groups))
+    axes.set_xlabel(x_label)
     axes.set_ylabel(label)
     axes.set_axisbelow(True)
     axes.grid(which="major", axis="y")

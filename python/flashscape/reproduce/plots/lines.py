@@ -44,8 +44,8 @@ def lines(
     numbers). By panel, too, ``papers`` has the paper's points by scheme (open marks on a dashed
     line) and ``references`` single values (dashed lines across). With ``apart`` schemes stand a
     little beside each other, with dashes of their own, so that equal ones are all seen; then the
-    ticks are where they belong. ``overloaded``, by scheme and x, are points that grow with the
-    length of the run: hollow.
+    ticks are where they belong. ``overloaded``, by scheme and x, are points that tell how long
+    an overload lasts: hollow.
     """
     figure, all_axes = new_figure(len(panels), title)
     for axes, (name, schemes) in zip(all_axes, panels.items(), strict=True):

@@ -30,7 +30,7 @@ OVERLOADED: dict[str, Any] = {
     "marker": "o",
     "facecolors": "white",
     "edgecolors": PAPER,
-    "label": "hollow: overloaded, grows with the length of the run",
+    "label": "hollow: overloaded, tells how long that lasts",
 }
 """What a legend says of figures of a drive that requests come to faster than it serves them."""
 

@@ -6,10 +6,13 @@ What the paper and its authors' code say of the drive, and where, stands in the 
 from __future__ import annotations
 
 import tomllib
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from flashscape.catalogue import check, presets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PACKAGES = 8
 """Of the baseline: 32 GB, each package on a channel of its own."""
@@ -148,6 +151,27 @@ def threshold(percent: int) -> Drive:
     """Cleaning at so many percent of free blocks."""
     at = f"{percent} % of blocks"
     return baseline(ftl={"gc": {"soft": at, "urgent": at, "stop": at}})
+
+
+ORGANISATIONS: dict[str, Callable[[], Drive]] = {
+    "baseline": baseline,
+    "inter-plane": inter_plane,
+    "one-open-block": one_open_block,
+    "interleaved-2": partial(interleaved, 2),
+    "interleaved-4": partial(interleaved, 4),
+    "stripe-8k-1": partial(striped, 8, 1),
+    "stripe-8k-2": partial(striped, 8, 2),
+    "stripe-8k-4": partial(striped, 8, 4),
+    "stripe-8k-at-once": partial(striped_at_once, 8),
+    "page-256k": large_pages,
+    "bus-8": partial(shared_bus, 8),
+    "bus-16": partial(shared_bus, 16, 16, _BLOCKS // 2),
+    "asynchronous": asynchronous,
+    "gang-pool": gang_pool,
+    "gang-rounds": gang_rounds,
+    "synchronous": synchronous,
+}
+"""Drives by the names that runs have for them; a gang of 16 is of packages half as large."""
 
 
 def derived(drive: Drive) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Run
 from flashscape.studies.design_tradeoffs_performance._drives import (
+    ORGANISATIONS,
     PACKAGES,
     PAGE_BYTES,
     exported_bytes,
@@ -43,7 +44,7 @@ With greedy collection of uniform writes a victim has 30 % of its pages live whe
 58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
 written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
 so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads
-are, efficiency would be 45 %, and skew makes it less.
+are, efficiency would be 25 %, and skew makes it less.
 """
 
 
@@ -69,6 +70,9 @@ EXCHANGE_WHOLE: dict[str, Any] = {"time": f"{_EXCHANGE_SECONDS} s"}
 
 TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
 """From the authors' SSD add-on to DiskSim 4.0. Both profiles replay all of them."""
+
+RECORDS = {"iozone": 100_000, "postmark": 62_257}
+"""Requests of a trace."""
 
 
 def _size(share: float, total: int, unit: int) -> str:
@@ -126,15 +130,22 @@ def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def traced(
-    setting: Setting, name: str, *, depth: int | None = None
+    setting: Setting, name: str, *, depth: int | None = None, after_itself: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A whole trace at its own pace, or, with a queue depth, as fast as it goes."""
+    """A whole trace at its own pace, or, with a queue depth, as fast as it goes.
+
+    With ``after_itself`` it is played twice, and counts the second time: on a drive that it has
+    brought into its own state.
+    """
     trace: dict[str, Any] = {"file": str(setting.trace(TRACES[name])), "format": "disksim"}
     stream: dict[str, Any] = {"name": name, "trace": trace}
     if depth is not None:
         trace["mode"] = "closed"
         stream["queue_depth"] = depth
-    return [stream], {}
+    if not after_itself:
+        return [stream], {}
+    trace["repeat"] = 2
+    return [stream], {"warm_up": {"requests": RECORDS[name]}}
 
 
 def experiment(
@@ -159,22 +170,32 @@ def loaded(
 
 
 def by_organisation(
-    setting: Setting, loads: Iterable[str], drives: Mapping[str, Mapping[str, Any]], **more: Any
+    setting: Setting, loads: Iterable[str], names: Iterable[str], state: str = "", **more: Any
 ) -> list[Run]:
-    """The runs of some organisations under some workloads."""
+    """The runs of some organisations under some workloads, named after the state of the drive."""
+    organisations = list(names)
     return [
-        loaded(setting, name, load, drive, **more)
+        loaded(setting, state + name, load, ORGANISATIONS[name](), **more)
         for load in loads
-        for name, drive in drives.items()
+        for name in organisations
     ]
 
 
-def overloaded(outcome: Outcome) -> bool:
-    """Whether requests came faster than the drive serves them.
+_PILED_UP = 64
+"""Requests in the drive in the mean: eight for each package, which serves one. The drive's own note
+has as many for the least backlog."""
 
-    Then latencies grow with the length of the run.
+
+def overloaded(outcome: Outcome) -> bool:
+    """Whether requests came faster than the drive serves them, throughout or for long.
+
+    Then latencies tell how long that lasted. The drive's note looks at what is waiting when the
+    last request comes, and a trace that ends with few requests has none then: so does what was
+    waiting in the mean count, which is far above what any drive has that keeps up.
     """
-    return any(note.startswith("overload") for note in outcome.result.summary["notes"])
+    summary = outcome.result.summary
+    noted = any(note.startswith("overload") for note in summary["notes"])
+    return noted or float(summary["mean_outstanding"]) >= _PILED_UP
 
 
 def mean(outcome: Outcome) -> float:
@@ -183,6 +204,11 @@ def mean(outcome: Outcome) -> float:
     read, write = result.read, result.write
     total: float = sum((of.mean or 0.0) * of.requests for of in (read, write))
     return total / (read.requests + write.requests)
+
+
+def in_short(outcome: Outcome) -> dict[str, object]:
+    """What tables say of any run."""
+    return {"mean_ns": mean(outcome), "overloaded": overloaded(outcome)}
 
 
 def pages_queued(outcome: Outcome) -> float:

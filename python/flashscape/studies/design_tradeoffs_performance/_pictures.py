@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flashscape.reproduce import plots
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure as Picture
 
@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 
 
 def beside_memory(
-    groups: Means, looks: plots.Looks, paper: Mapping[tuple[str, str], float], title: str
+    groups: Means, looks: plots.Looks, paper: Mapping[str, Sequence[float]], title: str
 ) -> Picture:
-    """Mean latencies by group and scheme; ``paper`` has the paper's by both."""
+    """Mean latencies by group and scheme; ``paper`` has the paper's of a group's schemes."""
     told = f"{title}; the paper's figures are from memory"
-    return plots.bars(groups, looks, unit="ns", label="mean latency", title=told, references=paper)
+    references = {
+        (group, scheme): value
+        for group, values in paper.items()
+        for scheme, value in zip(looks.schemes, values, strict=True)
+    }
+    return plots.bars(
+        groups, looks, unit="ns", label="mean latency", title=told, references=references
+    )

@@ -48,7 +48,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 NAMES = {
     "greedy": "greedy",
     "rate-limiting": "+ rate-limiting",
-    "migration": "+ migration",
+    "migration": "+ rate-limiting and migration",
 }
 
 LOOKS = plots.Looks(*NAMES.values())

@@ -11,6 +11,7 @@ from flashscape.studies.design_tradeoffs_performance._loads import (
     LOADS,
     TRACES,
     by_organisation,
+    in_short,
     mean,
     overloaded,
     pages_queued,
@@ -34,9 +35,9 @@ _DEPTH = 8
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
     """Every workload at its own pace, and traces as fast as the drive takes them."""
-    drives = {_name(degree): interleaved(degree) for degree in INTERLEAVED}
+    names = [_name(degree) for degree in INTERLEAVED]
     fast = [_fast(setting, load, degree) for load in TRACES for degree in INTERLEAVED]
-    return by_organisation(setting, LOADS, drives) + fast
+    return by_organisation(setting, LOADS, names) + fast
 
 
 def _name(degree: int) -> str:
@@ -137,13 +138,13 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
     rows = []
     for load, told in LOADS.items():
         for degree, unit in INTERLEAVED.items():
+            outcome = runs[f"{load}-{_name(degree)}"]
             rows.append(
                 {
                     "workload": told,
                     "unit": unit,
-                    "mean_ns": _ns(runs, load, degree),
-                    "pages_queued": pages_queued(runs[f"{load}-{_name(degree)}"]),
-                    "overloaded": overloaded(runs[f"{load}-{_name(degree)}"]),
+                    **in_short(outcome),
+                    "pages_queued": pages_queued(outcome),
                     "requests_per_second": _rate(runs, load, degree) if load in TRACES else None,
                 }
             )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
 from flashscape.studies.design_tradeoffs_performance._drives import PACKAGES, baseline
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH, mean, overloaded
+from flashscape.studies.design_tradeoffs_performance._loads import FRESH, in_short, mean
 from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ def _ns(runs: Outcomes, pattern: str, kind: str, load: str = "page") -> float:
     return mean(runs[f"{load}-{pattern}-{kind}"])
 
 
+def _by_pattern(runs: Outcomes, *kinds: str) -> dict[str, float]:
+    """The figures of sequential and random requests of some kinds, as claims call them."""
+    return {f"{p}_{kind}_ns": _ns(runs, p, kind) for p in _PATTERNS for kind in kinds}
+
+
 def _both(runs: Outcomes, kind: str, load: str = "page") -> str:
     return " and ".join(f"{_ns(runs, p, kind, load) / 1e3:.1f}" for p in _PATTERNS) + " us"
 
@@ -77,17 +82,12 @@ def _efficiency(runs: Outcomes) -> float:
 @exhibit.measures("A-3")
 def alike(runs: Outcomes) -> Answer:
     """Sequential beside random; a page at a time, and openly."""
-    figures = {
-        f"{pattern}_{kind}_ns": _ns(runs, pattern, kind)
-        for pattern in _PATTERNS
-        for kind in ("read", "write")
-    }
     ours = (
         f"sequential and random reads {_both(runs, 'read')}, writes {_both(runs, 'write')}; "
         f"2000 requests a second, which queue: {_both(runs, 'read', 'open')}, "
         f"{_both(runs, 'write', 'open')}"
     )
-    return Answer(ours, figures)
+    return Answer(ours, _by_pattern(runs, "read", "write"))
 
 
 @exhibit.measures("A-3n")
@@ -117,17 +117,12 @@ def numbers(runs: Outcomes) -> Answer:
 @exhibit.measures("A-4")
 def cleaning(runs: Outcomes) -> Answer:
     """Writes with cleaning beside those without."""
-    figures = {
-        f"{pattern}_{kind}_ns": _ns(runs, pattern, kind)
-        for pattern in _PATTERNS
-        for kind in ("write", "clean")
-    }
     sequential = runs["page-sequential-clean"].result.summary["collection"]
     ours = (
         f"sequential and random {_both(runs, 'write')} without cleaning, {_both(runs, 'clean')} "
         f"with; efficiency {sequential['cleaning_efficiency']:.0%} and {_efficiency(runs):.0%}"
     )
-    return Answer(ours, figures)
+    return Answer(ours, _by_pattern(runs, "write", "clean"))
 
 
 @exhibit.draws("latency")
@@ -137,14 +132,8 @@ def drawn(runs: Outcomes) -> Picture:
         told: {pattern: _ns(runs, pattern, kind) for pattern in _PATTERNS}
         for kind, told in _KINDS.items()
     }
-    paper = {"reads": (130e3, 130e3), "writes": (309e3, 309e3)}
-    paper["writes with cleaning"] = (327e3, 433e3)
-    references = {
-        (told, pattern): value
-        for told, values in paper.items()
-        for pattern, value in zip(_PATTERNS, values, strict=True)
-    }
-    return beside_memory(groups, LOOKS, references, "Reads and writes of a page at a time")
+    both = dict(zip(_KINDS.values(), ((130e3, 130e3), (309e3, 309e3), (327e3, 433e3)), strict=True))
+    return beside_memory(groups, LOOKS, both, "Reads and writes of a page at a time")
 
 
 @exhibit.tabulates("latency")
@@ -156,13 +145,13 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
     for load in ("page", "open"):
         for kind, told in _KINDS.items():
             for pattern in _PATTERNS:
-                collection = runs[f"{load}-{pattern}-{kind}"].result.summary["collection"]
+                outcome = runs[f"{load}-{pattern}-{kind}"]
+                collection = outcome.result.summary["collection"]
                 rows.append(
                     {
                         "load": "a page at a time" if load == "page" else "2000 requests a second",
                         "requests": f"{pattern} {told}",
-                        "mean_ns": _ns(runs, pattern, kind, load),
-                        "overloaded": overloaded(runs[f"{load}-{pattern}-{kind}"]),
+                        **in_short(outcome),
                         "cleaned_blocks": collection["blocks"],
                         "cleaning_mean_ns": collection["mean_ns"],
                         "cleaning_efficiency": collection["cleaning_efficiency"],

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, plots
 from flashscape.studies.design_tradeoffs_performance._drives import joined, shared_bus
-from flashscape.studies.design_tradeoffs_performance._loads import LOADS, loaded, mean, overloaded
+from flashscape.studies.design_tradeoffs_performance._loads import (
+    LOADS,
+    in_short,
+    loaded,
+    mean,
+    overloaded,
+)
 from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
 
 if TYPE_CHECKING:
@@ -139,7 +145,7 @@ def drawn(runs: Outcomes) -> Picture:
     groups: dict[str, dict[str, float | None]] = {
         _name(way): {told: _ns(runs, way)} for way in WAYS[:3]
     }
-    paper = dict(zip(((name, told) for name in groups), (237e3, 553e3, 746e3), strict=True))
+    paper = dict(zip(groups, ((237e3,), (553e3,), (746e3,)), strict=True))
     return beside_memory(groups, plots.Looks(told), paper, "Gangs on a shared bus")
 
 
@@ -155,10 +161,9 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
                 "gang": way.gang,
                 "stripe_kib": way.stripe_kib,
                 "logical_page_kib": way.page_kib,
-                "mean_ns": _ns(runs, way),
+                **in_short(runs[f"exchange-{way.run}"]),
                 "requests_per_second_of_a_gang": 1e9 / _ns(runs, way),
                 "busiest_over_mean": _spread(runs, way),
-                "overloaded": _piles_up(runs, way),
             }
             for way in WAYS
         ]

@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit
-from flashscape.studies.design_tradeoffs_performance._drives import (
-    baseline,
-    inter_plane,
-    one_open_block,
-)
 from flashscape.studies.design_tradeoffs_performance._loads import (
     CLEANED,
     LOADS,
@@ -36,11 +31,8 @@ _WAYS = {
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
     """TPC-C on a drive that cleans, in three ways; the traces with and without copy-back."""
-    drives = {"baseline": baseline(), "inter-plane": inter_plane()}
-    tpcc = {f"cleaned-{way}": drive for way, drive in drives.items()}
-    tpcc["cleaned-one-open-block"] = one_open_block()
-    cleaned = by_organisation(setting, ("tpcc",), tpcc, precondition=CLEANED)
-    return cleaned + by_organisation(setting, TRACES, drives)
+    cleaned = by_organisation(setting, ("tpcc",), _WAYS, "cleaned-", precondition=CLEANED)
+    return cleaned + by_organisation(setting, TRACES, [*_WAYS][:2])
 
 
 def _run(load: str, way: str) -> str:

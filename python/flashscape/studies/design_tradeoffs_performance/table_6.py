@@ -6,17 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.design_tradeoffs_performance._drives import (
-    asynchronous,
-    baseline,
-    derived,
-    inter_plane,
-    interleaved,
-    large_pages,
-    shared_bus,
-    striped,
-    synchronous,
-)
+from flashscape.studies.design_tradeoffs_performance import _drives
 from flashscape.studies.design_tradeoffs_performance._loads import (
     CLEANED,
     LOADS,
@@ -33,16 +23,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Setting
-    from flashscape.studies.design_tradeoffs_performance._drives import Drive
 
 exhibit = Exhibit()
 
 ORGANISATIONS = {
-    "baseline": "fully connected, copy-back",
+    "baseline": "baseline: fully connected, copy-back",
     "inter-plane": "no copy-back",
     "interleaved-2": "interleaving by 2 (dies)",
     "interleaved-4": "interleaving by 4 (plane pairs)",
-    "stripe-8k": "stripe of 8 KB, interleaving by 4",
+    "stripe-8k-4": "stripe of 8 KB, interleaving by 4",
     "page-256k": "logical page of 256 KB",
     "bus-8": "shared bus, gang of 8",
     "bus-16": "shared bus, gang of 16 (2 GB each)",
@@ -79,26 +68,8 @@ def _run(load: str, name: str, seed: int) -> str:
 @cache
 def _costs(name: str) -> tuple[int, int]:
     """Pins between the controller and the flash, and entries of the map."""
-    found = derived(_drive(name))
+    found = _drives.derived(_drives.ORGANISATIONS[name]())
     return found["organisation"]["pins"], found["capacity"]["logical_units"]
-
-
-def _drive(name: str) -> Drive:
-    """An organisation by the name of its runs."""
-    drives: dict[str, Any] = {
-        "baseline": baseline,
-        "inter-plane": inter_plane,
-        "interleaved-2": lambda: interleaved(2),
-        "interleaved-4": lambda: interleaved(4),
-        "stripe-8k": lambda: striped(8, 4),
-        "page-256k": large_pages,
-        "bus-8": lambda: shared_bus(8),
-        "bus-16": lambda: shared_bus(16, 16, 1024),
-        "asynchronous": asynchronous,
-        "synchronous": synchronous,
-    }
-    drive: Drive = drives[name]()
-    return drive
 
 
 def _experiment(setting: Setting, load: str, name: str) -> dict[str, Any]:
@@ -111,7 +82,7 @@ def _experiment(setting: Setting, load: str, name: str) -> dict[str, Any]:
         more["precondition"] = CLEANED
     elif load == "exchange":
         more["run"] = {"time": f"{setting.pick(short=5, full=20)} s"}
-    return experiment(setting, load, _drive(name), **more)
+    return experiment(setting, load, _drives.ORGANISATIONS[name](), **more)
 
 
 def _means(runs: Outcomes, load: str, name: str) -> list[float]:
@@ -234,7 +205,8 @@ def drawn(runs: Outcomes) -> Picture:
     """The table as a plot."""
     loads = _present(runs)
     labels = {
-        name: told.replace(" (", "\n(").replace(", ", ",\n") + f"\n{_costs(name)[0]} pins"
+        name: told.replace(": ", ":\n").replace(" (", "\n(").replace(", ", ",\n")
+        + f"\n{_costs(name)[0]} pins"
         for name, told in ORGANISATIONS.items()
     }
     groups: dict[str, dict[str, float | None]] = {

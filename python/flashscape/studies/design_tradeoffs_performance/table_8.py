@@ -67,7 +67,9 @@ def drawn(runs: Outcomes) -> Picture:
         for at, each in enumerate(_classes())
     }
     title = f"What is left of blocks' {LIFE} erases after the same writes of IOzone"
-    return plots.bars(groups, LOOKS, unit="share", label="share of blocks", title=title)
+    return plots.bars(
+        groups, LOOKS, unit="share", label="share of blocks", x_label="erases left", title=title
+    )
 
 
 @exhibit.tabulates("lives")
