@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
 from flashscape.compare import arrivals, differences
-from flashscape.compare.comparison import (
-    DOCUMENT,
-    PICTURE,
-    Comparison,
-    Contrast,
-    Side,
-    tails,
-)
+from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
+from flashscape.compare.contrast import Contrast
+from flashscape.compare.side import Side
+from flashscape.compare.tail import tails
 from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
 from flashscape.result import Result

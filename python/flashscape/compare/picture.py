@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flashscape.compare.comparison import Comparison, Side
+    from flashscape.compare.comparison import Comparison
+    from flashscape.compare.side import Side
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
 _DASHES: Any = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
