@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
-from flashscape.compare import arrivals, differences
+from flashscape.compare import arrivals, differences, drives
 from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
 from flashscape.compare.contrast import Contrast
 from flashscape.compare.side import Side
@@ -21,6 +21,8 @@ from flashscape.run import Observer, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
+
+    from flashscape.compare.difference import Difference
 
     Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
@@ -295,11 +297,9 @@ def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
     return contrasts
 
 
-def _differences(
-    baseline: Side, other: Side, likeness: arrivals.Arrivals
-) -> list[differences.Difference]:
+def _differences(baseline: Side, other: Side, likeness: arrivals.Arrivals) -> list[Difference]:
     if baseline.results[0].untimed:
-        rows = differences.of_lives(baseline.results, other.results)
+        rows = drives.of_lives(baseline.results, other.results)
     elif len(baseline.results) > 1:
         rows = differences.of_seeds(baseline.results, other.results)
     elif baseline.results[0].log is not None and other.results[0].log is not None:

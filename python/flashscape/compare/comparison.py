@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from flashscape.compare.contrast import Contrast
-    from flashscape.compare.differences import Difference
+    from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
 
 PICTURE = "comparison.svg"

@@ -11,7 +11,7 @@ from flashscape.compare.words import COSTS, figure_name, shown, signed
 
 if TYPE_CHECKING:
     from flashscape.compare.arrivals import Arrivals
-    from flashscape.compare.differences import Difference
+    from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
     from flashscape.compare.tail import Tail
     from flashscape.result import Result

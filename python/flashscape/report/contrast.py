@@ -10,7 +10,7 @@ from flashscape.report.rows import Rows
 
 if TYPE_CHECKING:
     from flashscape.compare.contrast import Contrast
-    from flashscape.compare.differences import Difference
+    from flashscape.compare.difference import Difference
 
 
 def differences(contrast: Contrast) -> Rows:

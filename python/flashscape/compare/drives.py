@@ -1,0 +1,66 @@
+"""The figures of the whole drive that two runs differ in, tested only over seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape import units
+from flashscape.compare.difference import Difference, paired_by_seed
+from flashscape.compare.statistics import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashscape.result import Result
+
+
+def of_drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Figures of the whole drive, tested only over seeds."""
+    rows = []
+    counts = (len(baselines), len(others))
+    known = [
+        [
+            Figure(run.write_amplification, _a_page(run))
+            for run in runs
+            if run.write_amplification is not None
+        ]
+        for runs in (baselines, others)
+    ]
+    if [len(side) for side in known] == list(counts):
+        rows.append(paired_by_seed("", "", "write_amplification", known, counts))
+    erases = [
+        [Figure(float(run.summary["wear"]["erases"]), 1.0) for run in runs]
+        for runs in (baselines, others)
+    ]
+    return [*rows, paired_by_seed("", "", "erases", erases, counts)]
+
+
+def _a_page(run: Result) -> float:
+    """By which one page more raises write amplification."""
+    geometry = run.summary["config"]["drive"]["geometry"]
+    written = float(run.summary["write_amplification"]["host_bytes"])
+    return units.size_of(geometry["page_size"]) / written
+
+
+def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Differences between runs without time: what they have cost the flash, paired by seeds."""
+    counts = (len(ones), len(others))
+    rows = of_drives(ones, others)
+    for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
+        known = [[each for run in runs if (each := of(run)) is not None] for runs in (ones, others)]
+        if [len(side) for side in known] == list(counts):
+            rows.append(paired_by_seed("", "", figure, known, counts))
+    return rows
+
+
+def _life(run: Result) -> Figure | None:
+    """What was asked for when the drive was worn out, and by which one page more raises it."""
+    worn = run.summary["worn_out_bytes"]
+    page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
+    return None if worn is None else Figure(float(worn), float(page))
+
+
+def _spread(run: Result) -> Figure | None:
+    """How unevenly blocks are worn, and by which one erase more may change it."""
+    spread = run.summary["wear"]["erase_count"]
+    return None if spread is None else Figure(spread["stddev"], 1 / len(run.wear))
