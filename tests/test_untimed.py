@@ -186,6 +186,39 @@ def test_a_life_is_not_compared_with_a_run_that_takes_time(flashscape, tmp_path)
     assert "asked for until worn out" in ended.out
 
 
+def _arrivals(*sides):
+    (contrast,) = fs.compare(*sides).contrasts
+    return contrast.arrivals
+
+
+def test_arrivals_without_time_have_no_moments():
+    short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
+    # Both drives live that long, whatever the depth of a queue that there is not.
+    found = _arrivals(
+        short, short.replace({"drive.nand.endurance": 10, "workload[0].queue_depth": 4})
+    )
+    assert (found.likeness, found.sentence) == (
+        "commands",
+        "The same 1,000 commands in the same order.",
+    )
+    # A shorter run is the beginning of a longer one, though their digests differ.
+    for other in (short.replace({"run.requests": 900}), short.replace({"run.requests": 999})):
+        found = _arrivals(short, other)
+        assert found.likeness == "commands"
+        assert found.sentence.endswith("by the configurations, as far as both runs went.")
+    # Requests by a clock of their own are no exception.
+    clock = {"workload[0].arrivals": {"process": "poisson", "rate": "1 kIOPS"}}
+    assert _arrivals(short.replace(clock), short.replace(clock)).likeness == "commands"
+    found = _arrivals(short, short.replace({"seed": 2}))
+    assert found.likeness == "different"
+    other = _arrivals(
+        short, short.replace({"drive.geometry.blocks_per_plane": 40, "run.requests": 900})
+    )
+    assert other.likeness == "unproven"
+    for told in (found.sentence, other.sentence):
+        assert not any(word in told for word in ("moment", "closed loop", "--requests"))
+
+
 def test_the_example_comes_to_the_end_of_its_life():
     result = fs.run(ROOT / "examples" / "end-of-life.toml")
     assert result.summary["worn_out_bytes"] > 0

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from flashscape.compare import statistics
 
 if TYPE_CHECKING:
-
     from flashscape.compare.statistics import Estimate, Figure
 
 _BETTER_MORE = {"iops", "worn_out_bytes"}
