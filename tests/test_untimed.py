@@ -186,6 +186,96 @@ def test_a_life_is_not_compared_with_a_run_that_takes_time(flashscape, tmp_path)
     assert "asked for until worn out" in ended.out
 
 
+def _figures_of(contrast):
+    return {row.figure: row for row in contrast.differences}
+
+
+def test_fewer_erases_of_a_shorter_life_win_nothing():
+    long = fs.Experiment.from_dict(LIFE)
+    compared = fs.compare(long, long.replace({"drive.nand.endurance": 10}), seeds=3)
+    (contrast,) = compared.contrasts
+    found = _figures_of(contrast)
+    # Half the endurance is about half the erases.
+    assert found["erases"].other == pytest.approx(found["erases"].baseline / 2, rel=0.1)
+    for figure in ("erases", "erase_count_stddev"):
+        assert found[figure].winner is None
+        assert found[figure].estimate is None
+        assert found[figure].unjudged.startswith("a drive was worn out")
+    assert found["write_amplification"].estimate is not None
+    # Only what is judged is tested.
+    assert compared.tests == 2
+    assert contrast.verdict.startswith("A and B were worn out with every seed; no winner")
+    (told,) = (told for told in contrast.sentences if told.startswith("Erases: "))
+    assert told.endswith("; not judged, as a drive was worn out, and a shorter life costs less.")
+
+
+def test_who_was_worn_out_and_who_survived_is_told(flashscape, tmp_path):
+    life = fs.Experiment.from_dict(LIFE)
+    # 4 KiB each, of some 400 MB that the drive has.
+    short = life.replace({"run.requests": 1000})
+    result = fs.run(life)
+    worn = result.summary["worn_out_bytes"]
+    compared = fs.compare(result, fs.run(short))
+    (contrast,) = compared.contrasts
+    assert contrast.verdict.startswith("A was worn out, B survived; no winner")
+    assert contrast.sentences[-2:] == [
+        f"A was worn out after {units.size(worn)} had been asked for.",
+        "B survived the 4.10 MB asked for.",
+    ]
+    assert _figures_of(contrast)["erases"].unjudged is not None
+    assert [side["worn_out_bytes"] for side in compared.to_dict()["sides"]] == [[worn], [None]]
+    assert "unjudged" in compared.frame.columns
+    (contrast,) = fs.compare(short, short.replace({"run.requests": 2000})).contrasts
+    assert contrast.verdict.startswith("A and B survived; no winner")
+    (tmp_path / "life.json").write_text(json.dumps(LIFE))
+    ended = flashscape("compare", "life.json", "--vary", "run.requests=1000")
+    assert "A was worn out, B survived" in ended.out
+    assert "not judged" in ended.out
+
+
+def test_of_several_seeds_some_may_survive():
+    runs = [fs.run({**LIFE, "seed": seed}) for seed in (1, 2)]
+    asked = sorted(run.summary["worn_out_bytes"] for run in runs)
+    assert asked[0] < asked[1]
+    # So long that one drive lives and the other does not.
+    limit = {**LIFE, "run": {"untimed": True, "requests": (asked[1] - 1) // 4096}}
+    compared = fs.compare(limit, {**limit, "run": {"untimed": True, "requests": 100}}, seeds=2)
+    (contrast,) = compared.contrasts
+    assert contrast.verdict.startswith(
+        "A was worn out with 1 of 2 seeds, B survived with every seed; no winner"
+    )
+    assert contrast.sentences[-2] == (
+        f"A was worn out with 1 of 2 seeds after {units.size(asked[0])} had been asked for, and "
+        f"survived {units.size(limit['run']['requests'] * 4096)} with the others."
+    )
+    assert "worn_out_bytes" not in _figures_of(contrast)
+
+
+def test_erases_are_judged_where_runs_wrote_as_much_to_within_an_erase():
+    run = {"untimed": True, "requests": 1000}
+    one, other = (fs.run({**LIFE, "run": run}) for _ in range(2))
+
+    def unjudged(written, erases):
+        other.summary["write_amplification"] |= {"host_bytes": written, "total": None}
+        other.summary["wear"]["erases"] = erases
+        (contrast,) = fs.compare(one, other).contrasts
+        return _figures_of(contrast)["erases"].unjudged
+
+    # With 10 erases, one comes to a tenth of what was written.
+    assert unjudged(1000 * 4096, 10) is None
+    assert unjudged(901 * 4096, 10) is None
+    assert unjudged(900 * 4096, 10) == "the runs did not write as much"
+    assert unjudged(0, 0) is None
+    one.summary["write_amplification"] |= {"host_bytes": 0, "total": None}
+    assert unjudged(0, 0) is None
+
+
+def test_runs_without_time_that_are_alike_are_so_to_the_last_command():
+    short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
+    (contrast,) = fs.compare(short, short.replace({"drive.nand.endurance": 10})).contrasts
+    assert contrast.verdict == "A and B are the same run, to the last command."
+
+
 def _arrivals(*sides):
     (contrast,) = fs.compare(*sides).contrasts
     return contrast.arrivals

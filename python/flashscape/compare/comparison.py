@@ -85,6 +85,7 @@ class Comparison:
                     "name": side.name,
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
+                    "worn_out_bytes": [run.worn_out_bytes for run in side.results],
                 }
                 for side in self.sides
             ],
@@ -150,6 +151,7 @@ def _row(contrast: Contrast, row: Difference) -> dict[str, Any]:
         "baseline_samples": row.samples[0],
         "other_samples": row.samples[1],
         "method": row.method,
+        "unjudged": row.unjudged,
     }
 
 

@@ -39,6 +39,11 @@ class Contrast:
         return self.baseline.partial or self.other.partial
 
     @property
+    def untimed(self) -> bool:
+        """Whether the runs took no simulated time, as all of a comparison do or none."""
+        return self.baseline.results[0].untimed
+
+    @property
     def are_identical(self) -> bool:
         """True where every run went as its like, to the last completion."""
         sides = (self.baseline.results, self.other.results)
@@ -67,14 +72,19 @@ class Contrast:
         """Who wins, in a sentence."""
         a, b = self.baseline.label, self.other.label
         if self.are_identical:
-            return f"{a} and {b} are the same run, to the last completion."
+            last = "command" if self.untimed else "completion"
+            return f"{a} and {b} are the same run, to the last {last}."
         if self.partial is not None:
             return (
                 f"No winner: {self.partial}, so its figures leave out requests that were not "
                 "answered, and are not comparable."
             )
-        if self.baseline.results[0].untimed:
-            return "Runs without time have no latencies, so no winner: what they cost the flash."
+        if self.untimed:
+            fates = (self.baseline.fate, self.other.fate)
+            each = f"{a} {fates[0]}, {b} {fates[1]}"
+            if fates[0] == fates[1]:
+                each = f"{a} and {b} {fates[0].replace('was ', 'were ')}"
+            return f"{each}; no winner, as runs without time have no latencies."
         tested = [row for row in self.differences if row.corrected is not None and row.initiator]
         if not tested:
             return "No difference has an interval, so neither can be named the winner."
@@ -94,10 +104,11 @@ class Contrast:
 
     @property
     def sentences(self) -> list[str]:
-        """Who starved, one for each initiator and kind, then what it costs the drive."""
-        starved = [told for side in (self.baseline, self.other) if (told := side.starved)]
+        """Who starved, one for each initiator and kind, then what it costs the drive, and lives."""
+        those = [told for side in (self.baseline, self.other) if (told := side.starved)]
         groups = dict.fromkeys(row.group for row in self.differences if row.initiator)
-        return [*starved, *(self._of_group(*group) for group in groups), *self._costs()]
+        of_groups = [self._of_group(*group) for group in groups]
+        return [*those, *of_groups, *self._costs(), *self._lives()]
 
     def _of_group(self, initiator: str, kind: str) -> str:
         name = f"{initiator} {kind.replace('_', '-')}"
@@ -150,6 +161,12 @@ class Contrast:
             )
         return ""
 
+    def _lives(self) -> list[str]:
+        """How long drives lived, where that is no figure, as some survived."""
+        if not self.untimed or any(row.figure == "worn_out_bytes" for row in self.differences):
+            return []
+        return [self.baseline.life, self.other.life]
+
     def _costs(self) -> list[str]:
         rows = [row for row in self.differences if row.figure in COSTS]
         return [f"{COSTS[row.figure].capitalize()}: {_against(row, self)}." for row in rows]
@@ -184,4 +201,6 @@ def _against(row: Difference, contrast: Contrast) -> str:
     )
     if row.figure in COSTS and row.corrected is not None:
         told += ", a significant difference" if row.is_significant else ", not significant"
+    if row.unjudged is not None and row.difference:
+        told += f"; not judged, as {row.unjudged}"
     return told

@@ -40,6 +40,8 @@ class Difference:
     corrected: float | None = None
     """The probability of such a difference by chance, corrected for all that are compared."""
     alpha: float = 0.05
+    unjudged: str | None = None
+    """Why nobody is better by it, in a clause; None where the figure is judged."""
 
     @property
     def difference(self) -> float:

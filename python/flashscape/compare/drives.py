@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flashscape import units
@@ -32,7 +33,34 @@ def of_drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Dif
         [Figure(float(run.summary["wear"]["erases"]), 1.0) for run in runs]
         for runs in (baselines, others)
     ]
-    return [*rows, paired_by_seed("", "", "erases", erases, counts)]
+    row = paired_by_seed("", "", "erases", erases, counts)
+    return [*rows, _judged(row, baselines, others)]
+
+
+def _judged(row: Difference, baselines: Sequence[Result], others: Sequence[Result]) -> Difference:
+    """A figure that grows with what is written, which tells drives apart that wrote as much."""
+    if (why := _why_unjudged(baselines, others)) is None:
+        return row
+    return replace(row, estimate=None, method="none", unjudged=why)
+
+
+def _why_unjudged(baselines: Sequence[Result], others: Sequence[Result]) -> str | None:
+    if any(run.worn_out_bytes is not None for run in (*baselines, *others)):
+        return "a drive was worn out, and a shorter life costs less"
+    pairs = zip(baselines, others, strict=True)
+    if all(_wrote_as_much(one, other) for one, other in pairs):
+        return None
+    return "the runs did not write as much"
+
+
+def _wrote_as_much(one: Result, other: Result) -> bool:
+    """Whether what one wrote more than the other comes to less than an erase.
+
+    Requests that were under way as a warm-up or the run ended make such a difference.
+    """
+    less, more = sorted(run.summary["write_amplification"]["host_bytes"] for run in (one, other))
+    erases = max(run.summary["wear"]["erases"] for run in (one, other))
+    return bool((more - less) * erases < more) if more else True
 
 
 def _a_page(run: Result) -> float:
@@ -49,13 +77,14 @@ def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Differenc
     for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
         known = [[each for run in runs if (each := of(run)) is not None] for runs in (ones, others)]
         if [len(side) for side in known] == list(counts):
-            rows.append(paired_by_seed("", "", figure, known, counts))
+            row = paired_by_seed("", "", figure, known, counts)
+            rows.append(row if figure == "worn_out_bytes" else _judged(row, ones, others))
     return rows
 
 
 def _life(run: Result) -> Figure | None:
     """What was asked for when the drive was worn out, and by which one page more raises it."""
-    worn = run.summary["worn_out_bytes"]
+    worn = run.worn_out_bytes
     page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
     return None if worn is None else Figure(float(worn), float(page))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashscape import units
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
     from flashscape.result import Result
@@ -34,6 +35,29 @@ class Side:
         return None
 
     @property
+    def fate(self) -> str:
+        """Whether its drive was worn out, in a clause, of runs without time."""
+        worn = sum(result.worn_out_bytes is not None for result in self.results)
+        if len(self.results) == 1:
+            return "was worn out" if worn else "survived"
+        if 0 < worn < len(self.results):
+            return f"was worn out with {worn} of {len(self.results)} seeds"
+        return "was worn out with every seed" if worn else "survived with every seed"
+
+    @property
+    def life(self) -> str:
+        """When its drive was worn out, or what it survived, as a sentence; without time."""
+        lives = [life for result in self.results if (life := result.worn_out_bytes) is not None]
+        # A run that is worn out has its last request neither answered nor counted.
+        survived = [_asked(result) for result in self.results if result.worn_out_bytes is None]
+        if not lives:
+            return f"{self.label} {self.fate} the {_sizes(survived)} asked for."
+        told = f"{self.label} {self.fate} after {_sizes(lives)} had been asked for"
+        if survived:
+            told += f", and survived {_sizes(survived)} with the others"
+        return f"{told}."
+
+    @property
     def starved(self) -> str | None:
         """How many of its requests starved, as a sentence; None where none did."""
         found = [result.starvation for result in self.results]
@@ -44,6 +68,17 @@ class Side:
         limits = dict.fromkeys(each["limit_ns"] for each in found if each is not None)
         ages = " or ".join(units.duration(limit) for limit in limits)
         return f"{requests} of {self.label} starved (run.starvation.limit: {ages})."
+
+
+def _asked(result: Result) -> int:
+    """Bytes that were asked for, of a run without a warm-up."""
+    initiators = result.summary["initiators"]
+    return sum(initiator[kind]["bytes"] for initiator in initiators for kind in KINDS)
+
+
+def _sizes(counts: list[int]) -> str:
+    """Such as ``14.5 GB``, or ``6.43 GB to 6.52 GB`` where they differ."""
+    return " to ".join(dict.fromkeys(units.size(edge) for edge in (min(counts), max(counts))))
 
 
 def _left_out(result: Result) -> str | None:

@@ -32,6 +32,8 @@ def differences(contrast: Contrast) -> Rows:
 
 
 def _interval(row: Difference) -> str:
+    if row.unjudged is not None:
+        return "not judged"
     if row.interval is None:
         return "no interval"
     return " to ".join(signed(row.figure, edge) for edge in row.interval)
