@@ -11,7 +11,7 @@ from flashscape import output
 from flashscape.compare import arrivals, differences, drives
 from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
 from flashscape.compare.contrast import Contrast
-from flashscape.compare.side import Side
+from flashscape.compare.side import Side, lost_apart
 from flashscape.compare.tail import tails
 from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
@@ -313,4 +313,10 @@ def _differences(baseline: Side, other: Side, likeness: arrivals.Arrivals) -> li
     if baseline.partial or other.partial:
         # What was not answered is missing, and that is what was worst: nothing can be tested.
         return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
+    if lost_apart(baseline, other) is not None:
+        # What the drives did is known all the same.
+        return [
+            dataclasses.replace(row, estimate=None, method="none") if row.initiator else row
+            for row in rows
+        ]
     return rows

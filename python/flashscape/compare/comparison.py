@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape import output, units
+from flashscape import outages, output, units
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -86,6 +86,8 @@ class Comparison:
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
                     "worn_out_bytes": [run.worn_out_bytes for run in side.results],
+                    "power_cuts": [len(outages.of_run(run)) for run in side.results],
+                    "lost_requests": [outages.lost_requests(run) for run in side.results],
                 }
                 for side in self.sides
             ],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import outages, units
 from flashscape.compare import differences as of
+from flashscape.compare.side import lost_apart
 from flashscape.compare.words import COSTS, figure_name, shown, signed
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class Contrast:
     def partial(self) -> str | None:
         """Why its figures cannot be compared, in a clause; None where they can."""
         return self.baseline.partial or self.other.partial
+
+    @property
+    def lost_apart(self) -> str | None:
+        """Why requests lost to power cuts keep hosts' figures from being compared, in a clause."""
+        return lost_apart(self.baseline, self.other)
 
     @property
     def untimed(self) -> bool:
@@ -85,6 +91,11 @@ class Contrast:
             if fates[0] == fates[1]:
                 each = f"{a} and {b} {fates[0].replace('was ', 'were ')}"
             return f"{each}; no winner, as runs without time have no latencies."
+        if self.lost_apart is not None:
+            return (
+                f"No winner: {self.lost_apart}; no latency and no rate counts those, so what hosts "
+                "saw is not comparable."
+            )
         tested = [row for row in self.differences if row.corrected is not None and row.initiator]
         if not tested:
             return "No difference has an interval, so neither can be named the winner."
@@ -104,11 +115,11 @@ class Contrast:
 
     @property
     def sentences(self) -> list[str]:
-        """Who starved, one for each initiator and kind, then what it costs the drive, and lives."""
+        """Who starved, power cuts, each initiator and kind, then costs of the drive, and lives."""
         those = [told for side in (self.baseline, self.other) if (told := side.starved)]
         groups = dict.fromkeys(row.group for row in self.differences if row.initiator)
         of_groups = [self._of_group(*group) for group in groups]
-        return [*those, *of_groups, *self._costs(), *self._lives()]
+        return [*those, *self._cuts(), *of_groups, *self._costs(), *self._lives()]
 
     def _of_group(self, initiator: str, kind: str) -> str:
         name = f"{initiator} {kind.replace('_', '-')}"
@@ -126,6 +137,8 @@ class Contrast:
     def _why_none(self) -> str:
         if self.partial is not None:
             return f"as {self.partial}"
+        if self.lost_apart is not None:
+            return f"as {self.lost_apart}"
         results = (*self.baseline.results, *self.other.results)
         if any(result.log is None for result in results):
             return "as there are no logs of both runs"
@@ -160,6 +173,13 @@ class Contrast:
                 f"{'more' if change > 0 else 'less'} in the mean: {', '.join(parts)}."
             )
         return ""
+
+    def _cuts(self) -> list[str]:
+        """Of both sides, where the power of one of them was cut."""
+        sides = (self.baseline, self.other)
+        if not any(outages.of_run(run) for side in sides for run in side.results):
+            return []
+        return [side.cuts for side in sides]
 
     def _lives(self) -> list[str]:
         """How long drives lived, where that is no figure, as some survived."""

@@ -26,7 +26,8 @@ class Difference:
     """Empty for a figure of the whole drive."""
     figure: str
     """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of runs without time
-    also ``worn_out_bytes`` and ``erase_count_stddev``."""
+    also ``worn_out_bytes`` and ``erase_count_stddev``, after power cuts ``recovery_mean_ns``
+    and ``recovery_pages``."""
     baseline: float
     """Its value in the first run; the mean over seeds."""
     other: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import outages, units
 from flashscape.compare.difference import Difference, paired_by_seed
 from flashscape.compare.statistics import Figure
 
@@ -34,7 +34,31 @@ def of_drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Dif
         for runs in (baselines, others)
     ]
     row = paired_by_seed("", "", "erases", erases, counts)
-    return [*rows, _judged(row, baselines, others)]
+    return [*rows, _judged(row, baselines, others), *_of_recoveries(baselines, others)]
+
+
+def _of_recoveries(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """What recovering from a power cut took in the mean, where every run has done so."""
+    known = [[_recovery(run) for run in runs] for runs in (baselines, others)]
+    rows = []
+    for at, figure in enumerate(("recovery_mean_ns", "recovery_pages")):
+        of = [[each[at] for each in side if each is not None] for side in known]
+        if all(map(all, known)):
+            counts = (len(baselines), len(others))
+            rows.append(paired_by_seed("", "", figure, of, counts))
+    return rows
+
+
+def _recovery(run: Result) -> tuple[Figure, Figure] | None:
+    """Duration, and pages read of metadata and checkpoint, of those that came to their end."""
+    cuts = [cut for cut in outages.of_run(run) if not cut["interrupted"]]
+    if not cuts:
+        return None
+    lasted = sum(cut["duration_ns"] for cut in cuts) / len(cuts)
+    pages = sum(cut["pages_scanned"] + cut["checkpoint_pages"] for cut in cuts) / len(cuts)
+    # One of the cuts might have found a page more.
+    step = 1 / len(cuts)
+    return Figure(lasted, max(1.0, lasted / pages) * step if pages else step), Figure(pages, step)
 
 
 def _judged(row: Difference, baselines: Sequence[Result], others: Sequence[Result]) -> Difference:
@@ -50,7 +74,7 @@ def _why_unjudged(baselines: Sequence[Result], others: Sequence[Result]) -> str 
     pairs = zip(baselines, others, strict=True)
     if all(_wrote_as_much(one, other) for one, other in pairs):
         return None
-    return "the runs did not write as much"
+    return "the runs wrote different amounts"
 
 
 def _wrote_as_much(one: Result, other: Result) -> bool:

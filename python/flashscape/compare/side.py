@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import outages, units
 from flashscape.latency import KINDS
+from flashscape.regions import FOUNDED
 
 if TYPE_CHECKING:
     from flashscape.result import Result
@@ -58,6 +59,13 @@ class Side:
         return f"{told}."
 
     @property
+    def cuts(self) -> str:
+        """Its power cuts, in sentences."""
+        told = " ".join(outages.sentences(*self.results)) or "The power was not cut."
+        over = f", over {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
+        return f"{self.label}{over}: {told}"
+
+    @property
     def starved(self) -> str | None:
         """How many of its requests starved, as a sentence; None where none did."""
         found = [result.starvation for result in self.results]
@@ -68,6 +76,21 @@ class Side:
         limits = dict.fromkeys(each["limit_ns"] for each in found if each is not None)
         ages = " or ".join(units.duration(limit) for limit in limits)
         return f"{requests} of {self.label} starved (run.starvation.limit: {ages})."
+
+
+def lost_apart(one: Side, other: Side) -> str | None:
+    """Why requests that power cuts have lost tell the sides apart, in a clause; or None.
+
+    They are in no latency and no rate. Where both sides lose some, a few more of one are less than
+    what a percentile needs behind it.
+    """
+    for ours, theirs in zip(one.results, other.results, strict=True):
+        lost = (outages.lost_requests(ours), outages.lost_requests(theirs))
+        if bool(lost[0]) != bool(lost[1]) or abs(lost[0] - lost[1]) >= FOUNDED:
+            both = [sum(map(outages.lost_requests, side.results)) for side in (one, other)]
+            told = [units.many(number, "request") if number else "none" for number in both]
+            return f"{one.label} lost {told[0]} to power cuts, {other.label} {told[1]}"
+    return None
 
 
 def _asked(result: Result) -> int:

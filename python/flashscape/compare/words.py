@@ -9,6 +9,8 @@ COSTS = {
     "erases": "erases",
     "worn_out_bytes": "asked for until worn out",
     "erase_count_stddev": "erases of a block, standard deviation",
+    "recovery_mean_ns": "recovery from a power cut",
+    "recovery_pages": "pages read to recover",
 }
 """Figures of the whole drive."""
 
@@ -26,7 +28,7 @@ def shown(figure: str, value: float) -> str:
         return f"{value:.3f}"
     if figure == "worn_out_bytes":
         return units.size(value)
-    if figure == "erases":
+    if figure in ("erases", "recovery_pages"):
         return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
     return units.duration(value)
 
