@@ -137,6 +137,23 @@ def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
     assert [without[name] for name in ("power_cuts", "recovery_ns", "lost_requests")] == [None] * 3
 
 
+def test_means_over_seeds_count_runs_without_a_cut(small, tmp_path):
+    """As of cuts at random, which may come when a run has ended."""
+    base = _cut(small, ())
+    base["run"] = {"requests": 3000, "power_cut": [{"within": "100 ms"}]}
+    swept = fs.sweep(base, seeds=4, out=tmp_path / "sweep", jobs=1)
+    points = swept.frame.filter(kind="read")
+    cuts = points["power_cuts"].fill_null(0).to_list()
+    assert set(cuts) == {0, 1}, "some have one and some have none"
+    (mean,) = swept.over_seeds().filter(kind="read").iter_rows(named=True)
+    assert mean["power_cuts"] == sum(cuts) / 4
+    for name in ("recovery_ns", "lost_requests"):
+        assert mean[name] == pytest.approx(sum(points[name].fill_null(0)) / 4), name
+    without = base | {"run": {"requests": 300}}
+    (mean,) = fs.sweep(without, seeds=2, jobs=1).over_seeds().filter(kind="read").to_dicts()
+    assert mean["power_cuts"] is None
+
+
 @pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (300, False)])
 def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
     config = _cut(small, [at_ms * 1_000_000], time="2 s")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
+import polars as pl
 import pytest
 
 import flashscape as fs
@@ -147,6 +149,44 @@ def test_its_picture_has_no_empty_panel(tmp_path):
     drawn = {axes.get_title(): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
     assert drawn["asked for until worn out"] == swept.frame["worn_out_bytes"].to_list()
     assert drawn["erases"] == swept.frame["erases"].to_list()
+
+
+@pytest.fixture(scope="module")
+def mixed_lives(tmp_path_factory):
+    """Of the second endurance one seed's drive is worn out and the other's survives."""
+    lives = [fs.run({**LIFE, "seed": seed}).summary["worn_out_bytes"] for seed in (1, 2)]
+    requests = (max(lives) - 1) // 4096
+    base = {**LIFE, "run": {"untimed": True, "requests": requests}}
+    grid = {"drive.nand.endurance": [10, 20, 40]}
+    out = tmp_path_factory.mktemp("lives") / "sweep"
+    return fs.sweep(base, grid=grid, seeds=2, out=out, jobs=1), min(lives)
+
+
+def test_there_is_no_mean_life_of_those_that_were_worn_out_alone(mixed_lives):
+    swept, shortest = mixed_lives
+    lives = swept.frame.filter(pl.col("drive.nand.endurance") == 20)["worn_out_bytes"]
+    assert sorted(lives, key=lambda life: life or 0) == [None, shortest]
+    means = swept.over_seeds()
+    assert means["seeds"].to_list() == [2, 2, 2]
+    assert means["worn_out_seeds"].to_list() == [2, 1, 0]
+    ended = swept.frame.filter(pl.col("drive.nand.endurance") == 10)["worn_out_bytes"]
+    assert means["worn_out_bytes"].to_list() == [ended.mean(), None, None]
+    assert means["worn_out_bytes_ci95"].is_null().to_list() == [False, True, True]
+    shown = [row[-1] for row in table.table(swept).rows]
+    assert shown[0].startswith(units.size(ended.mean()))
+    assert shown[1:] == ["– (1 of 2 seeds)", "–"]
+
+
+def test_the_picture_of_lives_has_gaps_where_drives_survived(mixed_lives):
+    pytest.importorskip("matplotlib")
+    from flashscape.sweep import picture
+
+    swept, _ = mixed_lives
+    panels = {axes.get_title(): axes for axes in picture._draw(swept, picture._plan(swept)).axes}
+    (axes,) = (axes for title, axes in panels.items() if title.startswith("asked for until worn"))
+    assert axes.get_title().endswith("(gaps: drives that survived)")
+    drawn = axes.lines[0].get_ydata()
+    assert [math.isnan(value) for value in drawn] == [False, True, True]
 
 
 def test_lives_are_compared_by_what_they_cost_the_flash(tmp_path):

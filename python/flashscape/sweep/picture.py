@@ -7,6 +7,7 @@ curve for each value. Needs matplotlib, which is imported only here.
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import picture, units
@@ -113,7 +114,9 @@ def _draw_untimed(sweep: Sweep, plan: _Plan) -> Figure:
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     figure.suptitle(sweep.title or "Sweep", x=0.01, ha="left", fontsize=10, color="#555555")
     for axes, name in zip(panels, drawn, strict=True):
-        _panel(axes, plan, frame, (name,), _WITHOUT_TIME[name])
+        survived = name == "worn_out_bytes" and frame[name].null_count() > 0
+        title = _WITHOUT_TIME[name] + ("\n(gaps: drives that survived)" if survived else "")
+        _panel(axes, plan, frame, (name,), title)
     handles, names = panels[0].get_legend_handles_labels()
     if names:
         figure.legend(handles, names, loc="outside lower left", ncols=4)
@@ -161,10 +164,14 @@ def _panel(
     for index, value in enumerate(values):
         rows = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
         for style, metric in zip(("-", ":"), metrics, strict=False):
+            # Where there is no value the line breaks off, lest it seem to lead through.
             points = [
-                (places[row[plan.axis]], row[metric], row[f"{metric}_ci95"])
+                (
+                    places[row[plan.axis]],
+                    math.nan if row[metric] is None else row[metric],
+                    row[f"{metric}_ci95"],
+                )
                 for row in rows.iter_rows(named=True)
-                if row[metric] is not None
             ]
             label = shown(value) if value is not None and style == "-" else None
             _curve(axes, sorted(points), style, _COLOURS[index], label)
@@ -189,7 +196,7 @@ def _places(plan: _Plan) -> dict[Any, float]:
 def _curve(
     axes: Axes, points: list[tuple[float, float, float | None]], style: str, colour: str, label: Any
 ) -> None:
-    if not points:
+    if all(math.isnan(value) for _, value, _ in points):
         return
     at, values, around = zip(*points, strict=True)
     errors = [each or 0.0 for each in around]
