@@ -136,7 +136,18 @@ def _title(result: Result) -> str:
     if len(lines) > 2:
         lines = [lines[0], f"{lines[1][:120]} …"]
     partial = f" – {result.cut_short}, partial results" if result.cut_short else ""
-    return "\n".join(lines) + partial
+    return "\n".join(lines) + partial + _unanswered(result)
+
+
+def _unanswered(result: Result) -> str:
+    """What no curve has: requests that had waited for longer than any that is drawn."""
+    waiting = (result.starvation or {}).get("outstanding", ())
+    oldest = max((each["oldest_ns"] for each in waiting), default=0)
+    longest = max((each["latency_ns"]["max"] for _, _, each in result.groups()), default=0)
+    if oldest <= longest:
+        return ""
+    number = units.many(sum(each["requests"] for each in waiting), "request")
+    return f"\nNot in the curves: {number} without an answer, the oldest for {_duration(oldest)}"
 
 
 def short(name: str, length: int) -> str:

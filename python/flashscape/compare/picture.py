@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from flashscape import picture as tail
@@ -19,6 +20,8 @@ _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
 _DASHES: Any = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _PANELS = 6
 _COLUMNS = 2
+_LINE = 80
+"""Characters of the verdict that a column is wide."""
 
 
 def svg(comparison: Comparison) -> bytes:
@@ -48,7 +51,8 @@ def _draw(comparison: Comparison) -> Figure:
     rows = -(-len(groups) // _COLUMNS)
     columns = min(len(groups), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
-    verdict = "\n".join(comparison.verdicts)
+    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in comparison.verdicts)
+    verdict = "\n".join(line for wrapped in lines for line in wrapped)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, group in zip(panels, groups, strict=False):
@@ -81,7 +85,9 @@ def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
             if not number:
                 lines += drawn
                 many = f", {len(side.results)} seeds" if len(side.results) > 1 else ""
-                labels.append(f"{side.label}: {tail.short(side.name, 40)}{many}")
+                # What was worst is missing from such a curve, which looks the better for it.
+                partial = " – partial" if side.partial is not None else ""
+                labels.append(f"{side.label}: {tail.short(side.name, 40)}{many}{partial}")
     tail.label_tail(axes)
     # Lines come from the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
