@@ -246,7 +246,7 @@ def test_fewer_erases_of_a_shorter_life_win_nothing():
     assert compared.tests == 2
     assert contrast.verdict.startswith("A and B were worn out with every seed; no winner")
     (told,) = (told for told in contrast.sentences if told.startswith("Erases: "))
-    assert told.endswith("; not judged, as a drive was worn out, and a shorter life costs less.")
+    assert told.endswith("; not judged, as a drive was worn out, so the runs are not equally long.")
 
 
 def test_who_was_worn_out_and_who_survived_is_told(flashscape, tmp_path):

@@ -70,7 +70,7 @@ def _judged(row: Difference, baselines: Sequence[Result], others: Sequence[Resul
 
 def _why_unjudged(baselines: Sequence[Result], others: Sequence[Result]) -> str | None:
     if any(run.worn_out_bytes is not None for run in (*baselines, *others)):
-        return "a drive was worn out, and a shorter life costs less"
+        return "a drive was worn out, so the runs are not equally long"
     pairs = zip(baselines, others, strict=True)
     if all(_wrote_as_much(one, other) for one, other in pairs):
         return None
