@@ -7,7 +7,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture as tail
+from flashscape import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +27,10 @@ _LINE = 80
 def svg(comparison: Comparison) -> bytes:
     """Draw a comparison as SVG; needs matplotlib."""
     buffer = io.BytesIO()
-    with tail.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(tail.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal comparisons draw equal files.
             draw(comparison).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
@@ -40,7 +40,7 @@ def draw(comparison: Comparison) -> Figure:
     """Draw a comparison as a figure of matplotlib."""
     import matplotlib as mpl
 
-    with mpl.rc_context(tail.STYLE):
+    with mpl.rc_context(drawing.STYLE):
         return _draw(comparison)
 
 
@@ -73,7 +73,7 @@ def _groups(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
     name, kind = group
-    axes.set_title(f"{tail.short(name, 28)} {kind.replace('_', '-')}")
+    axes.set_title(f"{drawing.short(name, 28)} {kind.replace('_', '-')}")
     axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
     lines, labels = [], []
     for at, side in enumerate(sides):
@@ -87,8 +87,8 @@ def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
                 many = f", {len(side.results)} seeds" if len(side.results) > 1 else ""
                 # What was worst is missing from such a curve, which looks the better for it.
                 partial = " – partial" if side.partial is not None else ""
-                labels.append(f"{side.label}: {tail.short(side.name, 40)}{many}{partial}")
-    tail.label_tail(axes)
+                labels.append(f"{side.label}: {drawing.short(side.name, 40)}{many}{partial}")
+    drawing.label_tail(axes)
     # Lines come from the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
@@ -103,4 +103,4 @@ def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
         shares.append((latency.requests - passed) / latency.requests)
     # The last bucket has nothing beyond it, which a logarithm cannot show.
     shares[-1] = 1 / latency.requests
-    return tail.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])
+    return drawing.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])

@@ -10,7 +10,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import picture, units
+from flashscape import drawing, picture, units
 from flashscape.sweep.design import labels, shown
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def why_not(sweep: Sweep) -> str | None:
 def svg(sweep: Sweep) -> bytes:
     """Draw results that there is no reason not to draw."""
     buffer = io.BytesIO()
-    with picture.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(picture.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             _draw(sweep, _plan(sweep)).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -227,7 +227,7 @@ def _axes(
         if high > _LOG_FROM * low > 0:
             axes.set_yscale("log")
             axes.set_ylim(low / 1.3, high * 1.3)
-            picture.log_durations(axes.yaxis)
+            drawing.log_durations(axes.yaxis)
         else:
             axes.set_ylim(bottom=0.0)
             axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
