@@ -137,6 +137,23 @@ def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
     assert [without[name] for name in ("power_cuts", "recovery_ns", "lost_requests")] == [None] * 3
 
 
+def test_means_over_seeds_count_runs_without_a_cut(small, tmp_path):
+    """As of cuts at random, which may come when a run has ended."""
+    base = _cut(small, ())
+    base["run"] = {"requests": 3000, "power_cut": [{"within": "100 ms"}]}
+    swept = fs.sweep(base, seeds=4, out=tmp_path / "sweep", jobs=1)
+    points = swept.frame.filter(kind="read")
+    cuts = points["power_cuts"].fill_null(0).to_list()
+    assert set(cuts) == {0, 1}, "some have one and some have none"
+    (mean,) = swept.over_seeds().filter(kind="read").iter_rows(named=True)
+    assert mean["power_cuts"] == sum(cuts) / 4
+    for name in ("recovery_ns", "lost_requests"):
+        assert mean[name] == pytest.approx(sum(points[name].fill_null(0)) / 4), name
+    without = base | {"run": {"requests": 300}}
+    (mean,) = fs.sweep(without, seeds=2, jobs=1).over_seeds().filter(kind="read").to_dicts()
+    assert mean["power_cuts"] is None
+
+
 @pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (300, False)])
 def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
     config = _cut(small, [at_ms * 1_000_000], time="2 s")
@@ -165,6 +182,85 @@ def test_figures_that_a_cut_keeps_from_being_steady_say_so(cut, small):
     # What was cut within the warm-up is left out already.
     config = _cut(small, AT[:1], warm_up={"time": "250 ms"})
     assert not any("cut" in str(v["reason"]) for _, v in fs.run(config).steadiness())
+
+
+def test_a_comparison_tells_of_the_cuts_of_both_sides(small, flashscape, tmp_path):
+    without = _cut(small, ())
+    del without["run"]["power_cut"]
+    compared = fs.compare(_cut(small), without)
+    (contrast,) = compared.contrasts
+    # All that the queue depth of a closed loop allows was under way, twice.
+    lost = "A lost 16 requests to power cuts, B none"
+    assert contrast.verdict.startswith(f"No winner: {lost}; ")
+    assert all(row.estimate is None for row in contrast.differences if row.initiator)
+    assert contrast.sentences[0].startswith("A: The power was cut 2 times, and recovery took ")
+    assert "16 requests under way got no answer" in contrast.sentences[0]
+    assert contrast.sentences[1] == "B: The power was not cut."
+    assert any(told.endswith(f"without an interval, as {lost}.") for told in contrast.sentences)
+    assert not {"recovery_mean_ns", "recovery_pages"} & {r.figure for r in contrast.differences}
+    sides = compared.to_dict()["sides"]
+    assert [(side["power_cuts"], side["lost_requests"]) for side in sides] == [
+        ([2], [16]),
+        ([0], [0]),
+    ]
+    for name, config in (("a", _cut(small)), ("b", without)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(config))
+    ended = flashscape("compare", "a.json", "b.json")
+    assert f"No winner: {lost}" in ended.out
+    assert "• B: The power was not cut." in ended.out
+
+
+def test_recoveries_are_compared_where_both_sides_have_them(small):
+    config = _cut(small)
+    kept = copy.deepcopy(config)
+    kept["drive"]["recovery"] = {"map": {"policy": "checkpoint", "every": "50 ms"}}
+    compared = fs.compare(config, kept, seeds=3)
+    (contrast,) = compared.contrasts
+    assert not contrast.verdict.startswith("No winner: ")
+    assert contrast.sentences[0].startswith("A, over 3 seeds: The power was cut 6 times, and ")
+    found = {row.figure: row for row in contrast.differences}
+    for which, side in (("baseline", compared.sides[0]), ("other", compared.sides[1])):
+        cuts = [cut for run in side.results for cut in run.recovery["cuts"]]
+        # As many of each run, so the mean of means is that of all.
+        assert len(cuts) == 6
+        lasted = sum(cut["duration_ns"] for cut in cuts) / 6
+        pages = sum(cut["pages_scanned"] + cut["checkpoint_pages"] for cut in cuts) / 6
+        assert getattr(found["recovery_mean_ns"], which) == pytest.approx(lasted)
+        assert getattr(found["recovery_pages"], which) == pytest.approx(pages)
+    # Only blocks that changed since the checkpoint are read.
+    assert found["recovery_pages"].winner == found["recovery_mean_ns"].winner == "other"
+    assert compared.winner is None, "hosts are not served better by it"
+    # What does not come to its end has no duration of its own.
+    for run in compared.sides[1].results:
+        run.recovery["cuts"][0]["interrupted"] = True
+    one, other = (side.results[0] for side in compared.sides)
+    one.log = other.log = None
+    row = fs.compare(one, other).contrasts[0].difference("", "", "recovery_mean_ns")
+    assert row.other == other.recovery["cuts"][1]["duration_ns"]
+    other.recovery["cuts"][1]["interrupted"] = True
+    with pytest.raises(KeyError):
+        fs.compare(one, other).contrasts[0].difference("", "", "recovery_mean_ns")
+
+
+def test_a_few_more_requests_lost_keep_nobody_from_winning(cut, small):
+    other = fs.run(_cut(small))
+    for more, is_kept in ((9, False), (10, True), (-8, True)):
+        other.recovery["cuts"][0]["lost_requests"] = 8 + more
+        other.recovery["cuts"][1]["lost_requests"] = 8 if more > 0 else 0
+        (contrast,) = fs.compare(cut, other).contrasts
+        assert (contrast.lost_apart is not None) is is_kept, more
+    other.recovery["cuts"][0]["lost_requests"] = 5000
+    (contrast,) = fs.compare(cut, other).contrasts
+    assert contrast.lost_apart == "A lost 16 requests to power cuts, B 5,000 requests"
+
+
+def test_a_volatile_buffer_takes_acknowledged_writes_along(cut, small):
+    config = _cut(small)
+    config["drive"]["buffer"]["durability"] = "volatile"
+    for result, is_volatile in ((fs.run(config), True), (cut, False)):
+        told = " ".join(outages.sentences(result))
+        assert ("acknowledged writes that were in it alone are lost" in told) is is_volatile
+        assert ("saved by a capacitor" in told) is not is_volatile
 
 
 def test_the_example_has_two_cuts_and_loses_nothing():

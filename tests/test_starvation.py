@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 
@@ -184,3 +185,31 @@ def test_a_sweep_takes_the_point_as_failed(starving, tmp_path):
     assert swept.counts["failed"] == 1
     ((_, told),) = swept.failures
     assert told.startswith("starvation: ")
+
+
+def test_pictures_tell_of_requests_that_no_curve_has(starving, config):
+    pytest.importorskip("matplotlib")
+    from flashscape import picture
+    from flashscape.compare import picture as overlay
+
+    with pytest.raises(fs.StarvationError) as caught:
+        fs.run(starving)
+    starved = caught.value.result
+    waiting = starved.starvation["outstanding"]
+    number = sum(each["requests"] for each in waiting)
+    # The oldest is the one that starved, at its limit.
+    assert max(each["oldest_ns"] for each in waiting) == LIMIT
+    told = f"Not in the curves: {number} requests without an answer, the oldest for 400 µs"
+    # Which is told where it is longer than all that is drawn.
+    longest = max(each["latency_ns"]["max"] for _, _, each in starved.groups())
+    assert (told in picture.draw(starved).get_suptitle()) is (longest < LIMIT)
+    whole = copy.deepcopy(config)
+    del whole["run"]["starvation"]
+    whole = fs.run(whole)
+    assert "Not in" not in picture.draw(whole).get_suptitle()
+    figure = overlay.draw(fs.compare(starved, whole))
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert [label.endswith(" – partial") for label in labels] == [True, False]
+    # The verdict is cut into lines that the panels below have room for.
+    panels = sum(axes.axison for axes in figure.axes)
+    assert max(map(len, figure.get_suptitle().splitlines())) <= 80 * panels

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
+import polars as pl
 import pytest
 
 import flashscape as fs
@@ -149,6 +151,44 @@ def test_its_picture_has_no_empty_panel(tmp_path):
     assert drawn["erases"] == swept.frame["erases"].to_list()
 
 
+@pytest.fixture(scope="module")
+def mixed_lives(tmp_path_factory):
+    """Of the second endurance one seed's drive is worn out and the other's survives."""
+    lives = [fs.run({**LIFE, "seed": seed}).summary["worn_out_bytes"] for seed in (1, 2)]
+    requests = (max(lives) - 1) // 4096
+    base = {**LIFE, "run": {"untimed": True, "requests": requests}}
+    grid = {"drive.nand.endurance": [10, 20, 40]}
+    out = tmp_path_factory.mktemp("lives") / "sweep"
+    return fs.sweep(base, grid=grid, seeds=2, out=out, jobs=1), min(lives)
+
+
+def test_there_is_no_mean_life_of_those_that_were_worn_out_alone(mixed_lives):
+    swept, shortest = mixed_lives
+    lives = swept.frame.filter(pl.col("drive.nand.endurance") == 20)["worn_out_bytes"]
+    assert sorted(lives, key=lambda life: life or 0) == [None, shortest]
+    means = swept.over_seeds()
+    assert means["seeds"].to_list() == [2, 2, 2]
+    assert means["worn_out_seeds"].to_list() == [2, 1, 0]
+    ended = swept.frame.filter(pl.col("drive.nand.endurance") == 10)["worn_out_bytes"]
+    assert means["worn_out_bytes"].to_list() == [ended.mean(), None, None]
+    assert means["worn_out_bytes_ci95"].is_null().to_list() == [False, True, True]
+    shown = [row[-1] for row in table.table(swept).rows]
+    assert shown[0].startswith(units.size(ended.mean()))
+    assert shown[1:] == ["– (1 of 2 seeds)", "–"]
+
+
+def test_the_picture_of_lives_has_gaps_where_drives_survived(mixed_lives):
+    pytest.importorskip("matplotlib")
+    from flashscape.sweep import picture
+
+    swept, _ = mixed_lives
+    panels = {axes.get_title(): axes for axes in picture._draw(swept, picture._plan(swept)).axes}
+    (axes,) = (axes for title, axes in panels.items() if title.startswith("asked for until worn"))
+    assert axes.get_title().endswith("(gaps: drives that survived)")
+    drawn = axes.lines[0].get_ydata()
+    assert [math.isnan(value) for value in drawn] == [False, True, True]
+
+
 def test_lives_are_compared_by_what_they_cost_the_flash(tmp_path):
     other = fs.Experiment.from_dict(LIFE).replace({"drive.nand.endurance": 10})
     compared = fs.compare(fs.Experiment.from_dict(LIFE), other, seeds=3, out=tmp_path / "out")
@@ -184,6 +224,129 @@ def test_a_life_is_not_compared_with_a_run_that_takes_time(flashscape, tmp_path)
     ended = flashscape("compare", "life.json", "--vary", "drive.nand.endurance=10")
     assert ended.status == 0, ended.err
     assert "asked for until worn out" in ended.out
+
+
+def _figures_of(contrast):
+    return {row.figure: row for row in contrast.differences}
+
+
+def test_fewer_erases_of_a_shorter_life_win_nothing():
+    long = fs.Experiment.from_dict(LIFE)
+    compared = fs.compare(long, long.replace({"drive.nand.endurance": 10}), seeds=3)
+    (contrast,) = compared.contrasts
+    found = _figures_of(contrast)
+    # Half the endurance is about half the erases.
+    assert found["erases"].other == pytest.approx(found["erases"].baseline / 2, rel=0.1)
+    for figure in ("erases", "erase_count_stddev"):
+        assert found[figure].winner is None
+        assert found[figure].estimate is None
+        assert found[figure].unjudged.startswith("a drive was worn out")
+    assert found["write_amplification"].estimate is not None
+    # Only what is judged is tested.
+    assert compared.tests == 2
+    assert contrast.verdict.startswith("A and B were worn out with every seed; no winner")
+    (told,) = (told for told in contrast.sentences if told.startswith("Erases: "))
+    assert told.endswith("; not judged, as a drive was worn out, so the runs are not equally long.")
+
+
+def test_who_was_worn_out_and_who_survived_is_told(flashscape, tmp_path):
+    life = fs.Experiment.from_dict(LIFE)
+    # 4 KiB each, of some 400 MB that the drive has.
+    short = life.replace({"run.requests": 1000})
+    result = fs.run(life)
+    worn = result.summary["worn_out_bytes"]
+    compared = fs.compare(result, fs.run(short))
+    (contrast,) = compared.contrasts
+    assert contrast.verdict.startswith("A was worn out, B survived; no winner")
+    assert contrast.sentences[-2:] == [
+        f"A was worn out after {units.size(worn)} had been asked for.",
+        "B survived the 4.10 MB asked for.",
+    ]
+    assert _figures_of(contrast)["erases"].unjudged is not None
+    assert [side["worn_out_bytes"] for side in compared.to_dict()["sides"]] == [[worn], [None]]
+    assert "unjudged" in compared.frame.columns
+    (contrast,) = fs.compare(short, short.replace({"run.requests": 2000})).contrasts
+    assert contrast.verdict.startswith("A and B survived; no winner")
+    (tmp_path / "life.json").write_text(json.dumps(LIFE))
+    ended = flashscape("compare", "life.json", "--vary", "run.requests=1000")
+    assert "A was worn out, B survived" in ended.out
+    assert "not judged" in ended.out
+
+
+def test_of_several_seeds_some_may_survive():
+    runs = [fs.run({**LIFE, "seed": seed}) for seed in (1, 2)]
+    asked = sorted(run.summary["worn_out_bytes"] for run in runs)
+    assert asked[0] < asked[1]
+    # So long that one drive lives and the other does not.
+    limit = {**LIFE, "run": {"untimed": True, "requests": (asked[1] - 1) // 4096}}
+    compared = fs.compare(limit, {**limit, "run": {"untimed": True, "requests": 100}}, seeds=2)
+    (contrast,) = compared.contrasts
+    assert contrast.verdict.startswith(
+        "A was worn out with 1 of 2 seeds, B survived with every seed; no winner"
+    )
+    assert contrast.sentences[-2] == (
+        f"A was worn out with 1 of 2 seeds after {units.size(asked[0])} had been asked for, and "
+        f"survived {units.size(limit['run']['requests'] * 4096)} with the others."
+    )
+    assert "worn_out_bytes" not in _figures_of(contrast)
+
+
+def test_erases_are_judged_where_runs_wrote_as_much_to_within_an_erase():
+    run = {"untimed": True, "requests": 1000}
+    one, other = (fs.run({**LIFE, "run": run}) for _ in range(2))
+
+    def unjudged(written, erases):
+        other.summary["write_amplification"] |= {"host_bytes": written, "total": None}
+        other.summary["wear"]["erases"] = erases
+        (contrast,) = fs.compare(one, other).contrasts
+        return _figures_of(contrast)["erases"].unjudged
+
+    # With 10 erases, one comes to a tenth of what was written.
+    assert unjudged(1000 * 4096, 10) is None
+    assert unjudged(901 * 4096, 10) is None
+    assert unjudged(900 * 4096, 10) == "the runs wrote different amounts"
+    assert unjudged(0, 0) is None
+    one.summary["write_amplification"] |= {"host_bytes": 0, "total": None}
+    assert unjudged(0, 0) is None
+
+
+def test_runs_without_time_that_are_alike_are_so_to_the_last_command():
+    short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
+    (contrast,) = fs.compare(short, short.replace({"drive.nand.endurance": 10})).contrasts
+    assert contrast.verdict == "A and B are the same run, to the last command."
+
+
+def _arrivals(*sides):
+    (contrast,) = fs.compare(*sides).contrasts
+    return contrast.arrivals
+
+
+def test_arrivals_without_time_have_no_moments():
+    short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
+    # Both drives live that long, whatever the depth of a queue that there is not.
+    found = _arrivals(
+        short, short.replace({"drive.nand.endurance": 10, "workload[0].queue_depth": 4})
+    )
+    assert (found.likeness, found.sentence) == (
+        "commands",
+        "The same 1,000 commands in the same order.",
+    )
+    # A shorter run is the beginning of a longer one, though their digests differ.
+    for other in (short.replace({"run.requests": 900}), short.replace({"run.requests": 999})):
+        found = _arrivals(short, other)
+        assert found.likeness == "commands"
+        assert found.sentence.endswith("by the configurations, as far as both runs went.")
+    # Requests by a clock of their own are no exception.
+    clock = {"workload[0].arrivals": {"process": "poisson", "rate": "1 kIOPS"}}
+    assert _arrivals(short.replace(clock), short.replace(clock)).likeness == "commands"
+    found = _arrivals(short, short.replace({"seed": 2}))
+    assert found.likeness == "different"
+    other = _arrivals(
+        short, short.replace({"drive.geometry.blocks_per_plane": 40, "run.requests": 900})
+    )
+    assert other.likeness == "unproven"
+    for told in (found.sentence, other.sentence):
+        assert not any(word in told for word in ("moment", "closed loop", "--requests"))
 
 
 def test_the_example_comes_to_the_end_of_its_life():

@@ -74,13 +74,18 @@ def _moments(at: Sequence[int]) -> str:
     return f"the power was cut at {' and '.join(map(units.duration, at))}"
 
 
-def sentences(result: Result) -> list[str]:
-    """All of it in sentences; none where the power was not cut."""
-    cuts = of_run(result)
+def lost_requests(result: Result) -> int:
+    """How many requests were under way as the power was cut, in all."""
+    return sum(cut["lost_requests"] for cut in of_run(result))
+
+
+def sentences(*results: Result) -> list[str]:
+    """All of it in sentences, of runs of one drive together; none where the power was not cut."""
+    cuts = [cut for result in results for cut in of_run(result)]
     if not cuts:
         return []
     told = f"{_when(cuts)}{_parts(cuts)}."
-    if lost := sum(cut["lost_requests"] for cut in cuts):
+    if lost := sum(map(lost_requests, results)):
         those = units.many(lost, "request")
         told += f" {those} under way got no answer, and no latency and no rate counts them."
     found = [
@@ -95,8 +100,16 @@ def sentences(result: Result) -> list[str]:
     ]
     if parts := [f"{units.many(number, noun)} {words}" for number, noun, words in found if number]:
         told += f" Recovery found {', '.join(parts)}."
-    proved = audited(result)
-    return [told] if proved is None else [told, f"Audit: {proved}."]
+    if _is_volatile(results[0]):
+        told += " The write buffer is volatile: acknowledged writes that were in it alone are lost."
+    proofs = {audited(result) for result in results if of_run(result)}
+    return [told, *(f"Audit: {proved}." for proved in proofs if proved is not None)]
+
+
+def _is_volatile(result: Result) -> bool:
+    """Whether a power cut takes acknowledged writes along, of which nobody counts how many."""
+    buffer = result.summary["config"]["drive"].get("buffer") or {}
+    return bool(buffer.get("durability") == "volatile")
 
 
 def _when(cuts: Sequence[dict[str, Any]]) -> str:

@@ -8,25 +8,19 @@ out, so that the pictures of two runs can be laid side by side. Needs matplotlib
 from __future__ import annotations
 
 import io
-import logging
 import math
 import textwrap
-import warnings
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import outages, units
+from flashscape import drawing, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.explain import explain
 from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import polars as pl
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
@@ -42,13 +36,9 @@ _COLOURS = {
 }
 """Of each kind: the worst initiator's, and those after it."""
 
-_INK = "#2b2b2b"
 _CURVES = 6
 _PANELS = 3
 _BARS = 48
-_POINTS = 300
-"""Points of a curve: more than can be told apart, and few enough for a small file."""
-
 _VISIBLE = 0.005
 """Part of a panel's height below which nobody sees a colour."""
 
@@ -57,26 +47,6 @@ _SAME_SCALE = 10
 
 _LATEST_WRITES = 0.05
 """Part of all written bytes that write amplification in the course of the run looks back on."""
-
-STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.edgecolor": "#9a9a9a",
-    "axes.labelcolor": _INK,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    # Names are what users call things: a dollar sign is one.
-    "text.parse_math": False,
-    "svg.hashsalt": "flashscape",
-}
 
 
 def is_available() -> bool:
@@ -87,10 +57,10 @@ def is_available() -> bool:
 def svg(result: Result) -> bytes:
     """Draw a result that has requests."""
     buffer = io.BytesIO()
-    with quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(STYLE):
+        with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal runs draw equal files.
             draw(result).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
@@ -100,7 +70,7 @@ def draw(result: Result) -> Figure:
     """Draw a result that has requests, as a figure of matplotlib."""
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(drawing.STYLE):
         return _draw(result)
 
 
@@ -117,34 +87,24 @@ def _draw(result: Result) -> Figure:
     return figure
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)
-
-
 def _title(result: Result) -> str:
     lines = textwrap.wrap(str(result.summary["title"] or "flashscape"), 130)
     if len(lines) > 2:
         lines = [lines[0], f"{lines[1][:120]} …"]
     partial = f" – {result.cut_short}, partial results" if result.cut_short else ""
-    return "\n".join(lines) + partial
+    return "\n".join(lines) + partial + _unanswered(result)
 
 
-def short(name: str, length: int) -> str:
-    """A name with its middle left out: what tells names apart is at their ends."""
-    if len(name) <= length:
-        return name
-    half = (length - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"
+def _unanswered(result: Result) -> str:
+    """What no curve has: requests that had waited for longer than any that is drawn."""
+    waiting = (result.starvation or {}).get("outstanding", ())
+    oldest = max((each["oldest_ns"] for each in waiting), default=0)
+    longest = max((each["latency_ns"]["max"] for _, _, each in result.groups()), default=0)
+    if oldest <= longest:
+        return ""
+    number = units.many(sum(each["requests"] for each in waiting), "request")
+    waited = drawing.duration(oldest)
+    return f"\nNot in the curves: {number} without an answer, the oldest for {waited}"
 
 
 def _worth_drawing(result: Result) -> list[Group]:
@@ -180,10 +140,10 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
         rank = drawn.get(group.kind, 0)
         drawn[group.kind] = rank + 1
         colour = _COLOURS[group.kind][rank % 3]
-        points = thinned(latency, shares)
+        points = drawing.thinned(latency, shares)
         lines += axes.step(*points, where="post", color=colour, linewidth=1.6)
-        labels.append(f"{short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
-    label_tail(axes)
+        labels.append(f"{drawing.short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
+    drawing.label_tail(axes)
     # Lines come from the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
@@ -191,66 +151,8 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
         axes.set_title("Latency tail, the worst initiators of each kind")
 
 
-def label_tail(axes: Axes) -> None:
-    """Label logarithmic axes of latency and of percentiles, for what is drawn in them."""
-    log_durations(axes.xaxis)
-    levels = [10.0**-exponent for exponent in range(9)]
-    floor = min(axes.get_ylim()[0], 0.05)
-    axes.set_ylim(floor, 1.4)
-    shown = [level for level in levels if level >= floor]
-    axes.set_yticks(shown, [_level(level) for level in shown])
-    axes.yaxis.minorticks_off()
-    axes.grid(which="major")
-
-
-def thinned(
-    latency: Sequence[float], shares: Sequence[float]
-) -> tuple[Sequence[float], Sequence[float]]:
-    """Leave out steps that are too small to be seen."""
-    wide = max(math.log(latency[-1] / latency[0]), 1e-9) / _POINTS
-    high = max(-math.log(min(shares)), 1e-9) / _POINTS
-    kept = [0]
-    for at in range(1, len(latency) - 1):
-        moved = math.log(latency[at] / latency[kept[-1]]) > wide
-        if moved or math.log(shares[kept[-1]] / shares[at]) > high:
-            kept.append(at)
-    kept.append(len(latency) - 1)
-    return [latency[at] for at in kept], [shares[at] for at in kept]
-
-
 def _words(kind: str) -> str:
     return kind.replace("_", "-")
-
-
-def _level(share: float) -> str:
-    return f"p{100 - share * 100:.6f}".rstrip("0").rstrip(".") if share < 1 else "p0"
-
-
-def _duration(ns: float, _: object = None) -> str:
-    number, unit = units.duration(round(ns, 3)).split()
-    number = number.rstrip("0").rstrip(".") if "." in number else number
-    return f"{number} {unit}" if ns else "0"
-
-
-def log_durations(axis: Axis) -> None:
-    """Label a logarithmic axis of nanoseconds, however narrow: four ticks at least."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
-
-    low, high = axis.get_view_interval()
-    if high / low < 1.5:
-        low, high = low / 1.25, high * 1.25
-        axis.axes.set(**{"xlim" if axis is axis.axes.xaxis else "ylim": (low, high)})
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1,), (1, 3), (1, 2, 5)):
-        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
-        ticks = [tick for tick in ticks if low <= tick <= high]
-        if len(ticks) >= 4:
-            break
-    else:
-        ticks = [t for t in MaxNLocator(5).tick_values(low, high) if low <= t <= high and t > 0]
-    axis.set_major_locator(FixedLocator(ticks))
-    axis.set_major_formatter(_duration)
-    axis.set_minor_locator(NullLocator())
 
 
 class _Window(NamedTuple):
@@ -265,7 +167,7 @@ class _Window(NamedTuple):
 def _windows(result: Result, kind: str) -> list[_Window]:
     """The series of a kind in as many windows as can be told apart."""
     series = result.series
-    width = -(-len(series) // _POINTS)
+    width = -(-len(series) // drawing.POINTS)
     ends, requests, sums, longest = (
         series[name].to_list()
         for name in ("end_ns", f"{kind}s", f"{kind}_latency_sum_ns", f"{kind}_latency_max_ns")
@@ -305,8 +207,8 @@ def _course(axes: Axes, result: Result) -> None:
         axes.set_axis_off()
         return
     axes.set_xlim(0, result.series["end_ns"][-1])
-    axes.xaxis.set_major_formatter(_duration)
-    log_durations(axes.yaxis)
+    axes.xaxis.set_major_formatter(drawing.duration)
+    drawing.log_durations(axes.yaxis)
     axes.grid(which="major")
     _stretches(axes, result)
     if bands := _recoveries(axes, result):
@@ -377,7 +279,7 @@ def _amplification_beside(axes: Axes, result: Result) -> list[Any]:
         return []
     beside = axes.twinx()
     beside.spines["right"].set_visible(True)
-    step = -(-len(values) // _POINTS)
+    step = -(-len(values) // drawing.POINTS)
     # The last one is where the run has come to.
     drawn = sorted({*range(0, len(values), step), len(values) - 1})
     lines = beside.plot(
@@ -408,7 +310,7 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Result, groups: list[Gr
         own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
         shown = result.slowest.filter(own, pl.col("latency_ns") > 0).head(_BARS // len(chosen))
         _bars(axes, shown, legend, max(heights) if is_same else group.figures["latency_ns"]["max"])
-        name = f"{short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
+        name = f"{drawing.short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
         scale = "" if is_same else "\n(each on a scale of its own)" if axes is panels[0] else "\n"
         axes.set_title(f"{len(shown)} slowest: {name}{scale}")
     panels[0].set_ylabel("latency")
@@ -451,7 +353,7 @@ def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any], height: float
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
     axes.set_xticks([])
     axes.set_xlabel("request, slowest first")
-    axes.yaxis.set_major_formatter(_duration)
+    axes.yaxis.set_major_formatter(drawing.duration)
     axes.grid(axis="y")
     axes.set_axisbelow(True)
     axes.margins(x=0.01)

@@ -220,6 +220,13 @@ class Result:
         return bool(self.summary["config"]["run"].get("untimed", False))
 
     @property
+    def worn_out_bytes(self) -> int | None:
+        """What had been asked for when the drive was worn out, in a run without time; or None."""
+        # Summaries of earlier versions have no such key.
+        worn: int | None = self.summary.get("worn_out_bytes")
+        return worn
+
+    @property
     def write_amplification(self) -> float | None:
         """Bytes programmed over bytes written; None where nothing was written."""
         total: float | None = self.summary["write_amplification"]["total"]

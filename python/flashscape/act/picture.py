@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture
+from flashscape import drawing, picture
 from flashscape.act.conditions import LIMITS
 from flashscape.act.load import STREAMS
 from flashscape.errors import ConfigError, OutputError
@@ -40,10 +40,10 @@ def form_of(path: str | Path) -> str:
 def drawn(search: Search, form: str) -> bytes:
     """Draw what a search has found, as ``svg`` or ``png``."""
     buffer = io.BytesIO()
-    with picture.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(picture.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal searches draw equal files.
             metadata = {"Date": None} if form == "svg" else {}
             _draw(search).savefig(buffer, format=form, dpi=_DPI, metadata=metadata)
@@ -54,7 +54,7 @@ def _draw(search: Search) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.8, 7.2), layout="constrained")
-    title = f"Aerospike Certification Tool on {picture.short(search.settings['drive'], 90)}"
+    title = f"Aerospike Certification Tool on {drawing.short(search.settings['drive'], 90)}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10, color="#555555")
     latencies, services = figure.subplots(2, 1, sharex=True)
     _latencies(latencies, search)
@@ -83,7 +83,7 @@ def _latencies(axes: Axes, search: Search) -> None:
         axes.plot(rows["multiplier"], rows[name], "o-", color=colour, markersize=3.5, label=label)
         axes.axhline(limit.threshold_ns, color=colour, linestyle="--", linewidth=0.9)
     axes.grid(which="major")
-    picture.log_durations(axes.yaxis)
+    drawing.log_durations(axes.yaxis)
 
 
 def _services(axes: Axes, search: Search) -> None:

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
-from flashscape.compare import arrivals, differences
-from flashscape.compare.comparison import (
-    DOCUMENT,
-    PICTURE,
-    Comparison,
-    Contrast,
-    Side,
-    tails,
-)
+from flashscape.compare import arrivals, differences, drives
+from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
+from flashscape.compare.contrast import Contrast
+from flashscape.compare.side import Side, lost_apart
+from flashscape.compare.tail import tails
 from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
@@ -25,6 +21,8 @@ from flashscape.run import Observer, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
+
+    from flashscape.compare.difference import Difference
 
     Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
@@ -299,11 +297,9 @@ def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
     return contrasts
 
 
-def _differences(
-    baseline: Side, other: Side, likeness: arrivals.Arrivals
-) -> list[differences.Difference]:
+def _differences(baseline: Side, other: Side, likeness: arrivals.Arrivals) -> list[Difference]:
     if baseline.results[0].untimed:
-        rows = differences.of_lives(baseline.results, other.results)
+        rows = drives.of_lives(baseline.results, other.results)
     elif len(baseline.results) > 1:
         rows = differences.of_seeds(baseline.results, other.results)
     elif baseline.results[0].log is not None and other.results[0].log is not None:
@@ -317,4 +313,10 @@ def _differences(
     if baseline.partial or other.partial:
         # What was not answered is missing, and that is what was worst: nothing can be tested.
         return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
+    if lost_apart(baseline, other) is not None:
+        # What the drives did is known all the same.
+        return [
+            dataclasses.replace(row, estimate=None, method="none") if row.initiator else row
+            for row in rows
+        ]
     return rows

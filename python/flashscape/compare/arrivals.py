@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from flashscape.latency import KINDS
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -24,8 +26,8 @@ class Arrivals:
 
     likeness: Likeness
     """``same``: the same commands at the same moments; ``commands``: the same sequence
-    of commands, each when the drive had a place free; ``unproven``: nothing tells;
-    ``different``."""
+    of commands, each when the drive had a place free, or without time; ``unproven``:
+    nothing tells; ``different``."""
     sentence: str
     """The same for people, with the reason."""
 
@@ -38,8 +40,10 @@ class Arrivals:
 def compare(one: Result, other: Result) -> Arrivals:
     """Find out from the logs, else from the configurations; raise OutputError for a bad log."""
     logs = one.requests, other.requests
-    if logs[0] is None or logs[1] is None or one.untimed:
+    if one.untimed:
         # Without time no request completes, and none is in a log.
+        return _without_time(one, other)
+    if logs[0] is None or logs[1] is None:
         return _by_configuration(one, other)
     return _by_logs(one, logs[0], logs[1])
 
@@ -115,7 +119,33 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
     )
 
 
-def _by_configuration(one: Result, other: Result) -> Arrivals:
+def _without_time(one: Result, other: Result) -> Arrivals:
+    """Of runs without time, whose digests are of commands alone, and which have no moments."""
+    lengths = [_requests(each) for each in (one, other)]
+    if one.digest == other.digest and lengths[0] == lengths[1]:
+        return Arrivals("commands", f"The same {lengths[0]:,} commands in the same order.")
+    if (unlike := _unlike(one, other)) is not None:
+        return unlike
+    if not _have_like_drives(one, other):
+        return Arrivals(
+            "unproven",
+            "Whether the runs were asked for the same is not known: they did not come equally "
+            "far, and on drives of another geometry addresses may be drawn differently.",
+        )
+    # What is asked for next depends on no drive here, so one run is the beginning of the other.
+    return Arrivals(
+        "commands",
+        "The same commands in the same order, by the configurations, as far as both runs went.",
+    )
+
+
+def _requests(run: Result) -> int:
+    """Everything that was asked for."""
+    return sum(asked[kind]["requests"] for asked in run.summary["initiators"] for kind in KINDS)
+
+
+def _unlike(one: Result, other: Result) -> Arrivals | None:
+    """Say what of that which is asked for differs; None where all of it is alike."""
     left, right = one.summary["config"], other.summary["config"]
     asked = [_asked(each) for each in (one, other)]
     parts: dict[str, tuple[Any, Any]] = {
@@ -124,10 +154,21 @@ def _by_configuration(one: Result, other: Result) -> Arrivals:
         "traces": (_traces(one), _traces(other)),
     }
     unlike = [name for name, (of_one, of_other) in parts.items() if of_one != of_other]
-    if unlike:
-        return Arrivals("different", f"The runs differ in {' and '.join(unlike)}.")
-    drives = [[_at(config["drive"], keys) for keys in _DRIVE] for config in (left, right)]
-    if drives[0] != drives[1]:
+    return Arrivals("different", f"The runs differ in {' and '.join(unlike)}.") if unlike else None
+
+
+def _have_like_drives(one: Result, other: Result) -> bool:
+    """Whether all is alike that the capacity depends on, and with it addresses."""
+    configs = [each.summary["config"]["drive"] for each in (one, other)]
+    drives = [[_at(config, keys) for keys in _DRIVE] for config in configs]
+    return drives[0] == drives[1]
+
+
+def _by_configuration(one: Result, other: Result) -> Arrivals:
+    if (unlike := _unlike(one, other)) is not None:
+        return unlike
+    left, right = one.summary["config"], other.summary["config"]
+    if not _have_like_drives(one, other):
         return Arrivals(
             "unproven",
             "Whether the runs were asked for the same is not known: without logs of both "
@@ -148,7 +189,9 @@ def _asked(result: Result) -> list[dict[str, Any]]:
     """Workloads without what changes neither requests nor the moments at which they come."""
     workloads = []
     for workload in result.summary["config"]["workload"]:
-        ignored = {"priority", "queue_depth"} if _is_open(workload) else {"priority"}
+        # Without time there is no queue.
+        is_free = _is_open(workload) or result.untimed
+        ignored = {"priority", "queue_depth"} if is_free else {"priority"}
         kept = {key: value for key, value in workload.items() if key not in ignored}
         if "trace" in kept:
             kept["trace"] = {k: v for k, v in kept["trace"].items() if k != "file"}

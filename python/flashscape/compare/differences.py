@@ -1,14 +1,14 @@
-"""The figures that two runs differ in, each with what is known of its error."""
+"""The figures of hosts that two runs differ in, each with what is known of its error."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from flashscape import units
 from flashscape.compare import statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
+from flashscape.compare.difference import Difference, Method, paired_by_seed
+from flashscape.compare.drives import of_drives
 from flashscape.compare.statistics import Blocks, Estimate, Figure
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
@@ -27,71 +27,13 @@ FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
 _BATCHES_MOST = 64
 """At so many batches two and two are joined in a summary's interval of the mean."""
 
-_BETTER_MORE = {"iops", "worn_out_bytes"}
-
-Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A figure of two runs; times in nanoseconds."""
-
-    initiator: str
-    """Empty for a figure of the whole drive."""
-    kind: str
-    """Empty for a figure of the whole drive."""
-    figure: str
-    """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of runs without time
-    also ``worn_out_bytes`` and ``erase_count_stddev``."""
-    baseline: float
-    """Its value in the first run; the mean over seeds."""
-    other: float
-    """Its value in the other run."""
-    samples: tuple[int, int]
-    """Requests behind it in each run (at or beyond a percentile), over all seeds."""
-    method: Method
-    """Where the interval comes from."""
-    estimate: Estimate | None
-    """The difference, other less baseline, with its error; None where that is not known."""
-    corrected: float | None = None
-    """The probability of such a difference by chance, corrected for all that are compared."""
-    alpha: float = 0.05
-
-    @property
-    def difference(self) -> float:
-        """Other less baseline."""
-        return self.estimate.value if self.estimate else self.other - self.baseline
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of the difference, at a confidence of 1 - alpha, not corrected."""
-        return self.estimate.interval(1 - self.alpha) if self.estimate else None
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether chance is ruled out, after the correction for all comparisons."""
-        return self.corrected is not None and self.corrected < self.alpha
-
-    @property
-    def winner(self) -> Literal["baseline", "other"] | None:
-        """Who is better, where that is significant: a higher rate, a longer life, less else."""
-        if not self.is_significant or not self.difference:
-            return None
-        grows = self.difference > 0
-        return "other" if grows == (self.figure in _BETTER_MORE) else "baseline"
-
-    @property
-    def group(self) -> tuple[str, str]:
-        """Initiator and kind."""
-        return self.initiator, self.kind
-
 
 def of_seeds(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
     """Differences over runs that are paired by their seeds."""
     rows = []
     for first in _common_groups(baselines, others):
         rows += _over_seeds(first, baselines, others)
-    return rows + _drives(baselines, others)
+    return rows + of_drives(baselines, others)
 
 
 def of_logs(one: Result, other: Result, arrivals: Arrivals) -> list[Difference]:
@@ -101,7 +43,7 @@ def of_logs(one: Result, other: Result, arrivals: Arrivals) -> list[Difference]:
         columns = _latencies(one, other, group, paired=arrivals.are_paired)
         rows += _in_blocks(group, columns, paired=arrivals.are_paired)
         rows += [_untested(one, other, group, figure) for figure in _rate(one, group)]
-    return rows + _drives([one], [other])
+    return rows + of_drives([one], [other])
 
 
 def of_summaries(one: Result, other: Result) -> list[Difference]:
@@ -113,31 +55,7 @@ def of_summaries(one: Result, other: Result) -> list[Difference]:
             if figure == "mean" and (estimate := _of_means(one, other, group)):
                 row = replace(row, estimate=estimate, method="intervals of the means")
             rows.append(row)
-    return rows + _drives([one], [other])
-
-
-def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
-    """Differences between runs without time: what they have cost the flash, paired by seeds."""
-    counts = (len(ones), len(others))
-    rows = _drives(ones, others)
-    for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
-        known = [[each for run in runs if (each := of(run)) is not None] for runs in (ones, others)]
-        if [len(side) for side in known] == list(counts):
-            rows.append(_paired_by_seed("", "", figure, known, counts))
-    return rows
-
-
-def _life(run: Result) -> Figure | None:
-    """What was asked for when the drive was worn out, and by which one page more raises it."""
-    worn = run.summary["worn_out_bytes"]
-    page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
-    return None if worn is None else Figure(float(worn), float(page))
-
-
-def _spread(run: Result) -> Figure | None:
-    """How unevenly blocks are worn, and by which one erase more may change it."""
-    spread = run.summary["wear"]["erase_count"]
-    return None if spread is None else Figure(spread["stddev"], 1 / len(run.wear))
+    return rows + of_drives([one], [other])
 
 
 def corrected(rows: Sequence[Difference], alpha: float) -> list[Difference]:
@@ -193,7 +111,7 @@ def _over_seeds(
     for figure in ("mean", *far, *_rate(baselines[0], group)):
         of = [[run[figure] for run in runs] for runs in known]
         samples = (_samples(baselines, group, figure), _samples(others, group, figure))
-        rows.append(_paired_by_seed(*group, figure, of, samples))
+        rows.append(paired_by_seed(*group, figure, of, samples))
     return rows
 
 
@@ -206,43 +124,6 @@ def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Fi
     # Little's law a closed loop has as many more requests a second as each is shorter.
     step = statistics.gap(column.sort()) / len(column)
     return {"mean": Figure(mean, step), "iops": Figure(iops, iops * step / mean), **exact}
-
-
-def _paired_by_seed(
-    initiator: str, kind: str, figure: str, of: list[list[Figure]], samples: tuple[int, int]
-) -> Difference:
-    estimate = statistics.of_pairs(list(zip(*of, strict=True)))
-    before, after = (math.fsum(each.value for each in side) / len(side) for side in of)
-    method: Method = "seeds" if estimate else "none"
-    return Difference(initiator, kind, figure, before, after, samples, method, estimate)
-
-
-def _drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
-    """Figures of the whole drive, tested only over seeds."""
-    rows = []
-    counts = (len(baselines), len(others))
-    known = [
-        [
-            Figure(run.write_amplification, _a_page(run))
-            for run in runs
-            if run.write_amplification is not None
-        ]
-        for runs in (baselines, others)
-    ]
-    if [len(side) for side in known] == list(counts):
-        rows.append(_paired_by_seed("", "", "write_amplification", known, counts))
-    erases = [
-        [Figure(float(run.summary["wear"]["erases"]), 1.0) for run in runs]
-        for runs in (baselines, others)
-    ]
-    return [*rows, _paired_by_seed("", "", "erases", erases, counts)]
-
-
-def _a_page(run: Result) -> float:
-    """By which one page more raises write amplification."""
-    geometry = run.summary["config"]["drive"]["geometry"]
-    written = float(run.summary["write_amplification"]["host_bytes"])
-    return units.size_of(geometry["page_size"]) / written
 
 
 def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -> Difference:

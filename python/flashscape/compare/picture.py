@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture as tail
+from flashscape import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flashscape.compare.comparison import Comparison, Side
+    from flashscape.compare.comparison import Comparison
+    from flashscape.compare.side import Side
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
 _DASHES: Any = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _PANELS = 6
 _COLUMNS = 2
+_LINE = 80
+"""Characters of the verdict that a column is wide."""
 
 
 def svg(comparison: Comparison) -> bytes:
     """Draw a comparison as SVG; needs matplotlib."""
     buffer = io.BytesIO()
-    with tail.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(tail.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal comparisons draw equal files.
             draw(comparison).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
@@ -36,7 +40,7 @@ def draw(comparison: Comparison) -> Figure:
     """Draw a comparison as a figure of matplotlib."""
     import matplotlib as mpl
 
-    with mpl.rc_context(tail.STYLE):
+    with mpl.rc_context(drawing.STYLE):
         return _draw(comparison)
 
 
@@ -47,7 +51,8 @@ def _draw(comparison: Comparison) -> Figure:
     rows = -(-len(groups) // _COLUMNS)
     columns = min(len(groups), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
-    verdict = "\n".join(comparison.verdicts)
+    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in comparison.verdicts)
+    verdict = "\n".join(line for wrapped in lines for line in wrapped)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, group in zip(panels, groups, strict=False):
@@ -68,7 +73,7 @@ def _groups(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
     name, kind = group
-    axes.set_title(f"{tail.short(name, 28)} {kind.replace('_', '-')}")
+    axes.set_title(f"{drawing.short(name, 28)} {kind.replace('_', '-')}")
     axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
     lines, labels = [], []
     for at, side in enumerate(sides):
@@ -80,8 +85,10 @@ def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
             if not number:
                 lines += drawn
                 many = f", {len(side.results)} seeds" if len(side.results) > 1 else ""
-                labels.append(f"{side.label}: {tail.short(side.name, 40)}{many}")
-    tail.label_tail(axes)
+                # What was worst is missing from such a curve, which looks the better for it.
+                partial = " – partial" if side.partial is not None else ""
+                labels.append(f"{side.label}: {drawing.short(side.name, 40)}{many}{partial}")
+    drawing.label_tail(axes)
     # Lines come from the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
@@ -96,4 +103,4 @@ def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
         shares.append((latency.requests - passed) / latency.requests)
     # The last bucket has nothing beyond it, which a logarithm cannot show.
     shares[-1] = 1 / latency.requests
-    return tail.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])
+    return drawing.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from flashscape.report import rows
+from flashscape.report.contrast import differences
 
 if TYPE_CHECKING:
     from flashscape.compare import Comparison
@@ -30,7 +31,7 @@ def comparison(compared: Comparison) -> str:
     for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
         parts.append(f"<p><b>{escape(verdict)}</b></p>")
         parts.append(f"<p>Arrivals: {escape(contrast.arrivals.sentence)}</p>")
-        parts.append(_table(rows.differences(contrast)))
+        parts.append(_table(differences(contrast)))
         said = "".join(f"<li>{escape(sentence)}</li>" for sentence in contrast.sentences)
         parts.append(f"<ul>{said}</ul>")
     return f"<div>{''.join(parts)}<p>{escape(compared.method)}</p></div>"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import interruptions, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
-from flashscape.compare.comparison import figure_name, shown, signed
 from flashscape.explain import why_not_one
 from flashscape.latency import KINDS
 
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flashscape.causes import Cause
-    from flashscape.compare.comparison import Contrast
-    from flashscape.compare.differences import Difference
     from flashscape.explain import Group
     from flashscape.result import Result
 
@@ -223,43 +220,6 @@ def shares(group: Group) -> Rows:
 
 def _spent(times: dict[Cause, float], cause: Cause) -> str:
     return units.duration(times[cause]) if cause in times else "–"
-
-
-def differences(contrast: Contrast) -> Rows:
-    """Figures of two sides, with what is known of their difference."""
-    a, b = contrast.baseline.label, contrast.other.label
-    rows, briefly = [], []
-    for row in contrast.differences:
-        name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
-        values = [shown(row.figure, value) for value in (row.baseline, row.other)]
-        change = signed(row.figure, row.difference)
-        winner = {"baseline": a, "other": b, None: "–"}[row.winner]
-        rows.append((*name, *values, change, _interval(row), _chance(row), _behind(row), winner))
-        briefly.append((*name, *values, change, winner))
-    percent = units.percent(1 - contrast.differences[0].alpha).replace(".0", "")
-    head = ("initiator", "kind", "figure", a, b, "difference")
-    more = (f"{percent} interval", "p, corrected", "samples", "winner")
-    brief = Rows("", (*head, "winner"), briefly, 3)
-    return Rows("", (*head, *more), rows, 3, brief)
-
-
-def _interval(row: Difference) -> str:
-    if row.interval is None:
-        return "no interval"
-    return " to ".join(signed(row.figure, edge) for edge in row.interval)
-
-
-def _chance(row: Difference) -> str:
-    if row.corrected is None:
-        return "–"
-    return "< 0.001" if row.corrected < 0.001 else f"{row.corrected:.3f}"
-
-
-def _behind(row: Difference) -> str:
-    if not row.initiator:
-        return "–"
-    one, other = row.samples
-    return f"{one:,}" if one == other else f"{one:,}, {other:,}"
 
 
 def everything(result: Result) -> list[Rows]:

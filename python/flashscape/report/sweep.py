@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape import units
 from flashscape.report.rows import Rows
 from flashscape.sweep.design import labels, shown
+from flashscape.sweep.seeds import WORN_OUT
 
 if TYPE_CHECKING:
     from flashscape.sweep.result import Sweep
@@ -74,7 +75,9 @@ def _cell(value: Any) -> str:
 def _figure(row: dict[str, Any], metric: str) -> str:
     value = row[metric]
     if value is None:
-        return "–"
+        # Some drives were worn out, and others survived.
+        some = row.get(WORN_OUT) if metric == "worn_out_bytes" else None
+        return f"– ({some} of {row['seeds']} seeds)" if some else "–"
     spread = row.get(f"{metric}_ci95")
     around = f" ± {units.percent(spread / value)}" if spread and value else ""
     beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from flashscape.report import rows
 from flashscape.report import trace as about_trace
+from flashscape.report.contrast import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +91,7 @@ def comparison(compared: Comparison) -> RenderableType:
         is_doubtful = contrast.arrivals.likeness in ("different", "unproven")
         told = f"Arrivals: {contrast.arrivals.sentence}"
         parts.append(_Prose(told, "yellow" if is_doubtful else ""))
-        parts += ["", Sheet(rows.differences(contrast)), ""]
+        parts += ["", Sheet(differences(contrast)), ""]
         parts += [_Prose(f"• {sentence}") for sentence in contrast.sentences]
     return Group(*parts, "", _Prose(compared.method))
 

@@ -7,9 +7,10 @@ curve for each value. Needs matplotlib, which is imported only here.
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import picture, units
+from flashscape import drawing, picture, units
 from flashscape.sweep.design import labels, shown
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ def why_not(sweep: Sweep) -> str | None:
 def svg(sweep: Sweep) -> bytes:
     """Draw results that there is no reason not to draw."""
     buffer = io.BytesIO()
-    with picture.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(picture.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             _draw(sweep, _plan(sweep)).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -113,7 +114,9 @@ def _draw_untimed(sweep: Sweep, plan: _Plan) -> Figure:
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     figure.suptitle(sweep.title or "Sweep", x=0.01, ha="left", fontsize=10, color="#555555")
     for axes, name in zip(panels, drawn, strict=True):
-        _panel(axes, plan, frame, (name,), _WITHOUT_TIME[name])
+        survived = name == "worn_out_bytes" and frame[name].null_count() > 0
+        title = _WITHOUT_TIME[name] + ("\n(gaps: drives that survived)" if survived else "")
+        _panel(axes, plan, frame, (name,), title)
     handles, names = panels[0].get_legend_handles_labels()
     if names:
         figure.legend(handles, names, loc="outside lower left", ncols=4)
@@ -161,10 +164,14 @@ def _panel(
     for index, value in enumerate(values):
         rows = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
         for style, metric in zip(("-", ":"), metrics, strict=False):
+            # Where there is no value the line breaks off, lest it seem to lead through.
             points = [
-                (places[row[plan.axis]], row[metric], row[f"{metric}_ci95"])
+                (
+                    places[row[plan.axis]],
+                    math.nan if row[metric] is None else row[metric],
+                    row[f"{metric}_ci95"],
+                )
                 for row in rows.iter_rows(named=True)
-                if row[metric] is not None
             ]
             label = shown(value) if value is not None and style == "-" else None
             _curve(axes, sorted(points), style, _COLOURS[index], label)
@@ -189,7 +196,7 @@ def _places(plan: _Plan) -> dict[Any, float]:
 def _curve(
     axes: Axes, points: list[tuple[float, float, float | None]], style: str, colour: str, label: Any
 ) -> None:
-    if not points:
+    if all(math.isnan(value) for _, value, _ in points):
         return
     at, values, around = zip(*points, strict=True)
     errors = [each or 0.0 for each in around]
@@ -220,7 +227,7 @@ def _axes(
         if high > _LOG_FROM * low > 0:
             axes.set_yscale("log")
             axes.set_ylim(low / 1.3, high * 1.3)
-            picture.log_durations(axes.yaxis)
+            drawing.log_durations(axes.yaxis)
         else:
             axes.set_ylim(bottom=0.0)
             axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")

@@ -120,7 +120,9 @@ class Sweep:
         Of each metric that is a number: its mean, as ``<metric>``, and the half-width
         of the 95 % confidence interval of that mean over independent runs by Student's
         t, as ``<metric>_ci95`` (null for a single seed). ``seeds`` says how many
-        runs are behind it; those that failed are not.
+        runs are behind it; those that failed are not. There is no mean of
+        ``worn_out_bytes`` where some drives survived, as theirs would be the longest
+        lives: ``worn_out_seeds`` says how many did not.
         """
         from flashscape.sweep.seeds import over_seeds
 

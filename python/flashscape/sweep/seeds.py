@@ -20,6 +20,15 @@ _T_975 = (
 
 _NORMAL_975 = 1.959964
 
+_LIFE = "worn_out_bytes"
+"""What only drives have that were worn out: the others would have had more of it."""
+
+WORN_OUT = "worn_out_seeds"
+"""How many seeds are behind a mean life, were it one of all."""
+
+_OF_CUTS = ("power_cuts", "recovery_ns", "lost_requests")
+"""What comes to nothing in a run without a power cut."""
+
 
 def student_t(freedom: int) -> float:
     """Student's t beyond which 2.5 % lie; beyond the table by Fisher's expansion, to 0.001."""
@@ -42,6 +51,11 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
     varied = [name for name in both if name is not None]
     groups = ["variation", *varied, "initiator", "kind"]
     done = sweep.frame.filter(pl.col("status") == "done")
+    is_cut = pl.col("power_cuts").is_not_null().any().over(groups)
+    done = done.with_columns(
+        pl.when(is_cut).then(pl.col(name).fill_null(0)).otherwise(pl.col(name)).alias(name)
+        for name in _OF_CUTS
+    )
     joined = done.group_by(groups, maintain_order=True).agg(
         pl.col("point").first(),
         pl.len().alias("seeds"),
@@ -57,7 +71,11 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
         for name in numbers
     )
     pairs = (each for name in numbers for each in (name, f"{name}_ci95"))
-    return joined.with_columns(half_widths).select("point", *groups, "seeds", *pairs)
+    means = joined.with_columns(*half_widths, pl.col(f"{_LIFE}_runs").alias(WORN_OUT))
+    # The mean of those that were worn out would be of the shortest lives.
+    is_whole = pl.col(WORN_OUT) == pl.col("seeds")
+    lives = (pl.when(is_whole).then(pl.col(name)).alias(name) for name in (_LIFE, f"{_LIFE}_ci95"))
+    return means.with_columns(lives).select("point", *groups, "seeds", WORN_OUT, *pairs)
 
 
 def _half_width(runs: int) -> float | None:

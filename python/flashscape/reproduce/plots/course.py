@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture
+from flashscape import drawing
 from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def course(
     high = max(axes.get_ylim()[1] for axes in all_axes)
     for axes in all_axes:
         axes.set_ylim(low, high)
-        picture.log_durations(axes.yaxis)
+        drawing.log_durations(axes.yaxis)
         label_values(axes.xaxis, "ns", log=False)
     legend_below(figure, all_axes)
     return figure

@@ -6,7 +6,7 @@ import io
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import picture
+from flashscape import drawing
 from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import shown
 
@@ -97,10 +97,10 @@ class Looks:
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw with the style of all pictures, and without a word on stderr."""
-    with picture.quiet():
+    with drawing.quiet():
         import matplotlib as mpl
 
-        with mpl.rc_context(picture.STYLE):
+        with mpl.rc_context(drawing.STYLE):
             yield
 
 
@@ -145,7 +145,7 @@ def legend_below(figure: Figure, axes: list[Axes]) -> None:
 def label_values(axis: Axis, unit: str, *, log: bool) -> None:
     """Label an axis of figures of a unit, for what is drawn on it."""
     if unit == "ns" and log:
-        picture.log_durations(axis)
+        drawing.log_durations(axis)
         return
     axis.set_major_formatter(lambda value, _: shown(value, unit) if value else "0")
     if log:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture
+from flashscape import drawing
 from flashscape.regions import FOUNDED
 from flashscape.reproduce.plots.looks import legend_below, new_figure
 
@@ -68,7 +68,7 @@ def _points(latency: Latency) -> tuple[Sequence[float], Sequence[float]]:
         times.append(float(max(1, min(upper, latency.max))))
         # The last has nothing beyond it, which a logarithm cannot show: it is itself.
         beyond.append(max(latency.requests - passed, 1) / latency.requests)
-    return picture.thinned(times, beyond)
+    return drawing.thinned(times, beyond)
 
 
 def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
@@ -104,7 +104,7 @@ def _marks(shares: Sequence[float]) -> list[int]:
 
 def _nines(axes: Axes, requests: int) -> None:
     """The percentiles upwards, as far as there are requests."""
-    picture.log_durations(axes.xaxis)
+    drawing.log_durations(axes.xaxis)
     most = min(_NINES_MOST, max(1, math.ceil(math.log10(requests))))
     levels = [10.0**-nines for nines in range(most + 1)]
     # Upside down: what few requests exceed is on top.

@@ -1,0 +1,83 @@
+"""A figure of two runs, and what is known of the error of its difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from flashscape.compare import statistics
+
+if TYPE_CHECKING:
+    from flashscape.compare.statistics import Estimate, Figure
+
+_BETTER_MORE = {"iops", "worn_out_bytes"}
+
+Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of two runs; times in nanoseconds."""
+
+    initiator: str
+    """Empty for a figure of the whole drive."""
+    kind: str
+    """Empty for a figure of the whole drive."""
+    figure: str
+    """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of runs without time
+    also ``worn_out_bytes`` and ``erase_count_stddev``, after power cuts ``recovery_mean_ns``
+    and ``recovery_pages``."""
+    baseline: float
+    """Its value in the first run; the mean over seeds."""
+    other: float
+    """Its value in the other run."""
+    samples: tuple[int, int]
+    """Requests behind it in each run (at or beyond a percentile), over all seeds."""
+    method: Method
+    """Where the interval comes from."""
+    estimate: Estimate | None
+    """The difference, other less baseline, with its error; None where that is not known."""
+    corrected: float | None = None
+    """The probability of such a difference by chance, corrected for all that are compared."""
+    alpha: float = 0.05
+    unjudged: str | None = None
+    """Why nobody is better by it, in a clause; None where the figure is judged."""
+
+    @property
+    def difference(self) -> float:
+        """Other less baseline."""
+        return self.estimate.value if self.estimate else self.other - self.baseline
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the difference, at a confidence of 1 - alpha, not corrected."""
+        return self.estimate.interval(1 - self.alpha) if self.estimate else None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance is ruled out, after the correction for all comparisons."""
+        return self.corrected is not None and self.corrected < self.alpha
+
+    @property
+    def winner(self) -> Literal["baseline", "other"] | None:
+        """Who is better, where that is significant: a higher rate, a longer life, less else."""
+        if not self.is_significant or not self.difference:
+            return None
+        grows = self.difference > 0
+        return "other" if grows == (self.figure in _BETTER_MORE) else "baseline"
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Initiator and kind."""
+        return self.initiator, self.kind
+
+
+def paired_by_seed(
+    initiator: str, kind: str, figure: str, of: list[list[Figure]], samples: tuple[int, int]
+) -> Difference:
+    """A figure of runs that are paired by their seeds: means, and the error of the difference."""
+    estimate = statistics.of_pairs(list(zip(*of, strict=True)))
+    before, after = (math.fsum(each.value for each in side) / len(side) for side in of)
+    method: Method = "seeds" if estimate else "none"
+    return Difference(initiator, kind, figure, before, after, samples, method, estimate)

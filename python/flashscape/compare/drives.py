@@ -1,0 +1,119 @@
+"""The figures of the whole drive that two runs differ in, tested only over seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flashscape import outages, units
+from flashscape.compare.difference import Difference, paired_by_seed
+from flashscape.compare.statistics import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashscape.result import Result
+
+
+def of_drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Figures of the whole drive, tested only over seeds."""
+    rows = []
+    counts = (len(baselines), len(others))
+    known = [
+        [
+            Figure(run.write_amplification, _a_page(run))
+            for run in runs
+            if run.write_amplification is not None
+        ]
+        for runs in (baselines, others)
+    ]
+    if [len(side) for side in known] == list(counts):
+        rows.append(paired_by_seed("", "", "write_amplification", known, counts))
+    erases = [
+        [Figure(float(run.summary["wear"]["erases"]), 1.0) for run in runs]
+        for runs in (baselines, others)
+    ]
+    row = paired_by_seed("", "", "erases", erases, counts)
+    return [*rows, _judged(row, baselines, others), *_of_recoveries(baselines, others)]
+
+
+def _of_recoveries(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """What recovering from a power cut took in the mean, where every run has done so."""
+    known = [[_recovery(run) for run in runs] for runs in (baselines, others)]
+    rows = []
+    for at, figure in enumerate(("recovery_mean_ns", "recovery_pages")):
+        of = [[each[at] for each in side if each is not None] for side in known]
+        if all(map(all, known)):
+            counts = (len(baselines), len(others))
+            rows.append(paired_by_seed("", "", figure, of, counts))
+    return rows
+
+
+def _recovery(run: Result) -> tuple[Figure, Figure] | None:
+    """Duration, and pages read of metadata and checkpoint, of those that came to their end."""
+    cuts = [cut for cut in outages.of_run(run) if not cut["interrupted"]]
+    if not cuts:
+        return None
+    lasted = sum(cut["duration_ns"] for cut in cuts) / len(cuts)
+    pages = sum(cut["pages_scanned"] + cut["checkpoint_pages"] for cut in cuts) / len(cuts)
+    # One of the cuts might have found a page more.
+    step = 1 / len(cuts)
+    return Figure(lasted, max(1.0, lasted / pages) * step if pages else step), Figure(pages, step)
+
+
+def _judged(row: Difference, baselines: Sequence[Result], others: Sequence[Result]) -> Difference:
+    """A figure that grows with what is written, which tells drives apart that wrote as much."""
+    if (why := _why_unjudged(baselines, others)) is None:
+        return row
+    return replace(row, estimate=None, method="none", unjudged=why)
+
+
+def _why_unjudged(baselines: Sequence[Result], others: Sequence[Result]) -> str | None:
+    if any(run.worn_out_bytes is not None for run in (*baselines, *others)):
+        return "a drive was worn out, so the runs are not equally long"
+    pairs = zip(baselines, others, strict=True)
+    if all(_wrote_as_much(one, other) for one, other in pairs):
+        return None
+    return "the runs wrote different amounts"
+
+
+def _wrote_as_much(one: Result, other: Result) -> bool:
+    """Whether what one wrote more than the other comes to less than an erase.
+
+    Requests that were under way as a warm-up or the run ended make such a difference.
+    """
+    less, more = sorted(run.summary["write_amplification"]["host_bytes"] for run in (one, other))
+    erases = max(run.summary["wear"]["erases"] for run in (one, other))
+    return bool((more - less) * erases < more) if more else True
+
+
+def _a_page(run: Result) -> float:
+    """By which one page more raises write amplification."""
+    geometry = run.summary["config"]["drive"]["geometry"]
+    written = float(run.summary["write_amplification"]["host_bytes"])
+    return units.size_of(geometry["page_size"]) / written
+
+
+def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+    """Differences between runs without time: what they have cost the flash, paired by seeds."""
+    counts = (len(ones), len(others))
+    rows = of_drives(ones, others)
+    for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
+        known = [[each for run in runs if (each := of(run)) is not None] for runs in (ones, others)]
+        if [len(side) for side in known] == list(counts):
+            row = paired_by_seed("", "", figure, known, counts)
+            rows.append(row if figure == "worn_out_bytes" else _judged(row, ones, others))
+    return rows
+
+
+def _life(run: Result) -> Figure | None:
+    """What was asked for when the drive was worn out, and by which one page more raises it."""
+    worn = run.worn_out_bytes
+    page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
+    return None if worn is None else Figure(float(worn), float(page))
+
+
+def _spread(run: Result) -> Figure | None:
+    """How unevenly blocks are worn, and by which one erase more may change it."""
+    spread = run.summary["wear"]["erase_count"]
+    return None if spread is None else Figure(spread["stddev"], 1 / len(run.wear))

@@ -1,0 +1,69 @@
+"""Requests beyond a percentile of both runs: where their time went, and what changed in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashscape.regions import FOUNDED, region
+
+if TYPE_CHECKING:
+    from flashscape.causes import Cause
+    from flashscape.compare.side import Side
+    from flashscape.result import Result
+
+_FAR = (99.9, 99.0, 90.0, 50.0)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Requests beyond a percentile, in both runs, and where their time went."""
+
+    initiator: str
+    kind: str
+    above: float
+    """The percentile."""
+    each_ns: tuple[dict[Cause, float], dict[Cause, float]]
+    """Time of a request by cause, in the mean over the seeds; of baseline and other."""
+
+    @property
+    def change_ns(self) -> dict[Cause, float]:
+        """Other less baseline, by cause, the largest change first."""
+        before, after = self.each_ns
+        causes = [*before, *(cause for cause in after if cause not in before)]
+        changes = {cause: after.get(cause, 0) - before.get(cause, 0) for cause in causes}
+        return dict(sorted(changes.items(), key=lambda item: -abs(item[1])))
+
+    @property
+    def total_ns(self) -> tuple[float, float]:
+        """Latency of these requests in the mean."""
+        return sum(self.each_ns[0].values()), sum(self.each_ns[1].values())
+
+
+def tails(one: Side, other: Side, groups: list[tuple[str, str]]) -> list[Tail]:
+    """Where the requests beyond the farthest founded percentile spent their time."""
+    found = []
+    for group in groups:
+        fewest = min(_requests(run, group) for run in (*one.results, *other.results))
+        founded = (p for p in _FAR if round(fewest * (100 - p) / 100, 6) >= FOUNDED)
+        if (above := next(founded, None)) is None:
+            continue
+        each = [_mean_blame([_blame(run, group, above) for run in s.results]) for s in (one, other)]
+        found.append(Tail(*group, above, (each[0], each[1])))
+    return found
+
+
+def _requests(run: Result, group: tuple[str, str]) -> int:
+    return next((f["requests"] for name, kind, f in run.groups() if (name, kind) == group), 0)
+
+
+def _blame(run: Result, group: tuple[str, str], above: float) -> dict[Cause, float]:
+    import polars as pl
+
+    own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
+    return region(run.bands.filter(own), run.slowest.filter(own), above).each_ns
+
+
+def _mean_blame(each: list[dict[Cause, float]]) -> dict[Cause, float]:
+    causes = dict.fromkeys(cause for one in each for cause in one)
+    return {cause: sum(one.get(cause, 0) for one in each) / len(each) for cause in causes}

@@ -1,0 +1,40 @@
+"""Names and values of figures that are compared, as people write them."""
+
+from __future__ import annotations
+
+from flashscape import units
+
+COSTS = {
+    "write_amplification": "write amplification",
+    "erases": "erases",
+    "worn_out_bytes": "asked for until worn out",
+    "erase_count_stddev": "erases of a block, standard deviation",
+    "recovery_mean_ns": "recovery from a power cut",
+    "recovery_pages": "pages read to recover",
+}
+"""Figures of the whole drive."""
+
+
+def figure_name(figure: str) -> str:
+    """As people write it: ``p99.9``, ``the mean``."""
+    return {"iops": "IOPS", **COSTS}.get(figure, figure.replace("_", "."))
+
+
+def shown(figure: str, value: float) -> str:
+    """A value of a figure, in its unit."""
+    if figure == "iops":
+        return units.count(value)
+    if figure in ("write_amplification", "erase_count_stddev"):
+        return f"{value:.3f}"
+    if figure == "worn_out_bytes":
+        return units.size(value)
+    if figure in ("erases", "recovery_pages"):
+        return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+    return units.duration(value)
+
+
+def signed(figure: str, value: float) -> str:
+    """A difference with its sign."""
+    if value == 0:
+        return "0"
+    return f"{'+' if value > 0 else '−'}{shown(figure, abs(value))}"

@@ -1,0 +1,126 @@
+"""What all pictures have in common: their looks, axes of latency, curves of few points.
+
+Needs matplotlib, which is imported only where something is drawn.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_INK = "#2b2b2b"
+
+POINTS = 300
+"""Points of a curve: more than can be told apart, and few enough for a small file."""
+
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.edgecolor": "#9a9a9a",
+    "axes.labelcolor": _INK,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "grid.color": "#e4e4e4",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    # Names are what users call things: a dollar sign is one.
+    "text.parse_math": False,
+    "svg.hashsalt": "flashscape",
+}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def short(name: str, length: int) -> str:
+    """A name with its middle left out: what tells names apart is at their ends."""
+    if len(name) <= length:
+        return name
+    half = (length - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
+def label_tail(axes: Axes) -> None:
+    """Label logarithmic axes of latency and of percentiles, for what is drawn in them."""
+    log_durations(axes.xaxis)
+    levels = [10.0**-exponent for exponent in range(9)]
+    floor = min(axes.get_ylim()[0], 0.05)
+    axes.set_ylim(floor, 1.4)
+    shown = [level for level in levels if level >= floor]
+    axes.set_yticks(shown, [_level(level) for level in shown])
+    axes.yaxis.minorticks_off()
+    axes.grid(which="major")
+
+
+def thinned(
+    latency: Sequence[float], shares: Sequence[float]
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Leave out steps that are too small to be seen."""
+    wide = max(math.log(latency[-1] / latency[0]), 1e-9) / POINTS
+    high = max(-math.log(min(shares)), 1e-9) / POINTS
+    kept = [0]
+    for at in range(1, len(latency) - 1):
+        moved = math.log(latency[at] / latency[kept[-1]]) > wide
+        if moved or math.log(shares[kept[-1]] / shares[at]) > high:
+            kept.append(at)
+    kept.append(len(latency) - 1)
+    return [latency[at] for at in kept], [shares[at] for at in kept]
+
+
+def _level(share: float) -> str:
+    return f"p{100 - share * 100:.6f}".rstrip("0").rstrip(".") if share < 1 else "p0"
+
+
+def duration(ns: float, _: object = None) -> str:
+    """A span as an axis labels it: ``3 ms``."""
+    number, unit = units.duration(round(ns, 3)).split()
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {unit}" if ns else "0"
+
+
+def log_durations(axis: Axis) -> None:
+    """Label a logarithmic axis of nanoseconds, however narrow: four ticks at least."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    if high / low < 1.5:
+        low, high = low / 1.25, high * 1.25
+        axis.axes.set(**{"xlim" if axis is axis.axes.xaxis else "ylim": (low, high)})
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 3), (1, 2, 5)):
+        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= 4:
+            break
+    else:
+        ticks = [t for t in MaxNLocator(5).tick_values(low, high) if low <= t <= high and t > 0]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(duration)
+    axis.set_minor_locator(NullLocator())

@@ -1,0 +1,52 @@
+"""Figures of two sides that are compared, as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashscape import units
+from flashscape.compare.words import figure_name, shown, signed
+from flashscape.report.rows import Rows
+
+if TYPE_CHECKING:
+    from flashscape.compare.contrast import Contrast
+    from flashscape.compare.difference import Difference
+
+
+def differences(contrast: Contrast) -> Rows:
+    """Figures of two sides, with what is known of their difference."""
+    a, b = contrast.baseline.label, contrast.other.label
+    rows, briefly = [], []
+    for row in contrast.differences:
+        name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
+        values = [shown(row.figure, value) for value in (row.baseline, row.other)]
+        change = signed(row.figure, row.difference)
+        winner = {"baseline": a, "other": b, None: "–"}[row.winner]
+        rows.append((*name, *values, change, _interval(row), _chance(row), _behind(row), winner))
+        briefly.append((*name, *values, change, winner))
+    percent = units.percent(1 - contrast.differences[0].alpha).replace(".0", "")
+    head = ("initiator", "kind", "figure", a, b, "difference")
+    more = (f"{percent} interval", "p, corrected", "samples", "winner")
+    brief = Rows("", (*head, "winner"), briefly, 3)
+    return Rows("", (*head, *more), rows, 3, brief)
+
+
+def _interval(row: Difference) -> str:
+    if row.unjudged is not None:
+        return "not judged"
+    if row.interval is None:
+        return "no interval"
+    return " to ".join(signed(row.figure, edge) for edge in row.interval)
+
+
+def _chance(row: Difference) -> str:
+    if row.corrected is None:
+        return "–"
+    return "< 0.001" if row.corrected < 0.001 else f"{row.corrected:.3f}"
+
+
+def _behind(row: Difference) -> str:
+    if not row.initiator:
+        return "–"
+    one, other = row.samples
+    return f"{one:,}" if one == other else f"{one:,}, {other:,}"
