@@ -444,6 +444,7 @@ impl Ftl {
             return false;
         }
         self.invalidate(from);
+        self.blocks.moved[self.layout.block(from)] += 1;
         self.map.point(lpn, to);
         self.map.set_live(to, 1);
         let block = self.layout.block(to);
@@ -474,6 +475,7 @@ impl Ftl {
             self.map.set_some_live(first_to, moved);
             debug_assert!(self.blocks.live(from.block) >= count, "only a live unit can move");
             self.blocks.standing[from.block] -= count;
+            self.blocks.moved[from.block] += count;
             self.blocks.standing[to.block] += count;
         }
     }
@@ -585,6 +587,8 @@ impl Ftl {
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
         self.blocks.standing[block] |= BARRED;
         self.blocks.state[block] = BlockState::Collecting;
+        // What a collection that was cut off had moved may be current here again.
+        self.blocks.moved[block] = 0;
         self.bins[bin].collecting += 1;
         block
     }
@@ -655,6 +659,13 @@ impl Ftl {
     /// # Panics
     /// Where the block holds live data, is being read or was not collected.
     pub fn erase(&mut self, block: BlockId) -> bool {
+        self.tally.collected += 1;
+        self.tally.moved += u64::from(self.blocks.moved[block]);
+        self.erase_uncollected(block)
+    }
+
+    /// The same of a block that was no victim.
+    pub(crate) fn erase_uncollected(&mut self, block: BlockId) -> bool {
         assert!(self.is_erasable(block), "an erase waits for live data and readers");
         assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
         let bin = self.layout.bin(block);
