@@ -288,7 +288,7 @@ impl Run {
         };
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
-            run.without_time = Some(Box::new(WithoutTime::new(&run, choice)));
+            run.without_time = Some(Box::new(WithoutTime::new(&mut run, choice)));
             return Ok(run);
         }
         // So that small runs have begun when they are made.
