@@ -47,8 +47,8 @@ def reproduce(
     ``profile`` is ``short`` (minutes) or ``full`` (long enough for p99.999). ``out`` is a
     directory for plots, tables, experiments and a report, in which finished runs are kept:
     a second call makes only those that are not there. ``jobs`` is how many processes run at a
-    time (as many as there are cores); ``traces`` the directory of traces that do not ship (``traces`` in the present one; without
-    it what needs them is ``not-run``).
+    time (as many as there are cores); ``traces`` the directory of traces that do not ship
+    (``traces`` in the present one; without that, what needs them is ``not-run``).
 
     A run that fails does not end the others: look at ``failures`` of what is returned; claims
     that need it are ``not-run``. Raises StudyError, OutputError, and on Ctrl-C Interrupted.
