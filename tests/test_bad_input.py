@@ -103,6 +103,7 @@ ROWS = b"time_us,op,offset,length\n" + b"".join(
     ("name", "content", "messages"),
     [
         ("none.csv", None, ("none.csv: there is no such file (looked for /",)),
+        ("in/none.csv", None, ("in/none.csv: there is no such file", "no folder /", "/in; put")),
         ("empty.csv", b"", ("empty.csv",)),
         ("header.csv", b"time_us,op,offset,length\n", ("header.csv",)),
         ("cut.csv", ROWS + b"51,W,40", ("cut.csv:52",)),

@@ -612,9 +612,10 @@ def test_the_study_of_the_how_to_runs(tmp_path):
     assert found.plots == ["figure-1/by-depth"]
 
 
-def test_a_directory_of_traces_that_is_named_must_be_there(flashscape):
-    ended = flashscape("reproduce", "design-tradeoffs-performance", "--traces", "/nothere")
+@pytest.mark.parametrize("named", ["/nothere", "traces"])
+def test_a_directory_of_traces_that_is_named_must_be_there(flashscape, named):
+    ended = flashscape("reproduce", "design-tradeoffs-performance", "--traces", named)
     assert ended.status == 2
     (line,) = ended.err.splitlines()
     assert "--traces" in line
-    assert "/nothere: there is no such directory" in line
+    assert f"{named}: there is no such directory" in line

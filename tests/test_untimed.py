@@ -82,6 +82,13 @@ def test_a_kind_has_requests_and_bytes_and_no_latencies():
     assert repr(written).startswith("<Latency of 1,000 requests: mean –")
     assert result.of_kind("write", "writer") == written
     assert result.read.requests == 0
+    # A rate of no time would be a claim.
+    assert {k: result.summary["initiators"][0][k]["iops"] for k in ("read", "write")} == {
+        "read": None,
+        "write": None,
+    }
+    assert result.summary["mean_outstanding"] is None
+    assert result.summary["utilisation"] == {"units": None, "channels": None}
     with pytest.raises(ValueError, match="no initiator"):
         result.of_kind("write", "nobody")
 

@@ -37,43 +37,6 @@ def audited(result: Result) -> str | None:
     return "nothing lost that the drive had to keep"
 
 
-def explain_unrest(summary: dict[str, Any]) -> None:
-    """Where a power cut lies before figures were steady, say so and not that a warm-up would help.
-
-    Changes notes and reasons of a summary.
-    """
-    # Summaries of earlier versions know nothing of power cuts.
-    cuts = (summary.get("recovery") or {"cuts": []})["cuts"]
-    ends = [(cut["at_ns"], cut["at_ns"] + cut["duration_ns"]) for cut in cuts]
-    begun = summary["simulated_ns"] - summary["counted_ns"]
-    for key, verdict in summary["steady_state"].items():
-        upto = verdict["from_ns"] if verdict["reached"] else summary["simulated_ns"]
-        at = [at for at, end in ends if end > begun and at < (upto or 0)]
-        if not at:
-            continue
-        told = f"{_moments(at)} in that time"
-        if not verdict["reached"]:
-            # Of too few intervals or erases no cut is the reason.
-            if not verdict["reason"].startswith("only "):
-                verdict["reason"] += f" ({told})"
-            continue
-        what = f"before {_STEADY[key]} was steady"
-        summary["notes"] = [
-            f"{note.removesuffix(_ADVICE)}; {told}" if what in note else note
-            for note in summary["notes"]
-        ]
-
-
-_STEADY = {"latency": "mean latency", "write_amplification": "write amplification"}
-_ADVICE = "; a longer warm-up would leave it out"
-
-
-def _moments(at: Sequence[int]) -> str:
-    if len(at) > 2:
-        return f"the power was cut {units.times(len(at))}, first at {units.duration(at[0])},"
-    return f"the power was cut at {' and '.join(map(units.duration, at))}"
-
-
 def lost_requests(result: Result) -> int:
     """How many requests were under way as the power was cut, in all."""
     return sum(cut["lost_requests"] for cut in of_run(result))

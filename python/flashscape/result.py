@@ -184,7 +184,10 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """A hash of every completion: equal digests, equal runs."""
+        """A hash of every completion, or, without time, of all that was done.
+
+        Equal digests, equal runs.
+        """
         return str(self.summary["digest"])
 
     @property

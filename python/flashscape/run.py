@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flashscape import _flashscape, outages, signals, units
+from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session, __version__
 from flashscape.errors import FlashscapeError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
@@ -251,7 +251,6 @@ def _measured(
     session: Session, experiment: Experiment, cpu_seconds: float, complete: bool
 ) -> Result:
     summary = json.loads(session.summary(cpu_seconds, complete))
-    outages.explain_unrest(summary)
     # Results without a name are told apart by their files'.
     summary["title"] = summary["title"] or Path(experiment.title).name
     return Result(summary, {table.name: table for table in session.tables()})

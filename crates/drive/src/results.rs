@@ -43,9 +43,14 @@ pub fn summary(
 ) -> Value {
     run.finish();
     let measured = run.measured();
-    let seconds = measured.span().as_secs_f64();
+    let is_untimed = experiment.run.untimed;
+    let seconds = (!is_untimed).then(|| measured.span().as_secs_f64());
+    let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
     let unit = checked.layout.unit_bytes;
-    let steady = steady::verdicts(measured.series(), checked.layout.bins);
+    let steady = match is_untimed {
+        true => steady::without_time(),
+        false => steady::verdicts(run, checked.layout.bins),
+    };
     let notes = notes::notes(run, experiment, checked, &steady);
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
@@ -56,14 +61,14 @@ pub fn summary(
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
         "initiators": measured.initiators().iter().map(|stats| initiator(stats, seconds)).collect::<Vec<_>>(),
-        "mean_outstanding": measured.mean_outstanding(),
+        "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
-        "collection": collection(measured, checked.layout.units_per_block()),
+        "collection": collection(measured, checked.layout.units_per_block(), is_untimed),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
-            "units": spread(&measured.unit_utilisation()),
-            "channels": spread(&measured.channel_utilisation()),
+            "units": busy(&measured.unit_utilisation()),
+            "channels": busy(&measured.channel_utilisation()),
         },
         "steady_state": steady,
         "worn_out_bytes": run.worn_out(),
@@ -76,7 +81,8 @@ pub fn summary(
     })
 }
 
-fn initiator(stats: &InitiatorStats, seconds: f64) -> Value {
+/// `seconds` are those that were counted; none in a run without time, which has no rates.
+fn initiator(stats: &InitiatorStats, seconds: Option<f64>) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());
     for kind in Kind::ALL {
@@ -87,7 +93,7 @@ fn initiator(stats: &InitiatorStats, seconds: f64) -> Value {
     table.into()
 }
 
-fn requests(stats: &KindStats, seconds: f64) -> Value {
+fn requests(stats: &KindStats, seconds: Option<f64>) -> Value {
     let mut latency = stats.latency.to_json();
     if let Some(estimate) = stats.batches.estimate() {
         latency["mean_ci95"] = estimate.half_width.into();
@@ -102,7 +108,7 @@ fn requests(stats: &KindStats, seconds: f64) -> Value {
     json!({
         "requests": requests,
         "bytes": stats.bytes,
-        "iops": if seconds > 0.0 { requests as f64 / seconds } else { 0.0 },
+        "iops": seconds.map(|s| if s > 0.0 { requests as f64 / s } else { 0.0 }),
         "unmapped": stats.unmapped,
         "latency_ns": latency,
         "blame_ns": blame,
@@ -142,19 +148,20 @@ fn flash(measured: &Measured) -> Value {
 
 /// Blocks that were collected, and how long that took from the choice of a block to the end of
 /// its erase.
-fn collection(measured: &Measured, units_per_block: u32) -> Value {
+fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Value {
     let counters = measured.counters();
     let tally = measured.tally();
-    let erased = tally.erases * u64::from(units_per_block);
-    let moved = tally.units[Source::Gc as usize] + tally.units[Source::Scrub as usize];
-    let (blocks, took) = (counters.collections, counters.collecting.as_ns());
+    // Of a victim that is not yet erased nothing counts, whatever was moved of it so far.
+    let erased = tally.collected * u64::from(units_per_block);
+    let (timed, took) = (counters.collections, counters.collecting.as_ns());
     json!({
-        "blocks": blocks,
-        "mean_ns": (blocks > 0).then(|| took as f64 / blocks as f64),
-        "max_ns": (blocks > 0).then(|| counters.longest_collection.as_ns()),
+        "blocks": if is_untimed { tally.collected } else { timed },
+        "mean_ns": (timed > 0).then(|| took as f64 / timed as f64),
+        "max_ns": (timed > 0).then(|| counters.longest_collection.as_ns()),
         "streamed_pages": counters.streamed,
         // Superseded units of all that was erased [ATC08, 3.4].
-        "cleaning_efficiency": (erased > 0).then(|| 1.0 - moved as f64 / erased as f64),
+        "cleaning_efficiency":
+            (erased > 0).then(|| (erased - tally.moved) as f64 / erased as f64),
     })
 }
 

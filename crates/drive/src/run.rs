@@ -126,7 +126,8 @@ struct Initiator {
     drawn: u64,
     outstanding: u32,
     depth: u32,
-    /// Open loop: arrived, and waiting for a place in the queue.
+    /// Arrived, and waiting in the host: for a place in the queue (open loop), or for the
+    /// drive's power.
     waiting: VecDeque<(Instant, Drawn)>,
     /// Nothing more comes.
     stopped: bool,
@@ -206,7 +207,7 @@ pub struct Run {
     to_begin: usize,
     begun: bool,
     link: LinkLoad,
-    /// Requests of open loops that wait in the host.
+    /// Requests that wait in the host.
     waiting: u64,
     /// Bytes that requests under way or waiting may take.
     backlog_bytes: u64,
@@ -288,7 +289,7 @@ impl Run {
         };
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
-            run.without_time = Some(Box::new(WithoutTime::new(&run, choice)));
+            run.without_time = Some(Box::new(WithoutTime::new(&mut run, choice)));
             return Ok(run);
         }
         // So that small runs have begun when they are made.
@@ -509,13 +510,7 @@ impl Run {
     fn arrive(&mut self) -> Result<(), RunError> {
         let (now, _, id) = self.agenda.pop().expect("a request was coming");
         let (index, request) = self.coming[id];
-        let up_at = self.power.as_ref().and_then(|power| power.up_at());
-        if let Some(up_at) = up_at
-            && !self.initiators[index as usize].source.is_open_loop()
-        {
-            self.agenda.schedule(up_at, id);
-            return Ok(());
-        }
+        let is_off = self.power.as_ref().is_some_and(|power| power.up_at().is_some());
         self.coming.remove(id);
         let index = index as usize;
         let initiator = &mut self.initiators[index];
@@ -526,12 +521,18 @@ impl Run {
         }
         self.count_issued(request);
         let initiator = &mut self.initiators[index];
+        if !is_open && is_off {
+            // Its place in the queue is free: it is kept for the drive alone.
+            initiator.waiting.push_back((now, request));
+            self.waiting += 1;
+            return Ok(());
+        }
         if !is_open {
             return self.submit(index, now, now, request);
         }
         let waiting = initiator.waiting.len() as u64;
         initiator.backlog.arrive(u64::from(initiator.outstanding) + waiting);
-        if initiator.outstanding >= initiator.depth || up_at.is_some() {
+        if initiator.outstanding >= initiator.depth || is_off {
             initiator.waiting.push_back((now, request));
             self.waiting += 1;
         } else {

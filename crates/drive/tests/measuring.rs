@@ -6,8 +6,10 @@ mod common;
 use common::{experiment, run, set, stats, try_run};
 use drive::results::{Outcome, summary};
 use drive::{Experiment, Run, RunError, load};
+use ftl::Source;
 use host::Kind;
 use metrics::Values;
+use serde_json::{Value, json};
 
 const US: u64 = 1_000;
 
@@ -182,6 +184,59 @@ fn an_overload_ends_when_memory_would() {
     assert!((8_000..8_400).contains(&run.issued()), "{}", run.issued());
 }
 
+// ---- what was collected ----------------------------------------------------------
+
+/// Every full block of the drive has one superseded page of sixteen: 60 writes, a block apart,
+/// fill three blocks more, and what is written from then on cleans.
+const ONE_OF_SIXTEEN: &str = "
+    [precondition]
+    fill = \"sequential\"
+    age.overwrites = 0.0
+    [[workload]]
+    name = \"writer\"
+    reads = \"0 %\"
+    addresses = { pattern = \"strided\", stride = \"64 KiB\" }
+    stop.requests = 49
+    [[workload]]
+    name = \"reader\"
+    reads = \"100 %\"
+    think_time = \"500 us\"
+    [run]
+    time = \"60 ms\"
+";
+
+fn one_of_sixteen() -> [common::Override; 2] {
+    // The last write waits in the buffer and keeps nobody.
+    [set("ftl.over_provisioning.exported", "3840 KiB"), set("buffer.durability", "volatile")]
+}
+
+#[test]
+fn a_collected_block_counts_with_all_that_was_moved_of_it_and_no_other() {
+    // Whenever counting begins and ends, in the middle of moves or not, one page of sixteen of
+    // what was erased had been superseded.
+    let (mut before, mut behind) = (0, 0);
+    for from in (18..40).step_by(2) {
+        for to in (from + 3..60).step_by(7) {
+            let mut given = one_of_sixteen().to_vec();
+            given.push(set("run.time", format!("{to} ms")));
+            given.push(set("run.warm_up.time", format!("{from} ms")));
+            let experiment = experiment(ONE_OF_SIXTEEN, &given);
+            let mut run = run(&experiment);
+            let collection = &summary_of(&mut run, &experiment)["collection"];
+            let tally = run.measured().tally();
+            let expected = (tally.erases > 0).then_some(1.0 / 16.0);
+            assert_eq!(collection["cleaning_efficiency"], json!(expected), "{from} to {to} ms");
+            if expected.is_none() {
+                continue;
+            }
+            let moved = tally.units[Source::Gc as usize];
+            before += u32::from(moved < tally.moved);
+            behind += u32::from(moved > tally.moved);
+        }
+    }
+    assert!(before > 0 && behind > 0, "{before} windows began amid moves, {behind} ended there");
+}
+
 // ---- notes ---------------------------------------------------------------------------
 
 fn notes_of(text: &str, overrides: &[common::Override]) -> Vec<String> {
@@ -191,12 +246,17 @@ fn notes_of(text: &str, overrides: &[common::Override]) -> Vec<String> {
 }
 
 fn notes(run: &mut Run, experiment: &Experiment) -> Vec<String> {
+    let summary = summary_of(run, experiment);
+    let notes = summary["notes"].as_array().unwrap();
+    notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect()
+}
+
+fn summary_of(run: &mut Run, experiment: &Experiment) -> Value {
     let text = serde_json::to_string(experiment).unwrap();
     let (_, checked) = load::load_json(&text, "test.json", &[]).unwrap();
     let outcome = Outcome { host_cpu_seconds: 0.0, complete: true };
-    let summary = summary(run, experiment, &checked, &[None], outcome);
-    let notes = summary["notes"].as_array().unwrap();
-    notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect()
+    let surveys = vec![None; experiment.workload.len()];
+    summary(run, experiment, &checked, &surveys, outcome)
 }
 
 #[track_caller]

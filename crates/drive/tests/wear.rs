@@ -184,3 +184,83 @@ fn a_run_without_time_ends_when_the_drive_is_worn_out() {
     assert!(bytes > 0);
     run.device().ftl().audit().unwrap();
 }
+
+#[test]
+fn the_digest_of_a_run_without_time_knows_what_the_firmware_did() {
+    let digest = |overrides: &[common::Override]| untimed(overrides).device().digest();
+    let plain = digest(&[]);
+    assert_eq!(digest(&[]), plain);
+    // The same requests each time.
+    for other in [
+        set("ftl.gc.victim", "fifo"),
+        set("ftl.gc.stop", "2 blocks"),
+        set("ftl.summary_page", true),
+        set("ftl.allocation.streams", "separate"),
+        set("ftl.allocation.free_block", "least-worn"),
+    ] {
+        assert_ne!(digest(std::slice::from_ref(&other)), plain, "{other:?}");
+    }
+}
+
+#[test]
+fn blocks_that_are_erased_in_another_order_give_another_digest() {
+    // The second and the third die change places: each does what the other did, so that no sum
+    // tells the two runs apart.
+    let run = |order: &str| {
+        untimed(&[
+            set("geometry.channels", 2),
+            set("geometry.dies_per_package", 2),
+            set("ftl.allocation.order", order),
+        ])
+    };
+    let (one, other) = (run("CWDP"), run("DWCP"));
+    assert_eq!(one.device().ftl().tally, other.device().ftl().tally);
+    let erases = |run: &drive::Run| run.device().ftl().erase_counts().to_vec();
+    assert_ne!(erases(&one), erases(&other));
+    assert_ne!(one.device().digest(), other.device().digest());
+}
+
+#[test]
+fn a_run_without_time_has_no_rates() {
+    let text = UNTIMED.replace("requests = 100000", "requests = 1000");
+    let (text, mut overrides) = common::configuration(&text, &[]);
+    overrides.retain(|(path, _)| path != "run.audit");
+    let (experiment, checked) = drive::load::load(&text, "untimed.toml", &overrides).unwrap();
+    let mut run = drive::Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    while run.advance(1_000).unwrap() {}
+    let outcome = drive::results::Outcome { host_cpu_seconds: 0.0, complete: true };
+    let summary = drive::results::summary(&mut run, &experiment, &checked, &[None], outcome);
+    let of = &summary["initiators"][0];
+    let requests = |kind: &str| of[kind]["requests"].as_u64().unwrap();
+    assert_eq!(requests("read") + requests("write"), 1_000);
+    for kind in ["read", "write", "trim"] {
+        assert!(of[kind]["iops"].is_null(), "{}", of[kind]);
+    }
+    assert!(summary["mean_outstanding"].is_null());
+    assert!(summary["utilisation"]["units"].is_null());
+    assert!(summary["utilisation"]["channels"].is_null());
+    let erases = run.measured().tally().erases;
+    assert!(erases > 0);
+    assert_eq!(summary["collection"]["blocks"], erases);
+    assert!(summary["collection"]["mean_ns"].is_null());
+    let why = summary["steady_state"]["latency"]["reason"].as_str().unwrap();
+    assert!(why.contains("no time") && !why.contains("interval"), "{why}");
+}
+
+#[test]
+fn what_was_asked_for_until_the_drive_was_worn_out_is_told_in_units() {
+    let (text, mut overrides) = common::configuration(UNTIMED, &[set("nand.endurance", 20)]);
+    overrides.retain(|(path, _)| path != "run.audit");
+    let (experiment, checked) = drive::load::load(&text, "untimed.toml", &overrides).unwrap();
+    let mut run = drive::Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
+    while run.advance(1_000).unwrap() {}
+    let outcome = drive::results::Outcome { host_cpu_seconds: 0.0, complete: true };
+    let summary = drive::results::summary(&mut run, &experiment, &checked, &[None], outcome);
+    // Requests of 4 KiB each.
+    let bytes = 4_096 * run.issued();
+    assert_eq!(summary["worn_out_bytes"], bytes);
+    let mib = format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let told = |note: &serde_json::Value| note.as_str().unwrap().contains(&mib);
+    let notes = summary["notes"].as_array().unwrap();
+    assert!(notes.iter().any(told), "{mib}: {notes:?}");
+}

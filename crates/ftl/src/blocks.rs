@@ -46,6 +46,13 @@ pub struct Tally {
     pub units: [u64; SOURCES],
     /// Blocks erased.
     pub erases: u64,
+    /// Those among them that were victims, and the units that were moved out of them, each counted
+    /// with the erase: so no more were moved than there were in what was erased, over any time.
+    #[serde(default)]
+    pub collected: u64,
+    /// See `collected`.
+    #[serde(default)]
+    pub moved: u64,
     /// Blocks retired since the drive was new.
     pub retired: u64,
     /// Worn blocks that took the data of others.
@@ -59,6 +66,8 @@ impl Tally {
         Self {
             units: std::array::from_fn(|source| self.units[source] - earlier.units[source]),
             erases: self.erases - earlier.erases,
+            collected: self.collected - earlier.collected,
+            moved: self.moved - earlier.moved,
             retired: self.retired - earlier.retired,
             migrations: self.migrations - earlier.migrations,
         }
@@ -118,6 +127,9 @@ pub struct Blocks {
     pub closed_at: Column<BlockId, u64>,
     /// Batches of an open block that are not written yet, bound or not.
     pub unwritten: Column<BlockId, u32>,
+    /// Units moved out of the block since it was chosen to be collected; those are current
+    /// elsewhere.
+    pub moved: Column<BlockId, u32>,
     /// Reads of the block that are under way; an erase waits for them.
     pub readers: Column<BlockId, u32>,
     /// What the block is used for.
@@ -144,6 +156,7 @@ impl Blocks {
             erase_count: Column::filled(0, count),
             closed_at: Column::filled(0, count),
             unwritten: Column::filled(0, count),
+            moved: Column::filled(0, count),
             readers: Column::filled(0, count),
             state: Column::filled(BlockState::Free, count),
             sensed: Column::filled(0, 0),
@@ -170,7 +183,7 @@ impl Blocks {
     }
     /// Bytes of all columns.
     pub fn bytes(&self) -> usize {
-        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 1)
+        self.standing.len() * (4 + 4 + 8 + 4 + 4 + 4 + 1)
             + self.sensed.len() * 4
             + self.copied.len()
             + self.strain.len() * 8

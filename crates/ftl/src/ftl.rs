@@ -41,6 +41,8 @@ pub struct Ftl {
     pub(crate) grown_per_erase: f64,
     /// What became of the flash since the drive was new.
     pub tally: Tally,
+    /// Which blocks were erased, in order, as one number.
+    erased: u64,
     pub(crate) mapped: u32,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
@@ -66,6 +68,7 @@ impl Ftl {
             endurance,
             grown_per_erase: config.bad_blocks.grown_per_erase.fraction(),
             tally: Tally::default(),
+            erased: 0,
             mapped: 0,
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
@@ -223,6 +226,16 @@ impl Ftl {
     /// Blocks of a bin that are not retired.
     pub fn good_blocks(&self, bin: BinId) -> u32 {
         self.layout.blocks_per_bin() - self.bins[bin].bad
+    }
+    /// A fingerprint of the blocks that were erased since [`Ftl::begin_order_of_erases`], in
+    /// order.
+    pub fn order_of_erases(&self) -> u64 {
+        self.erased
+    }
+    /// The fingerprint begins anew, whatever was erased before: a drive that comes from a
+    /// snapshot knows nothing of that.
+    pub fn begin_order_of_erases(&mut self) {
+        self.erased = 0;
     }
     /// Erases of each block so far, by block.
     pub fn erase_counts(&self) -> &[u32] {
@@ -444,6 +457,7 @@ impl Ftl {
             return false;
         }
         self.invalidate(from);
+        self.blocks.moved[self.layout.block(from)] += 1;
         self.map.point(lpn, to);
         self.map.set_live(to, 1);
         let block = self.layout.block(to);
@@ -474,6 +488,7 @@ impl Ftl {
             self.map.set_some_live(first_to, moved);
             debug_assert!(self.blocks.live(from.block) >= count, "only a live unit can move");
             self.blocks.standing[from.block] -= count;
+            self.blocks.moved[from.block] += count;
             self.blocks.standing[to.block] += count;
         }
     }
@@ -585,6 +600,8 @@ impl Ftl {
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
         self.blocks.standing[block] |= BARRED;
         self.blocks.state[block] = BlockState::Collecting;
+        // What a collection that was cut off had moved may be current here again.
+        self.blocks.moved[block] = 0;
         self.bins[bin].collecting += 1;
         block
     }
@@ -655,6 +672,13 @@ impl Ftl {
     /// # Panics
     /// Where the block holds live data, is being read or was not collected.
     pub fn erase(&mut self, block: BlockId) -> bool {
+        self.tally.collected += 1;
+        self.tally.moved += u64::from(self.blocks.moved[block]);
+        self.erase_uncollected(block)
+    }
+
+    /// The same of a block that was no victim.
+    pub(crate) fn erase_uncollected(&mut self, block: BlockId) -> bool {
         assert!(self.is_erasable(block), "an erase waits for live data and readers");
         assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
         let bin = self.layout.bin(block);
@@ -669,6 +693,10 @@ impl Ftl {
             *rows = 0;
         }
         self.tally.erases += 1;
+        // Each step can be undone, so that no two blocks lead to the same number.
+        self.erased = (self.erased ^ (u64::from(block.0) + 1))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
         if self.persist.is_some() {
             self.forget_metadata(block);
         }

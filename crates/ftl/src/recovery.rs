@@ -394,7 +394,8 @@ impl Ftl {
             self.blocks.standing[*block] |= BARRED;
             self.blocks.state[*block] = BlockState::Collecting;
             self.bins[bin].collecting += 1;
-            self.erase(*block);
+            // It was no victim: what is erased here is what was moved to it.
+            self.erase_uncollected(*block);
             recovered.closed -= 1;
             recovered.undone += 1;
             recovered.erased.push(*block);

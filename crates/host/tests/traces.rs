@@ -478,16 +478,33 @@ fn what_forbids_a_replay_is_known_from_the_survey() {
 
 #[test]
 fn a_missing_file_says_so() {
-    let text = "name = 'x'\ntrace = { file = '/nowhere/trace.csv' }";
+    let text = "name = 'x'\ntrace = { file = '/nowhere.csv' }";
     let config: WorkloadConfig = toml::from_str(text).unwrap();
     let error = Source::build(&config, 1 << 30, Streams::new(1)).err().unwrap().to_string();
-    assert_eq!(error, "/nowhere/trace.csv: there is no such file");
-    let text = text.replace("/nowhere/", "nowhere/");
+    assert_eq!(error, "/nowhere.csv: there is no such file");
+    let text = text.replace("/nowhere", "nowhere");
     let config: WorkloadConfig = toml::from_str(&text).unwrap();
     let error = config.survey().unwrap_err().to_string();
-    let place = std::env::current_dir().unwrap().join("nowhere/trace.csv");
+    let place = std::env::current_dir().unwrap().join("nowhere.csv");
     let expected = format!("there is no such file (looked for {})", place.display());
-    assert_eq!(error, format!("nowhere/trace.csv: {expected}"));
+    assert_eq!(error, format!("nowhere.csv: {expected}"));
+}
+
+#[test]
+fn of_a_file_in_a_missing_folder_the_folder_is_named() {
+    let here = std::env::current_dir().unwrap();
+    for (file, folder) in
+        [("/nowhere/trace.csv", "/nowhere".into()), ("gone/trace.csv", here.join("gone"))]
+    {
+        let text = format!("name = 'x'\ntrace = {{ file = '{file}' }}");
+        let config: WorkloadConfig = toml::from_str(&text).unwrap();
+        let error = config.survey().unwrap_err().to_string();
+        let told = format!("{file}: there is no such file, because there is no folder ");
+        assert!(
+            error.starts_with(&format!("{told}{}; put the trace", folder.display())),
+            "{error}"
+        );
+    }
 }
 
 #[test]

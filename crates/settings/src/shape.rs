@@ -146,10 +146,22 @@ impl<'s> Node<'s> {
             || self.alternatives().iter().any(Self::allows_null)
     }
 
-    /// True for a table that may be left out, also by the word [`NONE`], which TOML has in place
-    /// of null.
+    /// True for a table, or one or a list of such, that may be left out, also by the word
+    /// [`NONE`], which TOML has in place of null. Where a text may stand it means itself.
     pub fn may_be_none(&self) -> bool {
-        self.allows_null() && matches!(self.shape(), Shape::Table(_))
+        let is_of_tables = match self.shape() {
+            Shape::Table(_) => true,
+            Shape::Either(nodes) => {
+                let is_one = |node: &Self| match node.shape() {
+                    Shape::Table(_) => true,
+                    Shape::List(list) => matches!(list.rest.shape(), Shape::Table(_)),
+                    _ => false,
+                };
+                nodes.iter().all(is_one)
+            }
+            _ => false,
+        };
+        is_of_tables && self.allows_null()
     }
 
     /// True for a table whose keys exclude one another.

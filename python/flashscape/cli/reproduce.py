@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--traces",
     type=options.Named(path_type=Path),
-    default=TRACES,
-    show_default=True,
+    show_default=TRACES,
     metavar="DIR",
     help="Where the traces of papers are that do not ship with flashscape.",
 )
@@ -56,7 +55,7 @@ def command(
     profile: str,
     out: Path | None,
     document: Path | None,
-    traces: Path,
+    traces: Path | None,
     jobs: int | None,
     strict: bool,
     quiet: bool,

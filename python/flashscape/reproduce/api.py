@@ -37,7 +37,7 @@ def reproduce(
     profile: str = "short",
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
-    traces: str | PathLike[str] = TRACES,
+    traces: str | PathLike[str] | None = None,
     progress: bool | SweepObserver = False,
 ) -> Reproduction:
     """Run the experiments of a paper, and judge each of its claims by what they measure.
@@ -47,7 +47,8 @@ def reproduce(
     ``profile`` is ``short`` (minutes) or ``full`` (long enough for p99.999). ``out`` is a
     directory for plots, tables, experiments and a report, in which finished runs are kept:
     a second call makes only those that are not there. ``jobs`` is how many processes run at a
-    time (as many as there are cores); ``traces`` the directory of traces that do not ship.
+    time (as many as there are cores); ``traces`` the directory of traces that do not ship
+    (``traces`` in the present one; without that, what needs them is ``not-run``).
 
     A run that fails does not end the others: look at ``failures`` of what is returned; claims
     that need it are ``not-run``. Raises StudyError, OutputError, and on Ctrl-C Interrupted.
@@ -60,14 +61,14 @@ def reproduce(
         raise StudyError(f"no profile {profile!r} ({hint}there are {', '.join(PROFILES)})")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
-    if Path(traces) != Path(TRACES) and not Path(traces).is_dir():
-        # Without a name the default may be missing: not every study needs traces.
+    if traces is not None and not Path(traces).is_dir():
+        # Where none is named the default may be missing: not every study needs traces.
         raise ConfigError(
             f"--traces (traces=): {traces}: there is no such directory; name the one that has the "
             "papers' traces, or leave it out to run what needs none"
         )
     study, exhibits = find(paper)
-    setting = Setting(profile, Path(traces))
+    setting = Setting(profile, Path(TRACES if traces is None else traces))
     wanted = gather(study, exhibits, setting)
     agenda = Agenda.of(wanted)
     with ExitStack() as claimed:

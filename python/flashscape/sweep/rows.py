@@ -227,7 +227,9 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     amplification, steady = summary["write_amplification"], summary["steady_state"]
     operations = {**flash["reads"], **flash["programs"]}
     erase_count = wear["erase_count"] or {}
-    units, channels = summary["utilisation"]["units"], summary["utilisation"]["channels"]
+    # Null in a run without time.
+    nothing = dict.fromkeys(_SPREAD)
+    units, channels = (summary["utilisation"][of] or nothing for of in ("units", "channels"))
     # Summaries of earlier versions know nothing of power cuts.
     recovery = summary.get("recovery") or {"cuts": [], "lost_requests": 0}
     spans = [cut["duration_ns"] for cut in recovery["cuts"]]

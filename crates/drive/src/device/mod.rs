@@ -630,10 +630,21 @@ impl Device {
     pub(crate) fn firmware(&mut self) -> &mut Ftl {
         &mut self.ftl
     }
-    /// A command was carried out without time.
-    pub(crate) fn note_without_time(&mut self, command: Command) {
+    /// A command was carried out without time, and whether the flash had to work.
+    pub(crate) fn note_without_time(&mut self, command: Command, has_worked: bool) {
         self.digest.mix(command.offset);
-        self.digest.mix(command.bytes << 8 | command.kind.index() as u64);
+        let kind = command.kind.index() as u64 | u64::from(has_worked) << 7;
+        self.digest.mix(command.bytes << 8 | kind);
+    }
+    /// What the firmware has done in a run without time, so far.
+    pub(crate) fn note_work(&mut self, done: &ftl::Tally) {
+        done.units.iter().for_each(|units| self.digest.mix(*units));
+        self.digest.mix(done.retired);
+        self.digest.mix(self.ftl.order_of_erases());
+    }
+    /// A run without time is over; what had been asked for where the drive was worn out.
+    pub(crate) fn note_end(&mut self, worn_out: Option<u64>) {
+        self.digest.mix(worn_out.unwrap_or(u64::MAX));
     }
     /// True where the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
@@ -667,7 +678,8 @@ impl Device {
     pub fn chained(&self) -> u64 {
         self.chained
     }
-    /// A running hash of every completion: equal digests, equal runs.
+    /// A running hash of every completion, or, without time, of every command and what the
+    /// firmware did for it: equal digests, equal runs.
     pub fn digest(&self) -> u64 {
         self.digest.finish()
     }

@@ -1,12 +1,14 @@
 //! What is true of a run and often not meant, in sentences.
 
+use super::recovery::cuts_between;
 use crate::check::Checked;
 use crate::device::OpKind;
 use crate::experiment::Experiment;
 use crate::run::Run;
+use engine::Instant;
 use metrics::Holder;
 use serde_json::Value;
-use settings::{counted, each};
+use settings::{Size, counted, each};
 
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
@@ -37,7 +39,8 @@ fn worn_out(run: &Run) -> Option<String> {
     let bytes = run.worn_out()?;
     let bad = run.device().ftl().tally.retired;
     Some(format!(
-        "the drive was worn out after {bytes} bytes were asked for: {} {} bad, and there is no space for more data",
+        "the drive was worn out after {} had been asked for: {} {} bad, and there is no space for more data",
+        Size::from_bytes(bytes).rounded(),
         counted(bad, "block"),
         each(bad, "is", "are"),
     ))
@@ -109,10 +112,14 @@ fn unsettled(run: &Run, steady: &Value) -> Vec<String> {
         let before = steady[key]["from_ns"].as_u64()?.saturating_sub(begun);
         let share = before as f64 / span.max(1) as f64;
         (share > UNSETTLED).then(|| {
+            let at = Instant::from_ns(begun + before);
+            // A warm-up would not leave out what a power cut has disturbed.
+            let why = cuts_between(run.outages(), run.measured().begun_at(), at);
             format!(
-                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; a longer warm-up would leave it out",
+                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {}",
                 100.0 * share,
                 (begun + before) as f64 / 1e9,
+                why.as_deref().unwrap_or("a longer warm-up would leave it out"),
             )
         })
     };

@@ -1,7 +1,9 @@
 //! Power cuts and recoveries, as `summary.json` has them.
 
+use crate::device::rounded;
 use crate::recovery::Outage;
 use crate::run::Run;
+use engine::Instant;
 use serde_json::{Value, json};
 
 /// What became of the drive in power cuts, and what it has written for them; null for a drive
@@ -26,6 +28,22 @@ pub fn of_run(run: &Run) -> Value {
     })
 }
 
+/// Says that the power was cut between two moments, or that the drive recovered then; nothing
+/// where it was not.
+pub fn cuts_between(outages: &[Outage], from: Instant, upto: Instant) -> Option<String> {
+    let is_between = |outage: &&Outage| outage.at + outage.took > from && outage.at < upto;
+    let moments: Vec<String> =
+        outages.iter().filter(is_between).map(|of| rounded(of.at - Instant::START)).collect();
+    Some(match moments.as_slice() {
+        [] => return None,
+        [one] => format!("the power was cut at {one} in that time"),
+        [one, two] => format!("the power was cut at {one} and {two} in that time"),
+        [first, ..] => {
+            format!("the power was cut {} times, first at {first}, in that time", moments.len())
+        }
+    })
+}
+
 /// A power cut and the recovery from it.
 pub fn outage(outage: &Outage) -> Value {
     let [checkpoint, scan, saved, erase] = outage.parts.map(|part| part.as_ns());
@@ -44,6 +62,7 @@ pub fn outage(outage: &Outage) -> Value {
         "half_erased": outage.half_erased,
         "closed_early": outage.closed_early,
         "undone_blocks": outage.undone,
+        "migrations_cut_off": outage.migrating,
         "recovered_units": outage.units,
         "saved_units": outage.saved_units,
         "lost_requests": outage.lost_requests,

@@ -1,5 +1,8 @@
 //! Whether a run was in steady state, from its time series.
 
+use super::recovery::cuts_between;
+use crate::run::Run;
+use engine::Instant;
 use metrics::{Reason, Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
 use settings::{counted, each};
@@ -10,8 +13,21 @@ use settings::{counted, each};
 /// only uses up space that was free before.
 const ERASES_PER_BIN: u64 = 5;
 
-/// The verdicts on mean latency and on write amplification of a drive of `bins`.
-pub fn verdicts(series: &Series, bins: u32) -> Value {
+/// The verdicts on mean latency and on write amplification of a run on a drive of `bins`; where
+/// the power was cut in the time that is not steady, they say so.
+pub fn verdicts(run: &Run, bins: u32) -> Value {
+    let measured = run.measured();
+    let cuts = cuts_between(run.outages(), measured.begun_at(), Instant::START + run.elapsed());
+    of_series(measured.series(), bins, cuts.as_deref())
+}
+
+/// The same of a run without time.
+pub fn without_time() -> Value {
+    let verdict = json!({ "reached": false, "from_ns": null, "reason": "the run took no time" });
+    json!({ "latency": verdict, "write_amplification": verdict })
+}
+
+fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
     let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
     let column = |name: &str| match series.column(name) {
         Some(Values::U64(values)) => values.as_slice(),
@@ -26,9 +42,9 @@ pub fn verdicts(series: &Series, bins: u32) -> Value {
         &[host, column("gc_units_programmed"), column("padding_units_programmed")],
         &[host],
     );
-    let of_amplification = verdict(&amplification, &begins);
+    let of_amplification = verdict(&amplification, &begins, cuts);
     json!({
-        "latency": verdict(&latency, &begins),
+        "latency": verdict(&latency, &begins, cuts),
         "write_amplification": with_erases(of_amplification, &begins, column("erases"), bins),
     })
 }
@@ -71,7 +87,7 @@ fn windows(totals: &[&[u64]], counts: &[&[u64]]) -> Vec<(usize, Window)> {
     windows
 }
 
-fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
+fn verdict(windows: &[(usize, Window)], begins: &[u64], cuts: Option<&str>) -> Value {
     let values: Vec<Window> = windows.iter().map(|(_, window)| *window).collect();
     match steady_state(&values) {
         Verdict::Steady { from } => {
@@ -79,7 +95,10 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64]) -> Value {
             json!({ "reached": true, "from_ns": begin, "reason": null })
         }
         Verdict::NotReached { reason } => {
-            let reason = told(&reason, windows, begins);
+            // Of too few intervals no cut is the reason.
+            let cuts = cuts.filter(|_| !matches!(reason, Reason::TooFewWindows { .. }));
+            let cuts = cuts.map_or_else(String::new, |cuts| format!(" ({cuts})"));
+            let reason = told(&reason, windows, begins) + &cuts;
             json!({ "reached": false, "from_ns": null, "reason": reason })
         }
     }
@@ -123,7 +142,7 @@ mod tests {
             let end = Instant::from_ns(10 * (row + 1));
             series.append(end, &[8.into(), 24.into(), u64::from(row >= 50).into()]);
         }
-        let verdict = |bins| verdicts(&series, bins)["write_amplification"].clone();
+        let verdict = |bins| of_series(&series, bins, None)["write_amplification"].clone();
         assert_eq!(verdict(2)["from_ns"], 0);
         assert_eq!(verdict(3)["reached"], false);
         let reason = verdict(3)["reason"].to_string();

@@ -2,8 +2,9 @@
 //! drive is there again.
 //!
 //! While the drive is off, requests of open loops arrive and wait in the host, and those of
-//! closed loops, whose think time ends then, too. What was under way is lost: closed loops
-//! draw another request in its place when the drive is there again.
+//! closed loops, whose think time ends then, too; all of them since the moment at which they
+//! came. What was under way is lost: closed loops draw another request in its place when the
+//! drive is there again.
 
 use super::{Run, RunError};
 use crate::experiment::Experiment;

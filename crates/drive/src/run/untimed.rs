@@ -5,7 +5,7 @@
 use super::{Run, RunError};
 use crate::device::Touches;
 use engine::Instant;
-use ftl::{BinChoice, Lpn, PoolId, Untimed};
+use ftl::{BinChoice, Lpn, PoolId, Tally, Untimed};
 use host::{Command, Issue, Kind};
 
 /// What a run without time needs.
@@ -18,13 +18,26 @@ pub struct WithoutTime {
     next: Vec<Option<(Instant, u64, Command)>>,
     /// What had been asked for when the drive had no space left any more, in bytes.
     worn_out: Option<u64>,
+    has_ended: bool,
+    /// What had become of the flash when the run began, and as far as the digest knows.
+    begun: Tally,
+    noted: Tally,
 }
 
 impl WithoutTime {
-    pub fn new(run: &Run, choice: BinChoice) -> Self {
-        let next = vec![None; run.initiators.len()];
+    pub fn new(run: &mut Run, choice: BinChoice) -> Self {
         let modifies = run.device.modifies();
-        Self { writer: Untimed::new(run.device.ftl(), choice), modifies, next, worn_out: None }
+        let ftl = run.device.firmware();
+        ftl.begin_order_of_erases();
+        Self {
+            writer: Untimed::new(ftl, choice),
+            modifies,
+            next: vec![None; run.initiators.len()],
+            worn_out: None,
+            has_ended: false,
+            begun: ftl.tally,
+            noted: ftl.tally,
+        }
     }
 }
 
@@ -37,22 +50,26 @@ impl Run {
     /// Goes on for so many requests; returns whether there is more to do.
     pub(super) fn go_on_without_time(&mut self, requests: u64) -> Result<bool, RunError> {
         let mut state = self.without_time.take().expect("a run without time");
-        let mut goes_on = Ok(true);
+        let mut goes_on = Ok(!state.has_ended);
         if !self.begun {
             (0..self.initiators.len()).try_for_each(|index| self.draw_next(&mut state, index))?;
             self.begun = true;
         }
-        for _ in 0..requests {
+        for _ in 0..if state.has_ended { 0 } else { requests } {
             goes_on = self.one_without_time(&mut state);
             if !matches!(goes_on, Ok(true)) {
                 break;
             }
         }
         if let Ok(false) = goes_on
-            && state.worn_out.is_none()
-            && state.writer.flush(self.device.firmware()).is_err()
+            && !state.has_ended
         {
-            state.worn_out = Some(self.issued_bytes);
+            state.has_ended = true;
+            if state.worn_out.is_none() && state.writer.flush(self.device.firmware()).is_err() {
+                state.worn_out = Some(self.issued_bytes);
+            }
+            self.device.note_work(&self.device.ftl().tally.since(&state.begun));
+            self.device.note_end(state.worn_out);
         }
         self.without_time = Some(state);
         goes_on
@@ -95,7 +112,13 @@ impl Run {
             state.worn_out = Some(self.issued_bytes);
             return Ok(false);
         }
-        self.device.note_without_time(command);
+        let tally = self.device.ftl().tally;
+        let has_worked = tally != state.noted;
+        self.device.note_without_time(command, has_worked);
+        if has_worked {
+            state.noted = tally;
+            self.device.note_work(&tally.since(&state.begun));
+        }
         self.measured.count_without_time(index, command);
         self.draw_next(state, index)?;
         Ok(true)

@@ -198,6 +198,9 @@ fn check_conserved(run: &Run, all_counted: bool) {
         assert!((0.0..=1.0).contains(&share), "busy for {share} of the time");
     }
     check_programs(run, all_counted);
+    let tally = measured.tally();
+    let collected = tally.collected * u64::from(run.device().ftl().layout.units_per_block());
+    assert!(tally.moved <= collected && tally.collected <= tally.erases, "{tally:?}");
     if all_counted {
         let completed = run.issued() - run.lost_requests();
         assert_eq!(counted(run), completed, "every request completes exactly once");

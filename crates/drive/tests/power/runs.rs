@@ -99,6 +99,76 @@ fn open_loop_waits_for_the_drive(depth: &str, queued: u64) {
 }
 
 #[test]
+fn a_think_time_that_ends_without_power_is_followed_by_waiting_for_it() {
+    // Writes of 300 us, a millisecond of thought before each: at 1 ms, and at 2.3 ms, when the
+    // drive is off; the next 1.3 ms after that one's answer could begin.
+    let text = "
+        [[workload]]
+        name = \"thinker\"
+        reads = \"0 %\"
+        size = \"4 KiB\"
+        think_time = \"1 ms\"
+        [run]
+        requests = 3
+    ";
+    let run = run(&experiment(text, &recovering(&[set("run.power_cut", "{ at = \"1.5 ms\" }")])));
+    let [outage] = run.outages() else { panic!("one cut") };
+    assert_eq!(outage.lost_requests, 0);
+    // Of 64 blocks one page each, and of the one that is written a page more.
+    let up_at = 1_500 * US + 65 * LOOK;
+    assert_eq!(ns(outage.took), 65 * LOOK);
+    let stats = crate::common::stats(&run, 0, Kind::Write);
+    assert_eq!(stats.latency.count(), 3);
+    assert_eq!(ns(stats.latency.max().unwrap()), up_at + 300 * US - 2_300 * US);
+    let blamed = |state: State| stats.bands.total()[state as usize];
+    assert_eq!(blamed(State::PowerOff), up_at - 2_300 * US);
+    assert_eq!(blamed(State::QueueDepth), 0);
+    assert_eq!(run.elapsed().as_ns(), up_at + (300 + 1_000 + 300) * US);
+}
+
+#[test]
+fn what_replaces_a_lost_request_is_asked_for_when_the_drive_is_there() {
+    // Without thought the cut takes the fourth write, with half a millisecond before each the
+    // second, from 1.3 to 1.6 ms. The next begins, or is thought of, when the drive is there.
+    for (think, cut, written) in [(0, "1.1 ms", 3), (500, "1.5 ms", 1)] {
+        let text = format!(
+            "[[workload]]\nname = \"closed\"\nreads = \"0 %\"\nsize = \"4 KiB\"\n\
+             think_time = \"{think} us\"\n[run]\nrequests = 5\n"
+        );
+        let given = recovering(&[set("run.power_cut", format!("{{ at = \"{cut}\" }}"))]);
+        let run = run(&experiment(&text, &given));
+        let [outage] = run.outages() else { panic!("one cut") };
+        assert_eq!((outage.lost_requests, run.issued()), (1, 5));
+        let stats = crate::common::stats(&run, 0, Kind::Write);
+        assert_eq!(stats.latency.count(), 4);
+        assert_eq!(ns(stats.latency.max().unwrap()), 300 * US);
+        assert_eq!(stats.bands.total()[State::PowerOff as usize], 0);
+        let up_at = outage.at + outage.took;
+        let left = (4 - written) * (think + 300) * US;
+        assert_eq!(run.elapsed().as_ns(), up_at.as_ns() + left);
+    }
+}
+
+#[test]
+fn a_run_that_ends_in_an_outage_answers_what_was_asked_for_before() {
+    // The second request comes at 2.3 ms and the run ends at 2.5 ms; the drive is there again
+    // at 3.2 ms.
+    let text = "
+        [[workload]]
+        name = \"thinker\"
+        reads = \"0 %\"
+        size = \"4 KiB\"
+        think_time = \"1 ms\"
+        [run]
+        time = \"2.5 ms\"
+    ";
+    let run = run(&experiment(text, &recovering(&[set("run.power_cut", "{ at = \"1.5 ms\" }")])));
+    let stats = crate::common::stats(&run, 0, Kind::Write);
+    assert_eq!((run.issued(), stats.latency.count()), (2, 2));
+    assert_eq!(run.elapsed().as_ns(), 1_500 * US + 65 * LOOK + 300 * US);
+}
+
+#[test]
 fn a_second_cut_begins_the_recovery_anew() {
     let given = recovering(&[set("run.power_cut", "[{ at = \"1 ms\" }, { at = \"2 ms\" }]")]);
     let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\nrequests = 20\n";
@@ -123,6 +193,18 @@ fn a_cut_at_the_beginning_finds_what_was_preconditioned() {
     let run = run(&experiment(text, &given));
     let [outage] = run.outages() else { panic!("one cut") };
     assert_eq!((outage.at, outage.units), (Instant::START, 768));
+}
+
+#[test]
+fn the_cuts_of_a_file_are_left_out_by_a_word() {
+    for cuts in ["{ at = \"1 ms\" }", "[{ at = \"1 ms\" }, { within = \"2 ms\" }]"] {
+        let text = format!(
+            "[[workload]]\nname = \"host\"\nreads = \"0 %\"\n[run]\ntime = \"10 ms\"\npower_cut = {cuts}\n"
+        );
+        assert!(experiment(&text, &recovering(&[])).run.power_cut.is_some());
+        let without = experiment(&text, &recovering(&[set("run.power_cut", "none")]));
+        assert!(without.run.power_cut.is_none(), "{cuts}");
+    }
 }
 
 #[test]

@@ -10,12 +10,17 @@ use metrics::Holder;
 
 #[test]
 fn a_block_that_was_being_erased_is_erased_anew() {
-    let mut drive = collecting(&[], OpKind::Erase, Holder::Erase);
-    let before = drive.bench.device.ftl().tally.erases;
+    let mut drive = written_until(&[], |count| count.commands(OpKind::Erase, Holder::Erase) > 20);
+    let before = drive.bench.device.ftl().tally;
     let at = now(&drive) + 700 * US;
     let outage = drive.cut(at).unwrap();
     assert_eq!((outage.half_erased, ns(outage.parts[3])), (1, 1_500 * US));
-    assert_eq!(drive.bench.device.ftl().tally.erases, before + 1);
+    let after = drive.bench.device.ftl().tally;
+    assert_eq!((before.erases, after.erases), (20, 21));
+    // Victims come one after the other: all that was moved was moved out of those.
+    let moved = after.units[ftl::Source::Gc as usize];
+    assert!(moved > 0);
+    assert_eq!((after.collected, after.moved), (21, moved));
     assert_eq!(outage.units, 768);
     drive.bench.settle();
 }
@@ -184,6 +189,7 @@ fn a_migration_that_was_cut_off_leaves_its_source() {
     let at = now(&drive);
     let outage = drive.cut(at).unwrap();
     assert_eq!((outage.migrating, outage.units), (1, 768));
+    assert_eq!(drive::results::outage(&outage)["migrations_cut_off"], 1);
     assert_eq!(drive.bench.device.ftl().tally.migrations, migrations, "it has not ended");
     for turn in 0..200 {
         let now = drive.bench.settle();
@@ -212,16 +218,21 @@ fn a_collection_of_the_last_free_block_is_undone() {
         drive.bench.step();
         assert!(page < 5_000, "there is always a free block");
     }
-    let erases = drive.bench.device.ftl().tally.erases;
+    let before = drive.bench.device.ftl().tally;
     let at = now(&drive) + 150 * US;
     let outage = drive.cut(at).unwrap();
     assert_eq!((outage.undone, outage.units), (1, 768));
     assert_eq!(ns(outage.parts[3]), 1_500 * US);
-    assert_eq!(drive.bench.device.ftl().tally.erases, erases + 1);
-    // It can go on to collect.
+    // Nothing was collected by that, and what was moved is where it was.
+    let after = drive.bench.device.ftl().tally;
+    assert_eq!(after.erases, before.erases + 1);
+    assert_eq!((after.collected, after.moved), (before.collected, before.moved));
+    // It can go on to collect, and no block counts with more than it holds.
     for turn in 0..200 {
         let now = drive.bench.settle();
         drive.write(now, turn * 11 % 768);
     }
     drive.bench.settle();
+    let ended = drive.bench.device.ftl().tally.since(&before);
+    assert!(ended.collected > 10 && ended.moved <= ended.collected * 16, "{ended:?}");
 }

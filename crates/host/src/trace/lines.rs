@@ -207,12 +207,23 @@ fn without_mark(line: &[u8]) -> &[u8] {
 /// that file's folder before, so where it was looked for is said in full.
 fn opening_problem(path: &Path, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => match std::path::absolute(path) {
-            Ok(whole) if whole != path => {
-                format!("there is no such file (looked for {})", whole.display())
+        io::ErrorKind::NotFound => {
+            let Ok(whole) = std::path::absolute(path) else {
+                return "there is no such file".to_owned();
+            };
+            let folder = whole.parent().filter(|folder| !folder.is_dir());
+            match folder {
+                Some(folder) => format!(
+                    "there is no such file, because there is no folder {}; put the trace there, or \
+                     say where it is (an experiment's paths begin where its own file is)",
+                    folder.display()
+                ),
+                None if whole != path => {
+                    format!("there is no such file (looked for {})", whole.display())
+                }
+                None => "there is no such file".to_owned(),
             }
-            _ => "there is no such file".to_owned(),
-        },
+        }
         io::ErrorKind::IsADirectory => "this is a directory, not a trace".to_owned(),
         io::ErrorKind::NotSeekable => {
             "this is not a regular file; a trace is read several times: save it to a file first"

@@ -172,6 +172,43 @@ fn an_optional_table_of_a_preset_is_left_out_by_a_word() {
 }
 
 #[test]
+fn a_table_or_a_list_of_such_is_left_out_by_the_word_too() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Whole {
+        cuts: Option<Cuts>,
+        limit: Option<Limit>,
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Cuts {
+        Several(Vec<Cut>),
+        One(Cut),
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Cut {
+        after: u32,
+    }
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Limit {
+        Name(String),
+        Cut(Cut),
+    }
+    for written in ["cuts = { after = 3 }", "cuts = [{ after = 3 }, { after = 4 }]"] {
+        let mut document = document(written);
+        assert!(document.read::<Whole>().unwrap().cuts.is_some(), "{written}");
+        document.set::<Whole>("cuts", "none").unwrap();
+        assert_eq!(document.read::<Whole>().unwrap().cuts, None, "{written}");
+        document.set::<Whole>("cuts", "{ after = 5 }").unwrap();
+        assert_eq!(document.read::<Whole>().unwrap().cuts, Some(Cuts::One(Cut { after: 5 })));
+    }
+    // A word means itself where one may stand.
+    let named = document("limit = 'none'").read::<Whole>().unwrap().limit;
+    assert_eq!(named, Some(Limit::Name("none".into())));
+}
+
+#[test]
 fn keys_that_exclude_one_another_replace_one_another() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
