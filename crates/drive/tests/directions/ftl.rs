@@ -78,6 +78,14 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(300 * US)
             .under([("false", 300 * US), ("true", 300 * US + 12_500 + 200 * US)]),
+        // The rest crosses the channel twice, or not at all.
+        case("drive.ftl.partial_writes")
+            .filled()
+            .see("a write of 1 KiB of 4 KiB, ns", |scene| {
+                scene.bench().alone(Kind::Write, 0, KIB).latency()
+            })
+            .left_out((25 + 100 + 100 + 200) * US)
+            .under([("controller", (25 + 100 + 100 + 200) * US), ("plane", (25 + 25 + 200) * US)]),
         // 1024 / (1 + share), 1024 x (1 - share), and the capacity itself.
         of_units("drive.ftl.over_provisioning.spare").under([("28 %", 800), ("60 %", 640)]),
         of_units("drive.ftl.over_provisioning.reserved").under([("28 %", 737), ("50 %", 512)]),
