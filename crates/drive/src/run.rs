@@ -1,86 +1,31 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
+mod error;
+mod initiator;
+mod intake;
 mod power;
+mod starvation;
 mod untimed;
 
-use crate::check::{self, PLACES_MOST, WAITING_BYTES, available};
-use crate::device::{Completion, Device, RequestId};
+pub use error::RunError;
+pub use initiator::Backlog;
+
+use crate::check::available;
+use crate::device::{Completion, Device};
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
-use crate::precondition::NoSpace;
 use crate::prepare::{History, Prepared};
 use crate::requests::RequestLog;
-use crate::snapshot::{Damaged, Snapshot};
-use crate::starvation::{REMEDY, Starved, Watch};
-use engine::{Agenda, Instant, Slab, Span, Streams, typed_id};
+use crate::snapshot::Snapshot;
+use crate::starvation::Watch;
+use engine::{Agenda, Instant, Slab, Span, Streams};
+use host::Source;
 use host::trace::Survey;
-use host::{Command, HostError, Issue, Kind, Source, WorkloadConfig};
+use initiator::{Coming, Drawn, Initiator};
 use power::Power;
-use settings::counted;
-use std::collections::VecDeque;
 use untimed::WithoutTime;
-
-fn requests(count: &u32) -> String {
-    counted(*count, "request")
-}
-
-/// Why a run ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The drive cannot hold what it is preconditioned with.
-    #[error(transparent)]
-    NoSpace(#[from] NoSpace),
-    /// The snapshot to start from cannot be read.
-    #[error(transparent)]
-    Snapshot(#[from] Damaged),
-    /// The snapshot to start from is of another layout: each key that says so.
-    #[error("the snapshot does not fit the drive")]
-    Unfit(Vec<(&'static str, String)>),
-    /// A drive cannot be shut down.
-    #[error("no snapshot can be taken: {0}")]
-    Restless(String),
-    /// A workload is at fault.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// Requests wait for ever.
-    #[error("the drive is stuck at {at:?} with {} under way: {why}", requests(.outstanding))]
-    Stuck {
-        /// When.
-        at: Instant,
-        /// Requests under way.
-        outstanding: u32,
-        /// What is missing.
-        why: String,
-    },
-    /// A request has waited for longer than it may; what was measured until then stands.
-    #[error("starvation: {0}; {REMEDY}")]
-    Starved(Box<Starved>),
-    /// A workload asks for more than can be simulated.
-    #[error("workload \"{workload}\": {problem}")]
-    Workload {
-        /// Its name.
-        workload: String,
-        /// What it asks for, and what to do about it.
-        problem: String,
-    },
-    /// The host has written more than recovery can tell apart.
-    #[error(
-        "the host has written 2^32 - 2 mapping units, and versions (drive.recovery) tell no more apart; choose a larger mapping unit, or a shorter run"
-    )]
-    Versions,
-    /// A policy of the user failed.
-    #[error("policy {0}")]
-    Policy(String),
-    /// The auditor found a fault of the simulator.
-    #[error("audit: {0}")]
-    Audit(String),
-}
-
-/// Completions of an initiator at one moment after which it is taken to go on
-/// there without end, unless a number of requests or bytes will end it.
-const AT_ONE_MOMENT: u64 = 1 << 20;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,99 +36,6 @@ pub enum Progress {
     Running(Option<f64>),
     /// Complete.
     Done,
-}
-
-typed_id! {
-    /// A request that waits for its moment: an arrival, or the end of a think time.
-    struct Coming;
-}
-
-impl engine::Event for Coming {
-    fn pack(self) -> u32 {
-        self.0
-    }
-    fn unpack(bits: u32) -> Self {
-        Self(bits)
-    }
-    fn lane(self) -> Option<usize> {
-        // Arrivals come in order, and so do think times that are all alike.
-        Some(0)
-    }
-}
-
-/// A request that was drawn.
-#[derive(Clone, Copy)]
-struct Drawn {
-    command: Command,
-    /// Its place among all that its initiator has drawn.
-    number: u64,
-}
-
-/// A host program that uses the drive.
-struct Initiator {
-    source: Source,
-    /// How many requests were drawn.
-    drawn: u64,
-    outstanding: u32,
-    depth: u32,
-    /// Arrived, and waiting in the host: for a place in the queue (open loop), or for the
-    /// drive's power.
-    waiting: VecDeque<(Instant, Drawn)>,
-    /// Nothing more comes.
-    stopped: bool,
-    /// Closed loop: places that are to be filled at the beginning.
-    places: u64,
-    /// Whether a trace, or a number of requests or bytes, ends it whatever time it is.
-    is_bounded: bool,
-    /// The moment of its last completion, and how many there were at that moment.
-    standing: (Instant, u64),
-    backlog: Backlog,
-}
-
-/// How many requests of an open loop were waiting or under way, as arrivals found it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Backlog {
-    /// Requests that have arrived.
-    pub arrived: u64,
-    /// How many of them had not completed when the last one arrived.
-    pub at_last: u64,
-    /// The same when between a quarter and a half of them had arrived.
-    pub at_half: u64,
-    at_power_of_two: u64,
-}
-
-impl Backlog {
-    #[inline]
-    fn arrive(&mut self, under_way: u64) {
-        self.arrived += 1;
-        self.at_last = under_way;
-        if self.arrived.is_power_of_two() {
-            self.at_half = self.at_power_of_two;
-            self.at_power_of_two = under_way;
-        }
-    }
-}
-
-impl Initiator {
-    fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
-        let depth = source.queue_depth().unwrap_or(u32::MAX);
-        let places = match source.is_open_loop() {
-            true => 1,
-            false => check::first_draws(workload, depth, experiment.run.requests),
-        };
-        Self {
-            depth,
-            places,
-            is_bounded: check::is_bounded(workload, &experiment.run),
-            source,
-            drawn: 0,
-            outstanding: 0,
-            waiting: VecDeque::new(),
-            stopped: false,
-            standing: (Instant::START, 0),
-            backlog: Backlog::default(),
-        }
-    }
 }
 
 /// A run in progress.
@@ -387,55 +239,6 @@ impl Run {
         Ok(true)
     }
 
-    /// Whether a request starves before the next one comes at `own` and before the drive does
-    /// anything, which may answer it. What is due at that very moment comes first.
-    #[cold]
-    #[inline(never)]
-    fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
-        let at = self.starves_at;
-        if [own, self.device.next_due()].into_iter().flatten().any(|due| due <= at) {
-            return Ok(false);
-        }
-        self.measured.note_time(at, &mut self.device);
-        self.device.wait(at);
-        let watch = self.watch.as_mut().expect("it said so");
-        let name = |index: u32| self.initiators[index as usize].source.name().to_owned();
-        let starved = watch.starve(&mut self.device, name);
-        self.starves_at = watch.deadline();
-        match starved {
-            Some(starved) => Err(RunError::Starved(Box::new(starved))),
-            None => Ok(true),
-        }
-    }
-
-    /// A request was submitted. Out of line, as few runs look for those that starve.
-    #[cold]
-    #[inline(never)]
-    fn watch_submitted(&mut self, id: RequestId, at: Instant, index: usize, kind: Kind) {
-        if let Some(watch) = &mut self.watch {
-            watch.submitted(id, at, index as u32, kind);
-            self.starves_at = watch.deadline();
-        }
-    }
-
-    /// Requests were answered; their ids were not given away again.
-    #[cold]
-    #[inline(never)]
-    fn watch_answered(&mut self, completions: &[Completion]) {
-        if let Some(watch) = &mut self.watch {
-            completions.iter().for_each(|one| watch.answered(one.id, one.finished));
-            self.starves_at = watch.deadline();
-        }
-    }
-
-    /// Nothing goes on once a request has starved that was to end the run.
-    fn refuse_starved(&self) -> Result<(), RunError> {
-        match self.watch.as_ref().and_then(|watch| watch.ended_by()) {
-            Some(starved) => Err(RunError::Starved(Box::new(starved.clone()))),
-            None => Ok(()),
-        }
-    }
-
     fn end(&mut self) -> Result<(), RunError> {
         if self.device.outstanding() > 0 {
             return Err(RunError::Stuck {
@@ -448,220 +251,6 @@ impl Run {
             self.device.finish_audit().map_err(RunError::Audit)?;
         }
         Ok(())
-    }
-
-    // ---- initiators ---------------------------------------------------------
-
-    #[inline]
-    fn may_issue(&self, at: Instant) -> bool {
-        self.stop_time.is_none_or(|stop| at < stop)
-            && self.issued < self.stop_requests
-            && self.issued_bytes < self.stop_bytes
-    }
-
-    #[inline]
-    fn count_issued(&mut self, request: Drawn) {
-        self.issued += 1;
-        self.issued_bytes += request.command.bytes;
-        if self.issued >= self.stop_requests || self.issued_bytes >= self.stop_bytes {
-            // What is still to come would not be issued: the run need not wait for it.
-            self.agenda = Agenda::new();
-            self.initiators.iter_mut().for_each(|initiator| initiator.stopped = true);
-        }
-    }
-
-    /// Draws an initiator's next request, which is issued at once or waits for its
-    /// moment. In a closed loop a place in the queue is free since `free`.
-    #[inline]
-    fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
-        let initiator = &mut self.initiators[index];
-        if initiator.stopped {
-            return Ok(());
-        }
-        let Some(request) = initiator.source.next()? else {
-            initiator.stopped = true;
-            return Ok(());
-        };
-        let at = Instant::START
-            + match request.issue {
-                Issue::At(since) => since,
-                Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
-            };
-        let request = Drawn { command: request.command, number: initiator.drawn };
-        initiator.drawn += 1;
-        let is_open = initiator.source.is_open_loop();
-        let late =
-            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
-        if late || !self.may_issue(at) {
-            self.initiators[index].stopped = true;
-        } else if at > LATEST {
-            return Err(self.too_late(Some(index)));
-        } else if at == self.device.now() && !is_open && self.begun {
-            self.count_issued(request);
-            self.submit(index, at, at, request)?;
-        } else {
-            let coming = self.coming.insert((index as u32, request));
-            self.agenda.schedule(at.max(self.device.now()), coming);
-        }
-        Ok(())
-    }
-
-    /// A request's moment has come.
-    fn arrive(&mut self) -> Result<(), RunError> {
-        let (now, _, id) = self.agenda.pop().expect("a request was coming");
-        let (index, request) = self.coming[id];
-        let is_off = self.power.as_ref().is_some_and(|power| power.up_at().is_some());
-        self.coming.remove(id);
-        let index = index as usize;
-        let initiator = &mut self.initiators[index];
-        let is_open = initiator.source.is_open_loop();
-        if !self.may_issue(now) {
-            self.initiators[index].stopped = true;
-            return Ok(());
-        }
-        self.count_issued(request);
-        let initiator = &mut self.initiators[index];
-        if !is_open && is_off {
-            // Its place in the queue is free: it is kept for the drive alone.
-            initiator.waiting.push_back((now, request));
-            self.waiting += 1;
-            return Ok(());
-        }
-        if !is_open {
-            return self.submit(index, now, now, request);
-        }
-        let waiting = initiator.waiting.len() as u64;
-        initiator.backlog.arrive(u64::from(initiator.outstanding) + waiting);
-        if initiator.outstanding >= initiator.depth || is_off {
-            initiator.waiting.push_back((now, request));
-            self.waiting += 1;
-        } else {
-            self.submit(index, now, now, request)?;
-        }
-        let watched = self.watch.as_ref().map_or(0, |watch| watch.bytes());
-        let bytes = self.device.bytes_under_way() + watched + self.waiting * WAITING_BYTES;
-        let most = self.device.most_operations() as u64 + u64::from(self.device.outstanding());
-        if most > PLACES_MOST || bytes > self.backlog_bytes {
-            return Err(self.overloaded(index));
-        }
-        self.draw(index, now)
-    }
-
-    #[inline]
-    fn submit(
-        &mut self,
-        index: usize,
-        now: Instant,
-        arrived: Instant,
-        request: Drawn,
-    ) -> Result<(), RunError> {
-        if !self.link.add(request.command.bytes) {
-            return Err(self.fault(
-                index,
-                "its requests would keep the link busy for years; raise drive.link.rate, or lower \
-                 queue_depth or the rate of arrivals"
-                    .into(),
-            ));
-        }
-        let initiator = &mut self.initiators[index];
-        initiator.outstanding += 1;
-        let priority = initiator.source.priority();
-        let id = self.device.submit(now, arrived, request.command, priority, index as u32);
-        if let Some(log) = &mut self.measured.log {
-            log.submitted(id, request.number);
-        }
-        if self.watch.is_some() {
-            self.watch_submitted(id, now, index, request.command.kind);
-        }
-        Ok(())
-    }
-
-    // ---- what cannot be simulated ---------------------------------------------
-
-    fn fault(&self, index: usize, problem: String) -> RunError {
-        RunError::Workload { workload: self.initiators[index].source.name().into(), problem }
-    }
-
-    /// A request of an initiator, or else something that the drive does, would come
-    /// after all time.
-    #[cold]
-    fn too_late(&self, index: Option<usize>) -> RunError {
-        let busy = |initiator: &Initiator| initiator.outstanding > 0;
-        let index = index.or_else(|| self.initiators.iter().position(busy)).unwrap_or(0);
-        let now = self.device.now();
-        let problem = format!(
-            "it goes on after {now:?}, beyond the {LATEST:?} (4.5 years) that can be simulated; limit \
-             it with stop or the run with run.time, or shorten its start, pauses, time scale or \
-             repetitions"
-        );
-        self.fault(index, problem)
-    }
-
-    #[cold]
-    fn overloaded(&self, index: usize) -> RunError {
-        let arrived = self.initiators[index].backlog.arrived;
-        let under_way = u64::from(self.device.outstanding()) + self.waiting;
-        let problem = format!(
-            "overload: at {:?} {under_way} requests are waiting or under way, more than memory is \
-             for ({arrived} of this workload have arrived); the drive serves less than is asked of \
-             it, so lower the rate of arrivals (or raise trace.time_scale), or end the run earlier",
-            self.device.now()
-        );
-        self.fault(index, problem)
-    }
-
-    #[cold]
-    fn stands_still(&self, index: usize) -> RunError {
-        let (at, completions) = self.initiators[index].standing;
-        let problem = format!(
-            "{completions} of its requests have completed at {at:?} and take no time, so no limit in \
-             time is ever reached; give it a number of requests (stop.requests), a think_time, or its \
-             commands a duration (drive.firmware)"
-        );
-        self.fault(index, problem)
-    }
-
-    #[inline]
-    fn collect_completions(&mut self) -> Result<(), RunError> {
-        // A submission may complete at once and add to the device's list.
-        while self.device.has_done() {
-            let mut completions = std::mem::take(&mut self.completions);
-            self.device.take_done(&mut completions);
-            for completion in &completions {
-                // Before anything is submitted: the blame's slot is free for reuse.
-                self.measured.record(completion, self.device.blame(completion.id));
-            }
-            if self.watch.is_some() {
-                self.watch_answered(&completions);
-            }
-            for completion in completions.drain(..) {
-                self.link.remove(completion.command.bytes);
-                self.completed(completion.tag as usize, completion.finished)?;
-            }
-            self.completions = completions;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn completed(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
-        let initiator = &mut self.initiators[index];
-        initiator.outstanding -= 1;
-        if initiator.source.is_open_loop() {
-            if let Some((arrived, request)) = initiator.waiting.pop_front() {
-                self.waiting -= 1;
-                self.submit(index, now, arrived, request)?;
-            }
-            return Ok(());
-        }
-        if !initiator.is_bounded {
-            let (at, completions) = initiator.standing;
-            initiator.standing = if at == now { (at, completions + 1) } else { (now, 1) };
-            if completions >= AT_ONE_MOMENT && at == now {
-                return Err(self.stands_still(index));
-            }
-        }
-        self.draw(index, now)
     }
 
     // ---- looking in ----------------------------------------------------------

@@ -13,7 +13,9 @@
 //! home of blocks: a plane, or the planes that blocks span. A *pool* is the set
 //! of bins among which a logical unit may be placed.
 
+mod audit;
 mod blocks;
+mod commit;
 mod config;
 mod factory;
 mod ftl;
@@ -23,8 +25,11 @@ mod map;
 mod persist;
 pub mod recovery;
 pub mod scrub;
+mod space;
 pub mod state;
+mod strain;
 mod untimed;
+mod victims;
 pub mod wear;
 
 pub use blocks::{Batch, BlockState, Source, Stream, Tally};
@@ -33,8 +38,9 @@ pub use config::{
     OverProvisioning, PartialWrites, PoolLevel, StreamSharing,
 };
 pub use factory::FactoryBlocks;
-pub use ftl::{Ftl, Full, RESERVE};
+pub use ftl::Ftl;
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};
 pub use scrub::{ScrubChoice, ScrubConfig};
+pub use space::{Full, RESERVE};
 pub use untimed::Untimed;

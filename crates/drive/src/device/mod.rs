@@ -8,12 +8,13 @@
 //! One file for each concern: `op` and `queue` are the vocabulary of flash
 //! operations, `array` starts and ends them on units, `channel` on channels;
 //! `read`, `admit`, `write`, `modify`, `placing` and `discard` are what requests make of them,
-//! `collect`, `victims`, `moves` and `streaming` what garbage collection does, `chain` the short
-//! way through a collection; `buffer` and
-//! `link` are the parts around. `census`, `whereabouts` and `obstacles` only look: they say
-//! where a request stands (`standing`) and what is in its way.
+//! `answer` is how those end; `collect`, `victims`, `moves` and `streaming` are what garbage
+//! collection does, `chain` the short way through a collection; `buffer` and `link` are the parts
+//! around. `census`, `whereabouts` and `obstacles` only look: they say where a request stands
+//! (`standing`) and what is in its way. `look` is what the drive says of itself.
 
 mod admit;
+mod answer;
 mod array;
 mod buffer;
 mod census;
@@ -26,6 +27,7 @@ mod discard;
 mod event;
 mod ledgers;
 mod link;
+mod look;
 mod modify;
 mod moves;
 mod obstacles;
@@ -37,12 +39,14 @@ mod queue;
 mod read;
 mod request;
 mod rounds;
+mod rows;
 mod scrub;
 mod shutdown;
 mod space;
 mod standing;
 mod streaming;
 mod suspend;
+mod untimed;
 mod victims;
 mod watch;
 mod whereabouts;
@@ -55,7 +59,7 @@ pub use request::{Completion, RequestId};
 pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
-use crate::config::{BufferConfig, Bypass, DriveConfig, Durability, EraseBatching, FirmwareConfig};
+use crate::config::{BufferConfig, Bypass, DriveConfig, EraseBatching, FirmwareConfig};
 use crate::policies::routing::ReadRouting;
 use buffer::Buffer;
 use channel::Channel;
@@ -67,10 +71,11 @@ use host::{Command, Kind, Priority};
 use ledgers::Ledgers;
 use link::Link;
 use metrics::{Blame, Digest};
-use nand::{CellId, ChannelId, Geometry, GroupId, Timing, Units};
-use op::{OpId, Ops, Payloads};
+use nand::{ChannelId, Geometry, GroupId, Timing, Units};
+use op::{Ops, Payloads};
 use queue::Group;
 use request::{Request, Requests};
+use rows::RowTiming;
 use space::Space;
 
 /// A drive.
@@ -166,50 +171,6 @@ pub struct Device {
     digest: Digest,
     audit: Option<Box<Audit>>,
 }
-
-/// Durations that follow from the shape of a batch, computed once.
-#[derive(Clone)]
-struct RowTiming {
-    /// By number of chunks, which move as a whole: a mapping unit, or a page where
-    /// units are larger.
-    chunks: Vec<Span>,
-    /// By number of units, of one row of theirs.
-    units: Vec<Span>,
-    /// Of a block's summary.
-    summary: Span,
-}
-
-impl RowTiming {
-    fn new(layout: &Layout, timing: &Timing) -> Self {
-        let chunk = layout.unit_bytes.min(layout.page_bytes);
-        let in_row = layout.unit_bytes.min(layout.row_bytes());
-        let up_to = |count: u64, bytes: u64| {
-            (0..=count).map(|count| timing.transfer(count * bytes)).collect()
-        };
-        Self {
-            chunks: up_to(layout.row_bytes() / chunk, chunk),
-            units: up_to(u64::from(layout.units_per_batch), in_row),
-            summary: timing.transfer(SUMMARY_BYTES),
-        }
-    }
-    /// Channel time of a row of the units of a batch that a mask names.
-    #[inline]
-    fn of_units(&self, mask: u64) -> Span {
-        self.units[mask.count_ones() as usize]
-    }
-    /// Channel time of a row.
-    fn of_row(&self) -> Span {
-        self.chunks[self.chunks.len() - 1]
-    }
-    /// Channel time of a row of a whole batch.
-    #[inline]
-    fn of_batch(&self) -> Span {
-        self.units[self.units.len() - 1]
-    }
-}
-
-/// Bytes of a summary that cross the channel: a sector, as in the simulator of ATC'08.
-const SUMMARY_BYTES: u64 = 512;
 
 /// The firmware of a new drive as `config` describes it.
 ///
@@ -368,6 +329,18 @@ impl Device {
         }
     }
 
+    /// Checks the map against itself and against what the auditor saw.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub fn finish_audit(&self) -> Result<(), String> {
+        self.ftl.audit()?;
+        match &self.audit {
+            Some(audit) => self.finish_account(audit),
+            None => Ok(()),
+        }
+    }
+
     // ---- the host's side --------------------------------------------------
 
     /// Hands a command to the drive at `at`, which is not before any moment that
@@ -507,18 +480,6 @@ impl Device {
     pub fn has_done(&self) -> bool {
         !self.done.is_empty()
     }
-    /// True where the auditor watches.
-    pub fn is_audited(&self) -> bool {
-        self.audit.is_some()
-    }
-    /// Commands submitted and not completed.
-    pub fn outstanding(&self) -> u32 {
-        self.outstanding
-    }
-    /// The moment that the drive has reached.
-    pub fn now(&self) -> Instant {
-        self.now
-    }
 
     #[inline]
     fn dispatch(&mut self, id: RequestId) {
@@ -528,231 +489,5 @@ impl Device {
             Kind::Trim => self.trim(id),
             Kind::Flush => self.flush(id),
         }
-    }
-
-    /// A part of a request ended at `at`, which may be a little ahead by the
-    /// decoding of its data.
-    #[inline]
-    fn part_done(&mut self, id: RequestId, part: u32, at: Instant, op: OpId) {
-        self.requests.part_done(id, part, at, self.ops.blame_ref(op));
-        self.try_answer(id);
-    }
-
-    /// Answers a request whose parts are all done; what is left is the way to
-    /// the host.
-    #[inline]
-    fn try_answer(&mut self, id: RequestId) {
-        if let Some(at) = self.requests.settle(id) {
-            self.answer(id, at);
-        }
-    }
-
-    /// A request is done at `at`. What a buffer holds, or what is not mapped, may be
-    /// ready before what is still being decoded, so the link is taken only then;
-    /// where nothing can overtake, at once, which spares an event.
-    #[inline]
-    fn answer(&mut self, id: RequestId, at: Instant) {
-        let all_on_flash =
-            self.buffer.used() == 0 && self.ftl.mapped_units() == self.ftl.layout.logical_units;
-        if at > self.now && (!all_on_flash || self.link.is_shared()) {
-            self.agenda.schedule(at, Event::Answer(id));
-        } else {
-            self.send(id, at);
-        }
-    }
-
-    #[inline]
-    fn send(&mut self, id: RequestId, at: Instant) {
-        let command = self.requests[id].command;
-        let mut ready = at;
-        if command.kind == Kind::Read {
-            ready = self.link.up(at, command.bytes, self.requests.blame_mut(id));
-        }
-        if ready == self.now {
-            self.complete(id);
-        } else {
-            self.agenda.schedule(ready, Event::Complete(id));
-        }
-    }
-
-    fn complete(&mut self, id: RequestId) {
-        let request = &mut self.requests[id];
-        let latency = self.now - request.arrived;
-        let completion = Completion {
-            id,
-            tag: request.tag,
-            command: request.command,
-            arrived: request.arrived,
-            finished: self.now,
-            unmapped: request.unmapped,
-        };
-        if let Some(audit) = &mut self.audit {
-            let ticket = std::mem::take(&mut request.ticket);
-            audit.completed(&self.ftl.layout, id, request.command, ticket, self.now);
-        }
-        let blamed = self.requests.blame(id).total();
-        assert_eq!(
-            blamed, latency,
-            "blame does not sum to the latency of {:?}",
-            completion.command
-        );
-        self.digest.mix(completion.arrived.as_ns());
-        self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
-        self.outstanding -= 1;
-        self.done.push(completion);
-        self.requests.remove(id);
-    }
-
-    /// The blame of a completed request; valid until the next submission.
-    #[inline]
-    pub fn blame(&self, id: RequestId) -> &Blame {
-        self.requests.blame(id)
-    }
-
-    // ---- looking in -------------------------------------------------------
-
-    /// The firmware's state.
-    pub fn ftl(&self) -> &Ftl {
-        &self.ftl
-    }
-    /// The firmware's state, for preconditioning a drive that is idle.
-    ///
-    /// # Panics
-    /// Where commands are outstanding.
-    pub fn ftl_mut(&mut self) -> &mut Ftl {
-        assert!(
-            self.outstanding == 0 && self.agenda.is_empty(),
-            "only a quiescent drive is preconditioned"
-        );
-        &mut self.ftl
-    }
-    /// The firmware's state, for a run without time.
-    pub(crate) fn firmware(&mut self) -> &mut Ftl {
-        &mut self.ftl
-    }
-    /// A command was carried out without time, and whether the flash had to work.
-    pub(crate) fn note_without_time(&mut self, command: Command, has_worked: bool) {
-        self.digest.mix(command.offset);
-        let kind = command.kind.index() as u64 | u64::from(has_worked) << 7;
-        self.digest.mix(command.bytes << 8 | kind);
-    }
-    /// What the firmware has done in a run without time, so far.
-    pub(crate) fn note_work(&mut self, done: &ftl::Tally) {
-        done.units.iter().for_each(|units| self.digest.mix(*units));
-        self.digest.mix(done.retired);
-        self.digest.mix(self.ftl.order_of_erases());
-    }
-    /// A run without time is over; what had been asked for where the drive was worn out.
-    pub(crate) fn note_end(&mut self, worn_out: Option<u64>) {
-        self.digest.mix(worn_out.unwrap_or(u64::MAX));
-    }
-    /// True where the drive holds data of a unit, in its buffer or on flash.
-    pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
-        self.buffer.find(lpn).is_some() || self.ftl.lookup(lpn).is_some()
-    }
-    /// Flash operations so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-    /// What is the longest is the longest from now on.
-    pub fn begin_counting(&mut self) {
-        self.counters.longest_collection = Span::ZERO;
-    }
-    /// Bytes that commands and what they cause take while they are under way.
-    pub fn bytes_under_way(&self) -> u64 {
-        self.ops.bytes() + self.requests.bytes()
-    }
-    /// Flash operations that were under way or waited at a time, at most.
-    pub fn most_operations(&self) -> usize {
-        self.ops.most()
-    }
-    /// What went wrong with a policy of the user, if anything did.
-    pub fn policy_fault(&self) -> Option<String> {
-        let scheduler = || {
-            let rules = [&self.erase_rules, &self.program_rules];
-            self.routing.fault().or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
-        };
-        self.ftl.policy_fault().or_else(scheduler)
-    }
-    /// Operations of collection that another one turned into.
-    pub fn chained(&self) -> u64 {
-        self.chained
-    }
-    /// A running hash of every completion, or, without time, of every command and what the
-    /// firmware did for it: equal digests, equal runs.
-    pub fn digest(&self) -> u64 {
-        self.digest.finish()
-    }
-    /// How long each unit was busy so far, by unit.
-    pub fn unit_busy(&mut self) -> Vec<engine::Span> {
-        let cells = self.units.cells();
-        let busy = |cell: CellId| {
-            let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
-            self.ledgers.busy(self.now, cell, channel)
-        };
-        (0..cells).map(CellId).map(busy).collect()
-    }
-    /// How long each channel was busy so far, by channel.
-    pub fn channel_busy(&mut self) -> Vec<engine::Span> {
-        let now = self.now;
-        let busy = |channel: &mut Channel| {
-            channel.ledger.settle(now);
-            channel.ledger.busy(false)
-        };
-        self.channels.as_mut_slice().iter_mut().map(busy).collect()
-    }
-    /// Events handled or pending so far.
-    pub fn events(&self) -> u64 {
-        self.agenda.scheduled()
-    }
-    /// True where writes are acknowledged before they are on flash.
-    pub fn acknowledges_early(&self) -> bool {
-        self.buffer_config.durability != Durability::None
-    }
-
-    /// A request that has not completed: its command, what the submitter called it, and when
-    /// it arrived.
-    pub fn request(&self, id: RequestId) -> (Command, u32, Instant) {
-        let request = &self.requests[id];
-        (request.command, request.tag, request.arrived)
-    }
-
-    /// Checks the map against itself and against what the auditor saw.
-    ///
-    /// # Errors
-    /// The first disagreement.
-    pub fn finish_audit(&self) -> Result<(), String> {
-        self.ftl.audit()?;
-        match &self.audit {
-            Some(audit) => self.finish_account(audit),
-            None => Ok(()),
-        }
-    }
-
-    /// Why nothing goes on although commands are outstanding, for the error that
-    /// ends such a run.
-    pub fn why_stuck(&self) -> String {
-        let starved: Vec<String> = self
-            .bins
-            .iter()
-            .filter(|(bin, home)| !home.parked.is_empty() || self.is_starved(*bin))
-            .map(|(bin, _)| {
-                format!(
-                    "bin {} ({} of {} blocks good, {} free)",
-                    bin.0,
-                    self.ftl.good_blocks(bin),
-                    self.ftl.layout.blocks_per_bin(),
-                    self.ftl.free_blocks(bin)
-                )
-            })
-            .collect();
-        if starved.is_empty() {
-            return format!(
-                "{} commands wait and nothing is under way; {}",
-                self.outstanding,
-                self.buffer.describe()
-            );
-        }
-        format!("no free space and no block whose collection gains any in {}", starved.join(", "))
     }
 }

@@ -1,0 +1,68 @@
+//! What the write buffer must hold, and what of its settings means anything.
+
+use crate::config::{BufferConfig, BufferOrder, DriveConfig, Durability, FlushPolicy};
+use ftl::Layout;
+use settings::{Problems, counted};
+
+/// Entries of a buffer that an event can tell apart.
+const BUFFER_UNITS_MOST: u32 = 1 << 27;
+
+pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Problems) {
+    if let FlushPolicy::Watermark { high, low } = drive.buffer.flush {
+        let path = "drive.buffer.flush";
+        if low.fraction() >= high.fraction() {
+            problems.push(path, format!("low ({low}) must be less than high ({high})"));
+        }
+        if high.fraction() > 1.0 {
+            problems.push(path, format!("high ({high}) is more than the whole buffer"));
+        }
+    }
+    let Some(layout) = layout else { return };
+    let units = drive.buffer.units(layout);
+    if units < layout.units_per_batch {
+        problems.push(
+            "drive.buffer.size",
+            format!(
+                "{} hold {}, and one program command writes {}; at least {} bytes are needed",
+                drive.buffer.size,
+                counted(units, "unit"),
+                layout.units_per_batch,
+                u64::from(layout.units_per_batch) * layout.unit_bytes
+            ),
+        );
+    }
+    if units > BUFFER_UNITS_MOST {
+        problems.push(
+            "drive.buffer.size",
+            format!(
+                "{} hold {units} mapping units; at most {BUFFER_UNITS_MOST} are supported",
+                drive.buffer.size
+            ),
+        );
+    }
+    if drive.buffer.durability == Durability::None {
+        check_written_through(&drive.buffer, problems);
+    }
+}
+
+/// Settings that mean something only where writes are acknowledged early.
+fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
+    if matches!(buffer.flush, FlushPolicy::Watermark { .. }) {
+        problems.push(
+            "drive.buffer.flush",
+            "a drive without early acknowledgement (durability \"none\") writes at once; use \"eager\"",
+        );
+    }
+    if buffer.programs_per_bin.is_some() {
+        problems.push(
+            "drive.buffer.programs_per_bin",
+            "a drive without early acknowledgement (durability \"none\") asks for every program at once; leave it out",
+        );
+    }
+    if buffer.order == BufferOrder::Lru {
+        problems.push(
+            "drive.buffer.order",
+            "nothing is overwritten in the buffer of a drive without early acknowledgement (durability \"none\"); use \"fifo\"",
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Flash, its units and the firmware's layout: what makes no sense together.
+
+use super::{partial, rounds, streaming, wear};
+use crate::config::{DriveConfig, RoundsLevel};
+use ftl::{Layout, PartialWrites, PoolLevel};
+use nand::{Geometry, Units};
+use settings::Problems;
+
+/// Flash and firmware; `None` where their shape makes no sense.
+pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
+    for (key, fault) in drive.nand.faults() {
+        problems.push(format!("drive.nand.{key}"), fault);
+    }
+    let bits = drive.nand.cell.bits() as usize;
+    for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
+        if figures.len() != 1 && figures.len() != bits {
+            let path = format!("drive.nand.{key}");
+            problems.push(
+                path,
+                format!(
+                    "{} figures; give one for all pages, or {bits}, one for each page type",
+                    figures.len()
+                ),
+            );
+        }
+    }
+    if drive.geometry.page_size.bytes() == 0 {
+        problems.push("drive.geometry.page_size", "a page holds at least a byte");
+        return None;
+    }
+    let g = &drive.geometry;
+    let planes = [g.channels, g.packages_per_channel, g.dies_per_package, g.planes_per_die]
+        .iter()
+        .fold(1u128, |product, count| product * u128::from(*count));
+    let blocks = planes * u128::from(g.blocks_per_plane);
+    if planes > 1 << 20 || blocks > u128::from(u32::MAX) {
+        problems.push("drive.geometry", format!("{planes} planes with {blocks} blocks; at most 2^20 planes and 2^32 blocks are supported"));
+        return None;
+    }
+    let physical = geometry.physical_bytes();
+    if physical > u128::from(u64::MAX) {
+        problems.push(
+            "drive.geometry",
+            format!("{physical} bytes of flash; less than 2^64 (16 EiB) are supported"),
+        );
+        return None;
+    }
+    check_gang(drive, problems);
+    if let Err(fault) = Units::new(geometry, &drive.concurrency, drive.scheduler.group(geometry)) {
+        problems.push("drive.concurrency", fault);
+    }
+    let Some(exported) = drive.ftl.exported_bytes(geometry) else {
+        problems.push("drive.ftl.over_provisioning", "give exactly one of spare, reserved and exported (spare divides by the exported capacity, reserved by the physical)");
+        return None;
+    };
+    let layout = match Layout::new(geometry, &drive.ftl, exported) {
+        Ok(layout) => layout,
+        Err(faults) => {
+            faults
+                .into_iter()
+                .for_each(|(key, fault)| problems.push(format!("drive.ftl.{key}"), fault));
+            return None;
+        }
+    };
+    if let (Some(program), Some(block)) =
+        (geometry.planes_in(drive.concurrency.program), Some(drive.ftl.block_planes))
+        && program < block
+    {
+        problems.push(
+            "drive.concurrency.program",
+            format!("a program of {block} planes (ftl.block_planes) occupies a unit of only {program}; choose a larger unit"),
+        );
+    }
+    if let Some(erase) = geometry.planes_in(drive.concurrency.erase)
+        && erase < drive.ftl.block_planes
+    {
+        problems.push("drive.concurrency.erase", format!("an erase of {} planes (ftl.block_planes) occupies a unit of only {erase}; choose a larger unit", drive.ftl.block_planes));
+    }
+    check_bins(drive, geometry, &layout, problems);
+    rounds::check(drive, geometry, problems);
+    streaming::check(drive, geometry, &layout, problems);
+    partial::check(drive, &layout, problems);
+    wear::check(drive, problems);
+    let copies = drive.ftl.gc.copy_back
+        || drive.ftl.gc.streaming
+        || drive.ftl.partial_writes == PartialWrites::Plane;
+    if drive.ftl.gc.copy_back_most.is_some() && !copies {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
+    }
+    Some(layout)
+}
+
+/// Whether rounds, and pools, are those of gangs.
+pub fn of_gangs(drive: &DriveConfig) -> [bool; 2] {
+    let rounds = drive.scheduler.rounds;
+    [
+        rounds.is_some_and(|rounds| rounds.unit == RoundsLevel::Gang),
+        drive.ftl.allocation.pool == PoolLevel::Gang,
+    ]
+}
+
+/// What shares control lines, and what refers to that.
+fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
+    let paths = ["drive.scheduler.rounds.unit", "drive.ftl.allocation.pool"];
+    let refers = of_gangs(drive).into_iter().zip(paths);
+    let Some(gang) = &drive.geometry.gang else {
+        for (_, path) in refers.filter(|(refers, _)| *refers) {
+            problems
+                .push(path, "there is no gang; give drive.geometry.gang, or choose another level");
+        }
+        return;
+    };
+    let path = "drive.geometry.gang";
+    if gang.channels == 0 || !drive.geometry.channels.is_multiple_of(gang.channels) {
+        let the_channels = match drive.geometry.channels {
+            1 => "the one channel".into(),
+            channels => format!("the {channels} channels"),
+        };
+        problems.push(
+            format!("{path}.channels"),
+            format!("{} does not divide {}", gang.channels, the_channels),
+        );
+    }
+}
+
+/// Blocks of a bin are opened one after the other, so that nothing goes on in several planes
+/// of it at a time.
+fn check_bins(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems: &mut Problems) {
+    if layout.planes_per_bin() == layout.block_planes {
+        return;
+    }
+    let units = &drive.concurrency;
+    for (key, level) in [("read", units.read), ("program", units.program), ("erase", units.erase)] {
+        if let Some(planes) = geometry.planes_in(level)
+            && planes < layout.planes_per_bin()
+        {
+            let bin = layout.planes_per_bin();
+            problems.push(format!("drive.concurrency.{key}"), format!("a bin (ftl.allocation.bin) has {bin} planes, which are used one at a time, and this unit only {planes}; choose a larger unit, or smaller bins"));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What is allowed but often not meant.
+
+use super::flash::of_gangs;
+use super::space::Start;
+use crate::experiment::Experiment;
+use crate::precondition::filled_units;
+use ftl::Layout;
+use nand::GangControl;
+
+pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let is_empty = match start {
+        Start::New => filled_units(&experiment.precondition, layout.logical_units) == 0,
+        Start::Unknown => false,
+        Start::Found(found) => found.mapped_units == 0,
+    };
+    if is_empty {
+        notes.push("the drive is empty at first: reads of what was never written cost no flash time (they are counted as unmapped)".into());
+    }
+    let drive = &experiment.drive;
+    let is_asynchronous = |gang: nand::GangConfig| gang.control == GangControl::Asynchronous;
+    if drive.geometry.gang.is_some_and(is_asynchronous) && !of_gangs(drive).contains(&true) {
+        notes.push("the packages of an asynchronous gang go on by themselves, and the lines that they share take no time: here a gang only saves pins".into());
+    }
+    if let Some(wear) = &drive.ftl.wear
+        && let (Some(retirement), Some(variance)) = (wear.retirement_age, wear.age_variance)
+        && retirement.fraction() >= 1.0 - variance.fraction()
+    {
+        notes.push(format!("a block that rate-limiting would pass over (less than {:.4} % of the mean life left, ftl.wear.age_variance) is one for migration already (retirement_age {retirement}): rate-limiting acts only where migration finds no data to move", 100.0 * (1.0 - variance.fraction())).replace(".0000 %", " %"));
+    }
+    notes
+}

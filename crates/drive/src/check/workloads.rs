@@ -1,0 +1,139 @@
+//! Workloads, and the writes that age a drive: faults of each, and whether they end.
+
+use super::memory::{self, PLACES_MOST};
+use crate::config::{DriveConfig, Durability};
+use crate::experiment::{Experiment, RunConfig};
+use crate::precondition::filled_units;
+use ftl::Layout;
+use host::config::ThinkConfig;
+use host::{Kind, WorkloadConfig};
+use settings::{Problems, Share};
+use std::collections::BTreeSet;
+
+pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
+    let mut names = BTreeSet::new();
+    let ends = experiment.run.time.is_some()
+        || experiment.run.requests.is_some()
+        || experiment.run.bytes.is_some();
+    for (index, workload) in experiment.workload.iter().enumerate() {
+        let path = format!("workload[{index}]");
+        for fault in workload.faults(layout.exported_bytes()) {
+            problems.push(format!("{path}.{}", fault.key), fault.problem);
+        }
+        if !names.insert(&workload.name) {
+            problems.push(
+                format!("{path}.name"),
+                format!("there is another workload \"{}\"", workload.name),
+            );
+        }
+        let stops = workload.trace.is_some()
+            || workload.stop.as_ref().is_some_and(|stop| {
+                stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some()
+            });
+        if wears_out(experiment) {
+            continue;
+        }
+        let is_endless = workload.arrivals.is_none() && workload.think_time.is_none();
+        if experiment.run.untimed && is_endless && !is_bounded(workload, &experiment.run) {
+            problems.push(path, "never ends: without time (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance");
+            continue;
+        }
+        if !ends && !stops {
+            problems.push(
+                path,
+                "never ends; give it a stop, or the run a time or a number of requests",
+            );
+        } else if !is_bounded(workload, &experiment.run) {
+            let is_timed = experiment.run.time.is_some()
+                || workload.stop.as_ref().is_some_and(|stop| stop.time.is_some());
+            if !is_timed {
+                problems.push(path, "never ends: flushes ask for no bytes, so no limit in bytes is reached; give it stop.requests or stop.time");
+            } else if takes_no_time(workload, &experiment.drive) {
+                problems.push(path, "never ends: its commands take no simulated time here (drive.firmware), so no limit in time is reached; give it stop.requests or a think_time");
+            }
+        }
+    }
+    let places = |workload: &WorkloadConfig| memory::places(workload, experiment.run.requests);
+    let all: u64 = experiment.workload.iter().map(places).sum();
+    let deepest = (0..experiment.workload.len()).rev();
+    if all > PLACES_MOST
+        && let Some(index) = deepest.max_by_key(|index| places(&experiment.workload[*index]))
+    {
+        problems.push(
+            format!("workload[{index}].queue_depth"),
+            format!("{all} requests under way in all; at most {PLACES_MOST} are supported"),
+        );
+    }
+    if let Some(age) = &experiment.precondition.age {
+        // What fills nothing is refused where it is said.
+        let units = filled_units(&experiment.precondition, layout.logical_units).max(1);
+        let probe = host::WorkloadConfig {
+            name: "age".into(),
+            reads: Some(settings::Share::from_percent(0)),
+            size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(
+                layout.unit_bytes,
+            ))),
+            addresses: Some(age.addresses.clone()),
+            ..host::WorkloadConfig::default()
+        };
+        for fault in probe.faults(u64::from(units) * layout.unit_bytes) {
+            problems.push(format!("precondition.age.{}", fault.key), fault.problem);
+        }
+    }
+}
+
+/// True where a run without time ends at last as its drive is worn out.
+fn wears_out(experiment: &Experiment) -> bool {
+    let writes = |workload: &WorkloadConfig| host_kinds(workload)[Kind::Write.index()];
+    experiment.run.untimed
+        && experiment.drive.nand.endurance > 0
+        && experiment.workload.iter().any(writes)
+}
+
+/// Which kinds of request a workload may have, by [`Kind::index`].
+pub fn host_kinds(workload: &WorkloadConfig) -> [bool; Kind::ALL.len()] {
+    let is_given = |share: Option<Share>| share.is_some_and(|share| share.fraction() > 0.0);
+    let of_kind = |kind| match (&workload.mix, workload.reads, kind) {
+        _ if workload.trace.is_some() => true,
+        (Some(mix), _, Kind::Read) => is_given(mix.read),
+        (Some(mix), _, Kind::Write) => is_given(mix.write),
+        (Some(mix), _, Kind::Trim) => is_given(mix.trim),
+        (Some(mix), _, Kind::Flush) => is_given(mix.flush),
+        (Some(mix), _, Kind::WriteZeroes) => is_given(mix.write_zeroes),
+        (None, reads, Kind::Read) => is_given(reads),
+        (None, reads, Kind::Write) => reads.is_some_and(|reads| reads.fraction() < 1.0),
+        (None, ..) => false,
+    };
+    let mut kinds = [false; Kind::ALL.len()];
+    Kind::ALL.into_iter().for_each(|kind| kinds[kind.index()] = of_kind(kind));
+    kinds
+}
+
+/// Whether a number of requests or bytes ends a workload, whatever time it is.
+pub fn is_bounded(workload: &WorkloadConfig, run: &RunConfig) -> bool {
+    let stop = workload.stop.clone().unwrap_or_default();
+    // Flushes ask for no bytes.
+    let asks = Kind::ALL.iter().any(|kind| kind.has_range() && host_kinds(workload)[kind.index()]);
+    workload.trace.is_some()
+        || run.requests.or(stop.requests).is_some()
+        || asks && run.bytes.or(stop.bytes).is_some()
+}
+
+/// Whether time stands still for a closed loop: its commands cost none.
+fn takes_no_time(workload: &WorkloadConfig, drive: &DriveConfig) -> bool {
+    let thinks = match &workload.think_time {
+        None => false,
+        Some(ThinkConfig::Fixed(time)) => !time.span().is_zero(),
+        Some(ThinkConfig::Exponential(time)) => !time.mean.span().is_zero(),
+    };
+    let is_free = |kind: &Kind| match kind {
+        Kind::Trim => true,
+        Kind::Flush => drive.buffer.durability != Durability::Volatile,
+        Kind::Read | Kind::Write | Kind::WriteZeroes => false,
+    };
+    let costs = |kind: &Kind| !is_free(kind) || !drive.firmware.overhead(*kind).is_zero();
+    let kinds = host_kinds(workload);
+    let any_costs = Kind::ALL.iter().any(|kind| kinds[kind.index()] && costs(kind));
+    let is_open = workload.arrivals.is_some() || workload.trace.is_some();
+    !is_open && !thinks && !any_costs && kinds.contains(&true)
+}

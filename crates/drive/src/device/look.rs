@@ -1,0 +1,136 @@
+//! Looking in: what the drive says of itself.
+
+use super::channel::Channel;
+use super::{Counters, Device, RequestId};
+use crate::config::Durability;
+use engine::{Instant, Span};
+use ftl::Ftl;
+use host::Command;
+use nand::CellId;
+
+impl Device {
+    /// The firmware's state.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+    /// The firmware's state, for preconditioning a drive that is idle.
+    ///
+    /// # Panics
+    /// Where commands are outstanding.
+    pub fn ftl_mut(&mut self) -> &mut Ftl {
+        assert!(
+            self.outstanding == 0 && self.agenda.is_empty(),
+            "only a quiescent drive is preconditioned"
+        );
+        &mut self.ftl
+    }
+    /// True where the auditor watches.
+    pub fn is_audited(&self) -> bool {
+        self.audit.is_some()
+    }
+    /// Commands submitted and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+    /// The moment that the drive has reached.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+    /// True where the drive holds data of a unit, in its buffer or on flash.
+    pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
+        self.buffer.find(lpn).is_some() || self.ftl.lookup(lpn).is_some()
+    }
+    /// Flash operations so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// What is the longest is the longest from now on.
+    pub fn begin_counting(&mut self) {
+        self.counters.longest_collection = Span::ZERO;
+    }
+    /// Bytes that commands and what they cause take while they are under way.
+    pub fn bytes_under_way(&self) -> u64 {
+        self.ops.bytes() + self.requests.bytes()
+    }
+    /// Flash operations that were under way or waited at a time, at most.
+    pub fn most_operations(&self) -> usize {
+        self.ops.most()
+    }
+    /// What went wrong with a policy of the user, if anything did.
+    pub fn policy_fault(&self) -> Option<String> {
+        let scheduler = || {
+            let rules = [&self.erase_rules, &self.program_rules];
+            self.routing.fault().or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
+        };
+        self.ftl.policy_fault().or_else(scheduler)
+    }
+    /// Operations of collection that another one turned into.
+    pub fn chained(&self) -> u64 {
+        self.chained
+    }
+    /// A running hash of every completion, or, without time, of every command and what the
+    /// firmware did for it: equal digests, equal runs.
+    pub fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+    /// How long each unit was busy so far, by unit.
+    pub fn unit_busy(&mut self) -> Vec<engine::Span> {
+        let cells = self.units.cells();
+        let busy = |cell: CellId| {
+            let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
+            self.ledgers.busy(self.now, cell, channel)
+        };
+        (0..cells).map(CellId).map(busy).collect()
+    }
+    /// How long each channel was busy so far, by channel.
+    pub fn channel_busy(&mut self) -> Vec<engine::Span> {
+        let now = self.now;
+        let busy = |channel: &mut Channel| {
+            channel.ledger.settle(now);
+            channel.ledger.busy(false)
+        };
+        self.channels.as_mut_slice().iter_mut().map(busy).collect()
+    }
+    /// Events handled or pending so far.
+    pub fn events(&self) -> u64 {
+        self.agenda.scheduled()
+    }
+    /// True where writes are acknowledged before they are on flash.
+    pub fn acknowledges_early(&self) -> bool {
+        self.buffer_config.durability != Durability::None
+    }
+
+    /// A request that has not completed: its command, what the submitter called it, and when
+    /// it arrived.
+    pub fn request(&self, id: RequestId) -> (Command, u32, Instant) {
+        let request = &self.requests[id];
+        (request.command, request.tag, request.arrived)
+    }
+
+    /// Why nothing goes on although commands are outstanding, for the error that
+    /// ends such a run.
+    pub fn why_stuck(&self) -> String {
+        let starved: Vec<String> = self
+            .bins
+            .iter()
+            .filter(|(bin, home)| !home.parked.is_empty() || self.is_starved(*bin))
+            .map(|(bin, _)| {
+                format!(
+                    "bin {} ({} of {} blocks good, {} free)",
+                    bin.0,
+                    self.ftl.good_blocks(bin),
+                    self.ftl.layout.blocks_per_bin(),
+                    self.ftl.free_blocks(bin)
+                )
+            })
+            .collect();
+        if starved.is_empty() {
+            return format!(
+                "{} commands wait and nothing is under way; {}",
+                self.outstanding,
+                self.buffer.describe()
+            );
+        }
+        format!("no free space and no block whose collection gains any in {}", starved.join(", "))
+    }
+}

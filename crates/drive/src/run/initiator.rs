@@ -1,0 +1,100 @@
+//! Initiators: the host programs that use the drive, and what of theirs has still to come.
+
+use crate::check;
+use crate::experiment::Experiment;
+use engine::{Instant, typed_id};
+use host::{Command, Source, WorkloadConfig};
+use std::collections::VecDeque;
+
+typed_id! {
+    /// A request that waits for its moment: an arrival, or the end of a think time.
+    pub(super) struct Coming;
+}
+
+impl engine::Event for Coming {
+    fn pack(self) -> u32 {
+        self.0
+    }
+    fn unpack(bits: u32) -> Self {
+        Self(bits)
+    }
+    fn lane(self) -> Option<usize> {
+        // Arrivals come in order, and so do think times that are all alike.
+        Some(0)
+    }
+}
+
+/// A request that was drawn.
+#[derive(Clone, Copy)]
+pub(super) struct Drawn {
+    pub(super) command: Command,
+    /// Its place among all that its initiator has drawn.
+    pub(super) number: u64,
+}
+
+/// A host program that uses the drive.
+pub(super) struct Initiator {
+    pub(super) source: Source,
+    /// How many requests were drawn.
+    pub(super) drawn: u64,
+    pub(super) outstanding: u32,
+    pub(super) depth: u32,
+    /// Arrived, and waiting in the host: for a place in the queue (open loop), or for the
+    /// drive's power.
+    pub(super) waiting: VecDeque<(Instant, Drawn)>,
+    /// Nothing more comes.
+    pub(super) stopped: bool,
+    /// Closed loop: places that are to be filled at the beginning.
+    pub(super) places: u64,
+    /// Whether a trace, or a number of requests or bytes, ends it whatever time it is.
+    pub(super) is_bounded: bool,
+    /// The moment of its last completion, and how many there were at that moment.
+    pub(super) standing: (Instant, u64),
+    pub(super) backlog: Backlog,
+}
+
+impl Initiator {
+    pub(super) fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
+        let depth = source.queue_depth().unwrap_or(u32::MAX);
+        let places = match source.is_open_loop() {
+            true => 1,
+            false => check::first_draws(workload, depth, experiment.run.requests),
+        };
+        Self {
+            depth,
+            places,
+            is_bounded: check::is_bounded(workload, &experiment.run),
+            source,
+            drawn: 0,
+            outstanding: 0,
+            waiting: VecDeque::new(),
+            stopped: false,
+            standing: (Instant::START, 0),
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+/// How many requests of an open loop were waiting or under way, as arrivals found it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    /// Requests that have arrived.
+    pub arrived: u64,
+    /// How many of them had not completed when the last one arrived.
+    pub at_last: u64,
+    /// The same when between a quarter and a half of them had arrived.
+    pub at_half: u64,
+    at_power_of_two: u64,
+}
+
+impl Backlog {
+    #[inline]
+    pub(super) fn arrive(&mut self, under_way: u64) {
+        self.arrived += 1;
+        self.at_last = under_way;
+        if self.arrived.is_power_of_two() {
+            self.at_half = self.at_power_of_two;
+            self.at_power_of_two = under_way;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Requests on their way from the initiators into the drive, and back.
+
+use super::initiator::Drawn;
+use super::{Run, RunError};
+use crate::check::{PLACES_MOST, WAITING_BYTES};
+use crate::horizon::LATEST;
+use engine::{Agenda, Instant};
+use host::Issue;
+
+/// Completions of an initiator at one moment after which it is taken to go on
+/// there without end, unless a number of requests or bytes will end it.
+const AT_ONE_MOMENT: u64 = 1 << 20;
+
+impl Run {
+    #[inline]
+    pub(super) fn may_issue(&self, at: Instant) -> bool {
+        self.stop_time.is_none_or(|stop| at < stop)
+            && self.issued < self.stop_requests
+            && self.issued_bytes < self.stop_bytes
+    }
+
+    #[inline]
+    fn count_issued(&mut self, request: Drawn) {
+        self.issued += 1;
+        self.issued_bytes += request.command.bytes;
+        if self.issued >= self.stop_requests || self.issued_bytes >= self.stop_bytes {
+            // What is still to come would not be issued: the run need not wait for it.
+            self.agenda = Agenda::new();
+            self.initiators.iter_mut().for_each(|initiator| initiator.stopped = true);
+        }
+    }
+
+    /// Draws an initiator's next request, which is issued at once or waits for its
+    /// moment. In a closed loop a place in the queue is free since `free`.
+    #[inline]
+    pub(super) fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
+        let initiator = &mut self.initiators[index];
+        if initiator.stopped {
+            return Ok(());
+        }
+        let Some(request) = initiator.source.next()? else {
+            initiator.stopped = true;
+            return Ok(());
+        };
+        let at = Instant::START
+            + match request.issue {
+                Issue::At(since) => since,
+                Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
+            };
+        let request = Drawn { command: request.command, number: initiator.drawn };
+        initiator.drawn += 1;
+        let is_open = initiator.source.is_open_loop();
+        let late =
+            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
+        if late || !self.may_issue(at) {
+            self.initiators[index].stopped = true;
+        } else if at > LATEST {
+            return Err(self.too_late(Some(index)));
+        } else if at == self.device.now() && !is_open && self.begun {
+            self.count_issued(request);
+            self.submit(index, at, at, request)?;
+        } else {
+            let coming = self.coming.insert((index as u32, request));
+            self.agenda.schedule(at.max(self.device.now()), coming);
+        }
+        Ok(())
+    }
+
+    /// A request's moment has come.
+    pub(super) fn arrive(&mut self) -> Result<(), RunError> {
+        let (now, _, id) = self.agenda.pop().expect("a request was coming");
+        let (index, request) = self.coming[id];
+        let is_off = self.power.as_ref().is_some_and(|power| power.up_at().is_some());
+        self.coming.remove(id);
+        let index = index as usize;
+        let initiator = &mut self.initiators[index];
+        let is_open = initiator.source.is_open_loop();
+        if !self.may_issue(now) {
+            self.initiators[index].stopped = true;
+            return Ok(());
+        }
+        self.count_issued(request);
+        let initiator = &mut self.initiators[index];
+        if !is_open && is_off {
+            // Its place in the queue is free: it is kept for the drive alone.
+            initiator.waiting.push_back((now, request));
+            self.waiting += 1;
+            return Ok(());
+        }
+        if !is_open {
+            return self.submit(index, now, now, request);
+        }
+        let waiting = initiator.waiting.len() as u64;
+        initiator.backlog.arrive(u64::from(initiator.outstanding) + waiting);
+        if initiator.outstanding >= initiator.depth || is_off {
+            initiator.waiting.push_back((now, request));
+            self.waiting += 1;
+        } else {
+            self.submit(index, now, now, request)?;
+        }
+        let watched = self.watch.as_ref().map_or(0, |watch| watch.bytes());
+        let bytes = self.device.bytes_under_way() + watched + self.waiting * WAITING_BYTES;
+        let most = self.device.most_operations() as u64 + u64::from(self.device.outstanding());
+        if most > PLACES_MOST || bytes > self.backlog_bytes {
+            return Err(self.overloaded(index));
+        }
+        self.draw(index, now)
+    }
+
+    #[inline]
+    pub(super) fn submit(
+        &mut self,
+        index: usize,
+        now: Instant,
+        arrived: Instant,
+        request: Drawn,
+    ) -> Result<(), RunError> {
+        if !self.link.add(request.command.bytes) {
+            return Err(self.fault(
+                index,
+                "its requests would keep the link busy for years; raise drive.link.rate, or lower \
+                 queue_depth or the rate of arrivals"
+                    .into(),
+            ));
+        }
+        let initiator = &mut self.initiators[index];
+        initiator.outstanding += 1;
+        let priority = initiator.source.priority();
+        let id = self.device.submit(now, arrived, request.command, priority, index as u32);
+        if let Some(log) = &mut self.measured.log {
+            log.submitted(id, request.number);
+        }
+        if self.watch.is_some() {
+            self.watch_submitted(id, now, index, request.command.kind);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn collect_completions(&mut self) -> Result<(), RunError> {
+        // A submission may complete at once and add to the device's list.
+        while self.device.has_done() {
+            let mut completions = std::mem::take(&mut self.completions);
+            self.device.take_done(&mut completions);
+            for completion in &completions {
+                // Before anything is submitted: the blame's slot is free for reuse.
+                self.measured.record(completion, self.device.blame(completion.id));
+            }
+            if self.watch.is_some() {
+                self.watch_answered(&completions);
+            }
+            for completion in completions.drain(..) {
+                self.link.remove(completion.command.bytes);
+                self.completed(completion.tag as usize, completion.finished)?;
+            }
+            self.completions = completions;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn completed(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let initiator = &mut self.initiators[index];
+        initiator.outstanding -= 1;
+        if initiator.source.is_open_loop() {
+            if let Some((arrived, request)) = initiator.waiting.pop_front() {
+                self.waiting -= 1;
+                self.submit(index, now, arrived, request)?;
+            }
+            return Ok(());
+        }
+        if !initiator.is_bounded {
+            let (at, completions) = initiator.standing;
+            initiator.standing = if at == now { (at, completions + 1) } else { (now, 1) };
+            if completions >= AT_ONE_MOMENT && at == now {
+                return Err(self.stands_still(index));
+            }
+        }
+        self.draw(index, now)
+    }
+}

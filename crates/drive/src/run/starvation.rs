@@ -1,0 +1,57 @@
+//! Requests that starve in a run: what the watch is told, and what comes of it.
+
+use super::{Run, RunError};
+use crate::device::{Completion, RequestId};
+use engine::Instant;
+use host::Kind;
+
+impl Run {
+    /// Whether a request starves before the next one comes at `own` and before the drive does
+    /// anything, which may answer it. What is due at that very moment comes first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
+        let at = self.starves_at;
+        if [own, self.device.next_due()].into_iter().flatten().any(|due| due <= at) {
+            return Ok(false);
+        }
+        self.measured.note_time(at, &mut self.device);
+        self.device.wait(at);
+        let watch = self.watch.as_mut().expect("it said so");
+        let name = |index: u32| self.initiators[index as usize].source.name().to_owned();
+        let starved = watch.starve(&mut self.device, name);
+        self.starves_at = watch.deadline();
+        match starved {
+            Some(starved) => Err(RunError::Starved(Box::new(starved))),
+            None => Ok(true),
+        }
+    }
+
+    /// A request was submitted. Out of line, as few runs look for those that starve.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_submitted(&mut self, id: RequestId, at: Instant, index: usize, kind: Kind) {
+        if let Some(watch) = &mut self.watch {
+            watch.submitted(id, at, index as u32, kind);
+            self.starves_at = watch.deadline();
+        }
+    }
+
+    /// Requests were answered; their ids were not given away again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_answered(&mut self, completions: &[Completion]) {
+        if let Some(watch) = &mut self.watch {
+            completions.iter().for_each(|one| watch.answered(one.id, one.finished));
+            self.starves_at = watch.deadline();
+        }
+    }
+
+    /// Nothing goes on once a request has starved that was to end the run.
+    pub(super) fn refuse_starved(&self) -> Result<(), RunError> {
+        match self.watch.as_ref().and_then(|watch| watch.ended_by()) {
+            Some(starved) => Err(RunError::Starved(Box::new(starved.clone()))),
+            None => Ok(()),
+        }
+    }
+}

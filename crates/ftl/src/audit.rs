@@ -1,0 +1,77 @@
+//! Proof that what the firmware keeps agrees with itself.
+
+use crate::blocks::BlockState;
+use crate::ftl::Ftl;
+use crate::layout::{BinId, BlockId, Lpn, Pun};
+
+impl Ftl {
+    /// Proves that map, reverse map, live bits, counts and free lists agree.
+    /// Takes time proportional to the drive.
+    ///
+    /// # Errors
+    /// The first disagreement found.
+    pub fn audit(&self) -> Result<(), String> {
+        let layout = &self.layout;
+        let mut live_in = vec![0u32; layout.blocks() as usize];
+        let mut mapped = 0;
+        for lpn in (0..layout.logical_units).map(Lpn) {
+            let Some(pun) = self.map.lookup(lpn) else { continue };
+            mapped += 1;
+            if !self.map.is_live(pun) || self.map.holds(pun) != lpn {
+                return Err(format!(
+                    "{lpn:?} is mapped to {pun:?}, which holds {:?}, live: {}",
+                    self.map.holds(pun),
+                    self.map.is_live(pun)
+                ));
+            }
+            live_in[layout.block(pun).0 as usize] += 1;
+        }
+        if mapped != self.mapped {
+            return Err(format!("{mapped} units are mapped, {} were counted", self.mapped));
+        }
+        let live: u64 = (0..layout.physical_units().div_ceil(64))
+            .map(|word| u64::from(self.map.live_bits(Pun(word * 64), 64).count_ones()))
+            .sum();
+        if live != u64::from(mapped) {
+            return Err(format!(
+                "{live} physical units are live, {mapped} logical units are mapped"
+            ));
+        }
+        for (block, live) in live_in.iter().enumerate() {
+            let counted = self.blocks.live(BlockId(block as u32));
+            if counted != *live {
+                return Err(format!(
+                    "block {block} holds {live} live units, {counted} were counted"
+                ));
+            }
+        }
+        self.audit_versions()?;
+        self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
+    }
+
+    fn audit_bin(&self, bin: BinId) -> Result<(), String> {
+        let state = &self.bins[bin];
+        let count = |wanted| {
+            let first = self.layout.first_block(bin).0 as usize;
+            self.blocks.state.as_slice()[first..first + self.layout.blocks_per_bin() as usize]
+                .iter()
+                .filter(|state| **state == wanted)
+                .count() as u32
+        };
+        let listed_free = state
+            .free_blocks()
+            .filter(|block| self.blocks.state[*block] == BlockState::Free)
+            .count() as u32;
+        for (what, counted, kept) in [
+            ("free", count(BlockState::Free), state.free()),
+            ("listed as free", listed_free, state.free()),
+            ("bad", count(BlockState::Bad), state.bad),
+            ("being collected", count(BlockState::Collecting), state.collecting),
+        ] {
+            if counted != kept {
+                return Err(format!("{counted} blocks of {bin:?} are {what}, {kept} were counted"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! Space: how much a bin has left, when that is too little, and which place of it is written
+//! next.
+
+use crate::blocks::{Batch, Bin, BlockState, Open, Stream};
+use crate::ftl::Ftl;
+use crate::gc::Level;
+use crate::layout::{BinId, BlockId};
+use crate::wear::Migration;
+
+/// A bin has no place for a batch of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Free blocks of a bin that only garbage collection may open, so that it always
+/// has somewhere to move a victim's live data.
+pub const RESERVE: u32 = 1;
+
+impl Ftl {
+    /// Units bound in an open block so far.
+    pub fn bound_units(&self, block: BlockId) -> u32 {
+        let open = self.bins[self.layout.bin(block)].open;
+        let next = open.iter().find(|open| open.block == Some(block)).map_or(0, |open| open.next);
+        next * self.layout.units_per_batch
+    }
+    /// Free blocks of a bin.
+    #[inline]
+    pub fn free_blocks(&self, bin: BinId) -> u32 {
+        self.bins[bin].free()
+    }
+    /// Free blocks of the drive.
+    pub fn free_blocks_in_all(&self) -> u32 {
+        self.bins.as_slice().iter().map(Bin::free).sum()
+    }
+    /// Units that can still be written in a bin before a block must be erased.
+    pub fn free_units(&self, bin: BinId) -> u32 {
+        let layout = &self.layout;
+        let open: u32 = self.bins[bin]
+            .open
+            .iter()
+            .filter(|open| open.block.is_some())
+            .map(|open| (layout.batches_per_block - open.next) * layout.units_per_batch)
+            .sum();
+        self.bins[bin].free() * layout.units_per_block() + open
+    }
+    /// Free units as a threshold in pages counts them: none where the host can
+    /// write nothing, though collection may still have an open block.
+    fn counted_units(&self, bin: BinId) -> u32 {
+        if self.can_bind(bin, Stream::Host) { self.free_units(bin) } else { 0 }
+    }
+    /// Blocks of a bin that are not retired.
+    pub fn good_blocks(&self, bin: BinId) -> u32 {
+        self.layout.blocks_per_bin() - self.bins[bin].bad
+    }
+    /// How scarce space is in a bin.
+    #[inline]
+    pub fn level(&self, bin: BinId) -> Level {
+        self.thresholds.level(self.bins[bin].free(), || self.counted_units(bin))
+    }
+    /// True where a collection of the bin may stop.
+    #[inline]
+    pub fn has_enough(&self, bin: BinId) -> bool {
+        self.thresholds.enough(self.bins[bin].free(), || self.counted_units(bin))
+    }
+    /// The same where `coming` blocks more will be free soon.
+    #[inline]
+    pub fn has_enough_with(&self, bin: BinId, coming: u32) -> bool {
+        let units = coming * self.layout.units_per_block();
+        self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
+    }
+    /// True where a threshold counts pages, so that every write may reach it.
+    #[inline]
+    pub fn counts_pages(&self) -> bool {
+        self.thresholds.count_pages()
+    }
+    /// The thresholds of collection, as free blocks: urgent, soft, stop.
+    pub fn thresholds_in_blocks(&self) -> [u32; 3] {
+        self.thresholds.in_blocks()
+    }
+
+    #[inline]
+    fn open_index(&self, stream: Stream) -> usize {
+        if self.shared { 0 } else { stream as usize }
+    }
+
+    /// True where [`Ftl::bind`] would succeed.
+    #[inline]
+    pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
+        let state = &self.bins[bin];
+        if stream == Stream::Gc
+            && state.migration.is_some()
+            && self.next_of_migration(bin).is_some()
+        {
+            return true;
+        }
+        !self.is_barred(bin, stream)
+            && (state.open[self.open_index(stream)].block.is_some()
+                || state.free() > Self::kept_from(stream))
+    }
+
+    /// The place of a worn block that takes what is moved next, if one does.
+    #[cold]
+    fn next_of_migration(&self, bin: BinId) -> Option<Batch> {
+        match self.bins[bin].migration {
+            Some(Migration::Takes { to, next, from: Some(_) })
+                if next < self.layout.batches_per_block =>
+            {
+                Some(Batch { block: to, batch: next })
+            }
+            _ => None,
+        }
+    }
+
+    /// Free blocks that a stream may not open.
+    #[inline]
+    fn kept_from(stream: Stream) -> u32 {
+        if stream == Stream::Gc { 0 } else { RESERVE }
+    }
+
+    /// Batches that a stream can bind in a bin before a block must be erased.
+    pub fn room(&self, bin: BinId, stream: Stream) -> u32 {
+        let open = &self.bins[bin].open[self.open_index(stream)];
+        let per_block = self.layout.batches_per_block;
+        if self.is_barred(bin, stream) {
+            return 0;
+        }
+        let left = open.block.map_or(0, |_| per_block - open.next);
+        left + self.bins[bin].free().saturating_sub(Self::kept_from(stream)) * per_block
+    }
+
+    /// Where host and collection share open blocks, the reserve, once opened, is
+    /// for what collection moves alone.
+    #[inline]
+    fn is_barred(&self, bin: BinId, stream: Stream) -> bool {
+        self.shared && stream == Stream::Host && self.bins[bin].free() < RESERVE
+    }
+
+    /// Binds the next batch of the stream's open block, opening a block where
+    /// needed. The caller writes it and then calls [`Ftl::finish`].
+    ///
+    /// # Errors
+    /// [`Full`] where a block would have to be erased first.
+    #[inline]
+    pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
+        if self.is_barred(bin, stream) {
+            return Err(Full);
+        }
+        if stream == Stream::Gc
+            && self.bins[bin].migration.is_some()
+            && let Some(at) = self.next_of_migration(bin)
+        {
+            self.bins[bin].migration = match self.bins[bin].migration {
+                Some(Migration::Takes { to, next, from }) => {
+                    Some(Migration::Takes { to, next: next + 1, from })
+                }
+                other => other,
+            };
+            return Ok(at);
+        }
+        let index = self.open_index(stream);
+        let state = &mut self.bins[bin];
+        let mut open = state.open[index];
+        let block = match open.block {
+            Some(block) => block,
+            None => {
+                if state.free() <= Self::kept_from(stream) {
+                    return Err(Full);
+                }
+                let block = state.take().expect("a bin with free blocks gives one");
+                self.blocks.state[block] = BlockState::Open;
+                self.blocks.unwritten[block] = self.layout.batches_per_block;
+                open = Open { block: Some(block), next: 0 };
+                block
+            }
+        };
+        let batch = Batch { block, batch: open.next };
+        open.next += 1;
+        if open.next == self.layout.batches_per_block {
+            open = Open::default();
+        }
+        state.open[index] = open;
+        Ok(batch)
+    }
+
+    /// The block that [`Ftl::bind`] would take a place of, if it would.
+    pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
+        if stream == Stream::Gc
+            && self.bins[bin].migration.is_some()
+            && let Some(at) = self.next_of_migration(bin)
+        {
+            return Some(at.block);
+        }
+        let state = &self.bins[bin];
+        state.open[self.open_index(stream)].block.or_else(|| state.first_free())
+    }
+}

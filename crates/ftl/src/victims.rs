@@ -1,0 +1,170 @@
+//! Victims: which block of a bin is collected or scrubbed next, who still reads it, and its
+//! erase.
+
+use crate::blocks::{BARRED, BlockState, Source, Stream};
+use crate::ftl::Ftl;
+use crate::gc::Candidates;
+use crate::layout::{BinId, BlockId};
+use crate::scrub::Written;
+
+impl Ftl {
+    /// Chooses the next block of a bin to be collected; `None` where no block
+    /// gains space or (where retired blocks have eaten the reserve) none's live
+    /// data has a place to go. The block is barred from being chosen again.
+    pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
+        let place = match self.wear {
+            None => self.choose(bin)?,
+            Some(_) => self.choose_by_wear(bin)?,
+        };
+        Some(self.take_victim(bin, place))
+    }
+
+    /// The place of the block that the victim policy chooses.
+    #[inline]
+    pub(crate) fn choose(&mut self, bin: BinId) -> Option<usize> {
+        let first = self.layout.first_block(bin).0 as usize;
+        let run = first..first + self.layout.blocks_per_bin() as usize;
+        let gaining = self.layout.units_per_block() - self.layout.units_per_batch;
+        let candidates = Candidates {
+            live: &self.blocks.standing.as_slice()[run.clone()],
+            closed_at: &self.blocks.closed_at.as_slice()[run],
+            now: self.tally.units[Source::Host as usize],
+            units_per_block: self.layout.units_per_block(),
+            most_live: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
+        };
+        debug_assert!(
+            candidates
+                .live
+                .iter()
+                .all(|live| *live <= candidates.units_per_block || *live & BARRED != 0),
+            "a block holds no more live units than it has places"
+        );
+        self.victim.choose(candidates, &mut self.victim_numbers)
+    }
+
+    /// Chooses a block of a bin to be written anew; `None` where the policy takes none that
+    /// there is room for. The block is barred from being chosen again.
+    pub fn pick_scrub(&mut self, bin: BinId) -> Option<BlockId> {
+        let first = self.layout.first_block(bin).0 as usize;
+        let run = first..first + self.layout.blocks_per_bin() as usize;
+        let room = self.room(bin, Stream::Gc) * self.layout.units_per_batch;
+        let written = Written {
+            live: &self.blocks.standing.as_slice()[run.clone()],
+            closed_at: &self.blocks.closed_at.as_slice()[run.clone()],
+            sensed: &self.blocks.sensed.as_slice()[run.clone()],
+            erase_count: &self.blocks.erase_count.as_slice()[run],
+            now: self.tally.units[Source::Host as usize],
+            units_per_block: self.layout.units_per_block(),
+            most_live: self.layout.units_per_block().min(room),
+        };
+        let place = self.scrub.as_ref()?.pick(written)?;
+        Some(self.take_victim(bin, place))
+    }
+
+    /// Bars the block at a place of a bin, which is about to be moved and erased.
+    pub(crate) fn take_victim(&mut self, bin: BinId, place: usize) -> BlockId {
+        let block = BlockId(self.layout.first_block(bin).0 + place as u32);
+        assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
+        self.blocks.standing[block] |= BARRED;
+        self.blocks.state[block] = BlockState::Collecting;
+        // What a collection that was cut off had moved may be current here again.
+        self.blocks.moved[block] = 0;
+        self.bins[bin].collecting += 1;
+        block
+    }
+
+    /// A read of the block begins: it cannot be erased before the read ends.
+    #[inline]
+    pub fn begin_read(&mut self, block: BlockId) {
+        self.begin_reads(block, 1);
+    }
+    /// As many reads begin.
+    #[inline]
+    pub fn begin_reads(&mut self, block: BlockId, count: u32) {
+        self.blocks.readers[block] += count;
+    }
+    /// A read of the block ends; returns true where none is left.
+    #[inline]
+    pub fn end_read(&mut self, block: BlockId) -> bool {
+        self.end_reads(block, 1)
+    }
+    /// As many reads of the block end; returns true where none is left.
+    #[inline]
+    pub fn end_reads(&mut self, block: BlockId, count: u32) -> bool {
+        let readers = &mut self.blocks.readers[block];
+        *readers -= count;
+        *readers == 0
+    }
+    /// Reads of the block under way, moves of its data included.
+    #[inline]
+    pub fn reads_under_way(&self, block: BlockId) -> u32 {
+        self.blocks.readers[block]
+    }
+    /// True where nothing stands against erasing a collected block: no live data
+    /// and no read under way.
+    #[inline]
+    pub fn is_erasable(&self, block: BlockId) -> bool {
+        self.blocks.live(block) == 0 && self.blocks.readers[block] == 0
+    }
+
+    /// A collected block is erased: it is free again, or retired where the erase
+    /// failed or its endurance is used up. Returns whether it is free.
+    ///
+    /// # Panics
+    /// Where the block holds live data, is being read or was not collected.
+    pub fn erase(&mut self, block: BlockId) -> bool {
+        self.tally.collected += 1;
+        self.tally.moved += u64::from(self.blocks.moved[block]);
+        self.erase_uncollected(block)
+    }
+
+    /// The same of a block that was no victim.
+    pub(crate) fn erase_uncollected(&mut self, block: BlockId) -> bool {
+        assert!(self.is_erasable(block), "an erase waits for live data and readers");
+        assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
+        let bin = self.layout.bin(block);
+        self.bins[bin].collecting -= 1;
+        self.blocks.erase_count[block] += 1;
+        self.bins[bin].erases += 1;
+        self.blocks.standing[block] = BARRED;
+        if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
+            *sensed = 0;
+        }
+        if let Some(rows) = self.blocks.closed_early.as_mut_slice().get_mut(block.0 as usize) {
+            *rows = 0;
+        }
+        self.tally.erases += 1;
+        // Each step can be undone, so that no two blocks lead to the same number.
+        self.erased = (self.erased ^ (u64::from(block.0) + 1))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+        if self.persist.is_some() {
+            self.forget_metadata(block);
+        }
+        let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
+        let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
+        if worn || failed {
+            self.end_migration(bin, block);
+            self.retire(bin, block);
+            return false;
+        }
+        if self.bins[bin].migration.is_some() && self.migrates_on(bin, block) {
+            return false;
+        }
+        self.release(bin, block);
+        true
+    }
+
+    pub(crate) fn retire(&mut self, bin: BinId, block: BlockId) {
+        self.blocks.state[block] = BlockState::Bad;
+        self.bins[bin].bad += 1;
+        self.tally.retired += 1;
+    }
+
+    /// An erased block is free.
+    pub(crate) fn release(&mut self, bin: BinId, block: BlockId) {
+        self.blocks.state[block] = BlockState::Free;
+        let erase_count = self.blocks.erase_count[block];
+        self.bins[bin].release(block, erase_count, self.free_order);
+    }
+}
