@@ -30,7 +30,7 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// What goes with a policy, or with all of a family.
-const COMPANIONS: [(&str, &str, &str, &str); 16] = [
+const COMPANIONS: [(&str, &str, &str, &str); 20] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
@@ -47,7 +47,12 @@ const COMPANIONS: [(&str, &str, &str, &str); 16] = [
     (BOUNDS_OF_PROGRAMS, "reads", "drive.scheduler.program_suspension", "d-es"),
     ("drive.recovery.map", "checkpoint", "drive.recovery.map.units", "300"),
     ("drive.recovery", "*", "run.power_cut", "{ at = \"20 ms\" }"),
+    (PARTIAL, "plane", "drive.buffer.durability", "none"),
+    (PARTIAL, "plane", "drive.buffer.flush", "eager"),
+    (PARTIAL, "plane", "drive.buffer.order", "fifo"),
+    (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const PARTIAL: &str = "drive.ftl.partial_writes";
 
 /// A small drive at work: trims, collection, and reads that meet erases of three steps.
 const WORK: &str = r#"

@@ -203,6 +203,36 @@ fn the_digest_of_a_run_without_time_knows_what_the_firmware_did() {
 }
 
 #[test]
+fn the_digest_of_a_life_has_its_last_command() {
+    let folder = std::env::temp_dir();
+    let life = |count: u64, last: u64| {
+        let row = |number: u64| {
+            let page = if number + 1 == count { last } else { number % 700 };
+            format!("{},host,0,Write,{},4096,0\n", 128_166_372 + number, page * 4_096)
+        };
+        let file = folder.join(format!("flashscape-{}-{count}-{last}.csv", std::process::id()));
+        std::fs::write(&file, (0..count).map(row).collect::<String>()).unwrap();
+        let text = format!(
+            "[[workload]]\nname = \"t\"\ntrace = {{ file = {file:?}, format = \"msr\" }}\n"
+        );
+        let overrides =
+            [set("nand.endurance", 3), set("run.untimed", true), set("run.audit", false)];
+        let experiment = common::experiment(&text, &overrides);
+        let surveys: Vec<_> =
+            experiment.workload.iter().map(|workload| workload.survey().unwrap()).collect();
+        let mut run = drive::Run::new(&experiment, &surveys, &mut |_| true).unwrap().unwrap();
+        while run.advance(1_000).unwrap() {}
+        std::fs::remove_file(file).unwrap();
+        (run.issued(), run.worn_out().is_some(), run.device().digest())
+    };
+    // Longer than the drive lives; then so long that the last one wears it out.
+    let (count, ..) = life(20_000, 0);
+    let [one, other] = [5, 105].map(|last| life(count, last));
+    assert_eq!([(one.0, one.1), (other.0, other.1)], [(count, true); 2]);
+    assert_ne!(one.2, other.2);
+}
+
+#[test]
 fn blocks_that_are_erased_in_another_order_give_another_digest() {
     // The second and the third die change places: each does what the other did, so that no sum
     // tells the two runs apart.

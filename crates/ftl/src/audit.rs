@@ -44,6 +44,13 @@ impl Ftl {
                     "block {block} holds {live} live units, {counted} were counted"
                 ));
             }
+            let (moved, bad) = (self.blocks.moved[BlockId(block as u32)], BlockState::Bad);
+            let is_bad = self.blocks.state.as_slice()[block] == bad;
+            if !is_bad && live + moved > self.layout.units_per_block() {
+                return Err(format!(
+                    "{moved} units were moved out of block {block}, which still holds {live}"
+                ));
+            }
         }
         self.audit_versions()?;
         self.bins.ids().try_for_each(|bin| self.audit_bin(bin))

@@ -127,8 +127,7 @@ pub struct Blocks {
     pub closed_at: Column<BlockId, u64>,
     /// Batches of an open block that are not written yet, bound or not.
     pub unwritten: Column<BlockId, u32>,
-    /// Units moved out of the block since it was chosen to be collected; those are current
-    /// elsewhere.
+    /// Units moved out of the block since it was erased.
     pub moved: Column<BlockId, u32>,
     /// Reads of the block that are under way; an erase waits for them.
     pub readers: Column<BlockId, u32>,

@@ -104,6 +104,7 @@ impl Ftl {
     ) -> Recovered {
         assert!(self.keeps_metadata(), "a drive recovers by its metadata");
         let rows = self.rows_written(cut);
+        let copied = self.copied_units();
         let mut is_read = Column::filled(false, rows.len());
         for block in rows.ids().filter(|block| self.must_read(*block, cut, means)) {
             is_read[block] = true;
@@ -120,6 +121,7 @@ impl Ftl {
             MapFrom::Scan | MapFrom::Checkpoint => Some(self.find_newest(&rows, &is_read, means)),
         };
         self.count_live();
+        self.count_moved(copied);
         self.blocks.readers.as_mut_slice().fill(0);
         self.blocks.sensed.as_mut_slice().fill(0);
         let mut recovered = Recovered { units: self.mapped, ..Recovered::default() };
@@ -295,6 +297,42 @@ impl Ftl {
         }
     }
 
+    /// Units of blocks that are or were being collected: each that is current, here or as a copy,
+    /// and whether that is elsewhere.
+    fn copied_units(&self) -> Vec<(Pun, bool)> {
+        let is_collected = |block: &BlockId| {
+            self.blocks.moved[*block] > 0 || self.blocks.state[*block] == BlockState::Collecting
+        };
+        let blocks = self.blocks.state.ids().filter(is_collected);
+        let units = self.layout.units_per_block();
+        blocks
+            .map(|block| self.layout.first_unit(block, 0).0)
+            .flat_map(|first| (first..first + units).map(Pun))
+            .filter_map(|pun| self.is_elsewhere(pun).map(|elsewhere| (pun, elsewhere)))
+            .collect()
+    }
+
+    /// Whether what a place holds is current as a copy of it; nothing where it is superseded.
+    fn is_elsewhere(&self, pun: Pun) -> Option<bool> {
+        let version = self.map.version(pun);
+        let known = self.map.lookup(self.map.holds(pun)).filter(|_| version > 0)?;
+        (self.map.version(known) == version).then_some(known != pun)
+    }
+
+    /// Counts moves that were not over and are now, and those that are undone.
+    fn count_moved(&mut self, before: Vec<(Pun, bool)>) {
+        for (pun, was_elsewhere) in before {
+            let is_elsewhere = self.is_elsewhere(pun);
+            let moved = &mut self.blocks.moved[self.layout.block(pun)];
+            match (was_elsewhere, is_elsewhere) {
+                (false, Some(true)) => *moved += 1,
+                // A snapshot does not keep the count.
+                (true, Some(false)) => *moved = moved.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
     // ---- blocks ---------------------------------------------------------------------
 
     /// Says of each block what it is, and lists what is free. Returns the blocks that were
@@ -386,6 +424,8 @@ impl Ftl {
                 self.map.set_live(twin, 1);
                 let source = self.layout.block(twin);
                 self.blocks.standing[source] += 1;
+                let moved = &mut self.blocks.moved[source];
+                *moved = moved.saturating_sub(1);
                 // The last checkpoint may have the unit where it is no more.
                 if let Some(persist) = &mut self.persist {
                     persist.note_change(source);

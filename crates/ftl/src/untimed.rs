@@ -195,7 +195,7 @@ fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
         moving.batch(ftl, Batch { block: victim, batch });
     }
     moving.end(ftl);
-    ftl.blocks.moved[victim] = ftl.blocks.live(victim);
+    ftl.blocks.moved[victim] += ftl.blocks.live(victim);
     let first = ftl.layout.first_unit(victim, 0);
     ftl.map.kill_run(first, ftl.layout.units_per_block());
     ftl.blocks.standing[victim] = crate::blocks::BARRED;

@@ -67,8 +67,6 @@ impl Ftl {
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
         self.blocks.standing[block] |= BARRED;
         self.blocks.state[block] = BlockState::Collecting;
-        // What a collection that was cut off had moved may be current here again.
-        self.blocks.moved[block] = 0;
         self.bins[bin].collecting += 1;
         block
     }
@@ -127,6 +125,7 @@ impl Ftl {
         self.blocks.erase_count[block] += 1;
         self.bins[bin].erases += 1;
         self.blocks.standing[block] = BARRED;
+        self.blocks.moved[block] = 0;
         if let Some(sensed) = self.blocks.sensed.as_mut_slice().get_mut(block.0 as usize) {
             *sensed = 0;
         }

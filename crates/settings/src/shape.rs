@@ -164,9 +164,10 @@ impl<'s> Node<'s> {
         is_of_tables && self.allows_null()
     }
 
-    /// True for a table whose keys exclude one another.
+    /// True for a table whose keys exclude one another, also where a list of such may stand.
     pub fn takes_one_key(&self) -> bool {
         self.get("maxProperties").and_then(Value::as_u64) == Some(1)
+            || matches!(self.shape(), Shape::Either(nodes) if nodes.iter().any(Self::takes_one_key))
     }
 
     /// Words that are often written here and what they mean here, in pairs: the

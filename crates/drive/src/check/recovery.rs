@@ -69,13 +69,13 @@ fn check_checkpoints(map: MapRecovery, problems: &mut Problems) {
 fn check_cuts(experiment: &Experiment, cuts: &PowerCuts, problems: &mut Problems) {
     let all = cuts.all();
     if all.is_empty() {
-        problems.push("run.power_cut", "an empty list; leave it out for no power cut");
+        problems.push("run.power_cut", "an empty list; leave it out for no power cut, or write \"none\" over one that is given elsewhere");
     }
     for (path, cut) in all {
         let PowerCut { at, after_events, within } = cut;
         let given = [at.is_some(), after_events.is_some(), within.is_some()];
         if given.into_iter().filter(|given| *given).count() != 1 {
-            problems.push(format!("run.{path}"), "give exactly one of at, after_events and within");
+            problems.push(format!("run.{path}"), "give exactly one of at, after_events and within; for no power cut write run.power_cut = \"none\"");
         }
         if within.is_some_and(|within| within.span().is_zero()) {
             problems.push(format!("run.{path}.within"), "must be more than 0");

@@ -27,8 +27,8 @@ pub enum Stage {
     Fetching,
     /// The rest of a partly written unit stays in the planes, which are asked to program both.
     Modifying,
-    /// As before, but the unit was trimmed, or written as a whole, before the planes began: there
-    /// is no rest, and what is programmed is nobody's.
+    /// As before, but the unit was trimmed, or a whole one was on flash, before the planes began:
+    /// there is no rest, and what is programmed is nobody's.
     Void,
     /// Waits in its pool's list.
     Pending,

@@ -107,6 +107,9 @@ impl Device {
     fn collect_noted(&mut self) {
         while let Some(bin) = self.to_collect.pop() {
             self.collect_if_needed(bin);
+            if self.to_collect.is_empty() && !self.parked_modifies.is_empty() {
+                self.turn_parked_away();
+            }
         }
     }
 

@@ -152,6 +152,8 @@ pub struct Device {
     to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
     starved: Vec<BinId>,
+    /// Bins in which a partial write that stays in its planes was set aside for want of space.
+    parked_modifies: Vec<BinId>,
     /// True once a pool was without space.
     was_starved: bool,
     /// Groups whose idle collection found nothing that gains space.
@@ -274,6 +276,7 @@ impl Device {
             next_seq: 0,
             to_collect: Vec::new(),
             starved: Vec::new(),
+            parked_modifies: Vec::new(),
             was_starved: false,
             thwarted: Vec::new(),
             wait_for_room: Blame::default(),

@@ -11,8 +11,9 @@ use super::buffer::{Deferred, EntryId, Stage};
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner, PayloadId};
+use super::space;
 use engine::Span;
-use ftl::{Batch, BinId, Lpn, Pun};
+use ftl::{Batch, BinId, Lpn, Pun, Stream};
 use metrics::{Blame, Holder, State};
 
 impl Device {
@@ -97,6 +98,44 @@ impl Device {
                 self.fetch_rest(entry, pun);
             }
             None => self.modify_in(bin, entry),
+        }
+    }
+
+    /// Partial writes whose planes have no space wait no longer where others of their pool have.
+    pub(super) fn turn_parked_away(&mut self) {
+        for bin in std::mem::take(&mut self.parked_modifies) {
+            let is_modify = |(id, _): &(OpId, _)| self.ops[*id].kind == OpKind::Modify;
+            if !self.bins[bin].parked.iter().any(is_modify) {
+                continue;
+            }
+            let pool = self.ftl.layout.pool_of_bin(bin);
+            let bins = self.ftl.layout.bins_of(pool);
+            let other = self.pools[pool].in_turn().map(|place| bins[place]).find(|of| *of != bin);
+            match other.filter(|_| !self.ftl.can_bind(bin, Stream::Host)) {
+                Some(other) => self.turn_away(bin, other),
+                None => self.parked_modifies.push(bin),
+            }
+        }
+    }
+
+    /// Partial writes that were set aside in a bin go through the controller, or to another bin
+    /// where nothing of them is left to be read.
+    fn turn_away(&mut self, bin: BinId, other: BinId) {
+        let present = self.space_snapshot(bin);
+        let parked = std::mem::take(&mut self.bins[bin].parked);
+        let (modifies, rest): (Vec<_>, Vec<_>) =
+            parked.into_iter().partition(|(id, _)| self.ops[*id].kind == OpKind::Modify);
+        self.bins[bin].parked = rest;
+        for (id, then) in modifies {
+            space::charge(&then, &present, self.ops.blame(id));
+            let Owner::Flush(payload) = self.ops[id].owner else { unreachable!("hosts write") };
+            let entry = self.entry_of(payload);
+            self.buffer.fetch_blame(entry).add(self.ops.blame_ref(id));
+            self.promise(bin, false);
+            self.payloads.remove(payload);
+            self.buffer.flying -= 1;
+            self.ops.remove(id);
+            self.go_on_with(other, entry);
         }
     }
 

@@ -83,7 +83,12 @@ impl Look<'_> {
         if !matches!(standing.stage, Stage::Work | Stage::Suspended) {
             standing.since = Some(op.since);
         }
-        if !matches!(op.kind, OpKind::Program | OpKind::Modify) || standing.stage == Stage::Work {
+        let is_bound = match op.kind {
+            OpKind::Program => standing.stage == Stage::Work,
+            OpKind::Modify => matches!(standing.stage, Stage::Work | Stage::Channel),
+            _ => true,
+        };
+        if is_bound {
             standing.block = Some(op.block);
         }
         if matches!(standing.stage, Stage::Work | Stage::Suspended) {

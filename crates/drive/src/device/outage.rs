@@ -345,7 +345,7 @@ impl Device {
         let cells = self.units.cells_per_group;
         self.rounds = self.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
         self.scrubs = self.scrubs.as_ref().map(super::scrub::Turn::begun_anew);
-        for list in [&mut self.to_collect, &mut self.starved] {
+        for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_modifies] {
             list.clear();
         }
         self.fetches_left.clear();

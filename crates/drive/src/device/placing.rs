@@ -75,7 +75,7 @@ impl Pool {
     }
 
     /// The places of available bins, in turn.
-    fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
         let places = self.available.len() * 64;
         let available = |place: &usize| self.available[place / 64] >> (place % 64) & 1 == 1;
         (self.turn..places).chain(0..self.turn).filter(available)
@@ -298,6 +298,9 @@ impl Device {
         self.park_wait(id);
         let snapshot = self.space_snapshot(bin);
         self.bins[bin].parked.push((id, snapshot));
+        if self.ops[id].kind == OpKind::Modify && !self.parked_modifies.contains(&bin) {
+            self.parked_modifies.push(bin);
+        }
         self.starved.push(bin);
         self.to_collect.push(bin);
     }

@@ -109,6 +109,7 @@ impl Run {
         self.issued += 1;
         self.issued_bytes += command.bytes;
         if self.carry_out(state, command).is_err() {
+            self.device.note_without_time(command, true);
             state.worn_out = Some(self.issued_bytes);
             return Ok(false);
         }

@@ -218,7 +218,7 @@ fn check_programs(run: &Run, all_counted: bool) {
     let units: u64 = tally.units.iter().sum();
     assert_eq!(units % u64::from(layout.units_per_batch), 0, "programs are whole: {tally:?}");
     let batches = (units / u64::from(layout.units_per_batch)) as i64;
-    let programs: u64 = [OpKind::Program, OpKind::CopyBack]
+    let programs: u64 = [OpKind::Program, OpKind::CopyBack, OpKind::Modify]
         .into_iter()
         .flat_map(|kind| {
             [Holder::HostProgram, Holder::GcProgram, Holder::Scrub]

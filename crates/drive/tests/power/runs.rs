@@ -204,6 +204,15 @@ fn the_cuts_of_a_file_are_left_out_by_a_word() {
         assert!(experiment(&text, &recovering(&[])).run.power_cut.is_some());
         let without = experiment(&text, &recovering(&[set("run.power_cut", "none")]));
         assert!(without.run.power_cut.is_none(), "{cuts}");
+        // One of another kind takes their place and is not joined with them.
+        let other =
+            experiment(&text, &recovering(&[set("run.power_cut", "{ within = \"3 ms\" }")]));
+        assert_eq!(other.run.power_cut.map(|cuts| cuts.all().len()), Some(1), "{cuts}");
+        for nothing in ["{}", "[]"] {
+            let refused = try_experiment(&text, &recovering(&[set("run.power_cut", nothing)]));
+            let problem = refused.err().expect("nothing is no power cut");
+            assert!(problem.contains("\"none\""), "{problem}");
+        }
     }
 }
 

@@ -358,10 +358,14 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         _ => String::new(),
     };
     let preemptible = dice.of(&[true, false]);
-    let copy_back = dice.of(&["false", "true", "true, copy_back_most = 2"]);
+    let copy_back = match dice.of(&["false", "true", "true, copy_back_most = 2"]) {
+        "true" if shape.modifies => "false, copy_back_most = 1",
+        copy_back => copy_back,
+    };
     let window = dice.between(1, 4);
-    let may_stream =
-        shape.may_stream && (copy_back == "false" || !shape.copies_all) && !shape.modifies;
+    let may_stream = shape.may_stream
+        && (copy_back.starts_with("false") || !shape.copies_all)
+        && !shape.modifies;
     let streaming = may_stream && dice.once_in(2);
     if streaming {
         shape.rounds.clear();
