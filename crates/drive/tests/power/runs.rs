@@ -210,7 +210,7 @@ fn the_cuts_of_a_file_are_left_out_by_a_word() {
         assert_eq!(other.run.power_cut.map(|cuts| cuts.all().len()), Some(1), "{cuts}");
         for nothing in ["{}", "[]"] {
             let refused = try_experiment(&text, &recovering(&[set("run.power_cut", nothing)]));
-            let problem = refused.err().expect("nothing is no power cut");
+            let problem = refused.expect_err("nothing is no power cut");
             assert!(problem.contains("\"none\""), "{problem}");
         }
     }
