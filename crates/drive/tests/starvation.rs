@@ -340,7 +340,10 @@ fn a_drive_that_is_stuck_ends_by_the_limit() {
                 reads = \"0 %\"\n[run]\nrequests = 100000\n";
     let worn = [set("nand.endurance", 1), set("run.audit", false)];
     let stuck = common::try_run(&experiment(text, &worn)).map(drop).unwrap_err();
-    assert!(stuck.contains("stuck"), "{stuck}");
+    for words in ["the drive is stuck at ", "ms with ", "wore out or failed", "run.untimed = true"]
+    {
+        assert!(stuck.contains(words), "{words}: {stuck}");
+    }
     let watched = [&worn[..], &[watched("stop", 1_000_000 * US)]].concat();
     let (ended, starved) = run(&experiment(text, &watched));
     let starved = starved.expect("nothing else ends it");

@@ -67,7 +67,7 @@ pub enum PartialWrites {
     Controller,
     /// The planes that hold the unit sense it, take the part over the channel and program both
     /// elsewhere in themselves: a copy-back with new data. For drives that acknowledge writes
-    /// from flash. \[ATC08\]
+    /// from flash [ATC08].
     Plane,
 }
 

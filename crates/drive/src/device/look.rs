@@ -131,6 +131,15 @@ impl Device {
                 self.buffer.describe()
             );
         }
-        format!("no free space and no block whose collection gains any in {}", starved.join(", "))
+        let places = starved.join(", ");
+        let words = format!("no free space and no block whose collection gains any in {places}");
+        if self.ftl.tally.retired == 0 {
+            return words;
+        }
+        format!(
+            "{words}; {} wore out or failed: ask for less, raise drive.nand.endurance, or run \
+             without time (run.untimed = true), which ends with the drive's life",
+            settings::counted(self.ftl.tally.retired, "block")
+        )
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::initiator::Initiator;
+use crate::device::rounded;
 use crate::horizon::LATEST;
 use crate::precondition::NoSpace;
 use crate::snapshot::Damaged;
@@ -33,7 +34,7 @@ pub enum RunError {
     #[error(transparent)]
     Host(#[from] HostError),
     /// Requests wait for ever.
-    #[error("the drive is stuck at {at:?} with {} under way: {why}", requests(.outstanding))]
+    #[error("the drive is stuck at {} with {} under way: {why}", rounded(*.at - Instant::START), requests(.outstanding))]
     Stuck {
         /// When.
         at: Instant,
