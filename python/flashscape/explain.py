@@ -362,6 +362,6 @@ def _emptiness(groups: list[Group]) -> list[str]:
     if not unmapped:
         return []
     return [
-        f"Warning: {units.many(unmapped, 'mapping unit')} read had never been written. That cost "
-        "no flash time, so reads look better than they would on a full drive."
+        f"Warning: {units.many(unmapped, 'mapping unit')} read had no data: never written, or "
+        "trimmed. That cost no flash time, so reads look better than they would on a full drive."
     ]

@@ -133,8 +133,10 @@ def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
         total = group.figures["requests"]
         beyond = (total - buckets["requests"].cum_sum()) / total
         longest = group.figures["latency_ns"]["max"]
-        latency = [max(1, group.figures["latency_ns"]["min"])]
-        latency += buckets["high_ns"].clip(lower_bound=1, upper_bound=longest).to_list()
+        # Nothing has no place on a logarithmic axis: that part of a curve is left of it.
+        least = min((ns for ns in buckets["high_ns"] if ns > 0), default=1)
+        begin = group.figures["latency_ns"]["min"] or min(least, max(1, longest))
+        latency = [begin, *(max(begin, min(ns, longest)) for ns in buckets["high_ns"])]
         # The last bucket has nothing beyond it, which a logarithm cannot show.
         shares = [1.0, *beyond.to_list()[:-1], 1 / total]
         rank = drawn.get(group.kind, 0)

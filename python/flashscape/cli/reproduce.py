@@ -121,7 +121,17 @@ def _show(reproduction: Reproduction, out: Path | None) -> None:
     console = text.console()
     console.print(claims.printed(reproduction, console))
     if out is not None:
-        click.echo(f"The report is {out / 'report.md'}; plots, tables and runs are beside it.")
+        click.echo(f"The report is {out / 'report.md'}{_beside(out)}.")
+
+
+def _beside(out: Path) -> str:
+    """What is there beside the report, in a clause."""
+    of = {"plots": "*/*.png", "tables": "*/*.csv", "runs": "runs/*"}
+    found = [name for name, files in of.items() if next(out.glob(files), None) is not None]
+    if not found:
+        return ""
+    *first, last = found
+    return f"; {', '.join(first)} and {last} are beside it" if first else f"; {last} are beside it"
 
 
 def _list() -> None:

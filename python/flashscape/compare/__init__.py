@@ -293,7 +293,8 @@ def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
         mine, at = rows[at : at + len(own)], at + len(own)
         groups = list(dict.fromkeys(row.group for row in mine if row.initiator))
         far = tails(baseline, other, groups)
-        contrasts.append(Contrast(baseline, other, likeness, mine, far))
+        logs = [run.log for side in (baseline, other) for run in side.results]
+        contrasts.append(Contrast(baseline, other, likeness, mine, far, None not in logs))
     return contrasts
 
 

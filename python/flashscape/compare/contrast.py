@@ -33,6 +33,8 @@ class Contrast:
     """A row for each figure."""
     tails: list[Tail]
     """For each initiator and kind where the tail's difference comes from."""
+    has_logs: bool
+    """Whether there were logs of all runs when they were compared; some are not kept."""
 
     @property
     def partial(self) -> str | None:
@@ -139,8 +141,7 @@ class Contrast:
             return f"as {self.partial}"
         if self.lost_apart is not None:
             return f"as {self.lost_apart}"
-        results = (*self.baseline.results, *self.other.results)
-        if any(result.log is None for result in results):
+        if not self.has_logs:
             return "as there are no logs of both runs"
         return (
             "as requests are too few or resemble each other for too long: run longer, or "

@@ -123,7 +123,9 @@ def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Fi
     # By which one request moves a mean that meets with the next latency there is; and by
     # Little's law a closed loop has as many more requests a second as each is shorter.
     step = statistics.gap(column.sort()) / len(column)
-    return {"mean": Figure(mean, step), "iops": Figure(iops, iops * step / mean), **exact}
+    # What takes no time has no step.
+    faster = iops * step / mean if mean else 0.0
+    return {"mean": Figure(mean, step), "iops": Figure(iops, faster), **exact}
 
 
 def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -> Difference:

@@ -66,9 +66,16 @@ def _groups(comparison: Comparison) -> list[tuple[str, str]]:
     """Kinds with a difference that is significant first, reads before writes as they come."""
     rows = [row for contrast in comparison.contrasts for row in contrast.differences]
     groups = list(dict.fromkeys(row.group for row in rows if row.initiator))
+    # What takes no time on any side has no curve.
+    groups = [group for group in groups if _takes_time(comparison, *group)] or groups
     moved = {row.group for row in rows if row.winner}
     groups.sort(key=lambda group: group not in moved)
     return groups[:_PANELS]
+
+
+def _takes_time(comparison: Comparison, name: str, kind: str) -> bool:
+    results = [result for side in comparison.sides for result in side.results]
+    return any(result.of_kind(kind, name).max for result in results)
 
 
 def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
@@ -96,10 +103,13 @@ def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
 
 def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
     latency = result.of_kind(kind, name)
-    passed, latencies, shares = 0, [max(1, latency.min)], [1.0]
+    # Nothing has no place on a logarithmic axis: that part of a curve is left of it.
+    least = min((upper for upper, _ in latency.buckets if upper > 0), default=1)
+    begin = latency.min or min(least, max(1, latency.max))
+    passed, latencies, shares = 0, [begin], [1.0]
     for upper, requests in latency.buckets:
         passed += requests
-        latencies.append(max(1, min(upper, latency.max)))
+        latencies.append(max(begin, min(upper, latency.max)))
         shares.append((latency.requests - passed) / latency.requests)
     # The last bucket has nothing beyond it, which a logarithm cannot show.
     shares[-1] = 1 / latency.requests

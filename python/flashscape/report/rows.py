@@ -242,9 +242,9 @@ def headline(result: Result) -> str:
 
 
 def _confidence(latency: dict[str, Any]) -> str:
-    """The interval around a mean; none where it is wider than the mean, which says nothing."""
+    """The interval around a mean; none where it is wider than the mean, or that is nothing."""
     half_width = latency.get("mean_ci95")
-    if half_width is None or half_width > latency["mean"]:
+    if half_width is None or half_width > latency["mean"] or not latency["mean"]:
         return ""
     return f" ± {units.percent(half_width / latency['mean'])}"
 
