@@ -140,6 +140,7 @@ impl Ftl {
                 }
             }
         }
+        self.bound_moved();
         if means.map == MapFrom::Checkpoint {
             recovered.unread = self.unread(&is_read);
         }
@@ -330,6 +331,17 @@ impl Ftl {
                 (true, Some(false)) => *moved = moved.saturating_sub(1),
                 _ => {}
             }
+        }
+    }
+
+    /// A unit that was moved and then trimmed may be back where it was, where trims are lost:
+    /// nothing tells it from one that was never moved.
+    fn bound_moved(&mut self) {
+        let units = self.layout.units_per_block();
+        for block in self.blocks.state.ids() {
+            let most = units - self.blocks.live(block);
+            let moved = &mut self.blocks.moved[block];
+            *moved = (*moved).min(most);
         }
     }
 
