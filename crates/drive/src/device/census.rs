@@ -31,6 +31,11 @@ pub enum Doing {
 pub struct Census {
     /// Operations.
     pub ops: BTreeMap<OpId, Doing>,
+    /// Those among them that are under way or wait for a channel: no more than there are units
+    /// and what has a turn beside them, however many wait.
+    pub begun: Vec<OpId>,
+    /// Those among them that are of collections.
+    pub collections: Vec<OpId>,
     /// Requests that something is due for themselves: they are taken in or answered.
     pub requests: Vec<(RequestId, Event, Instant)>,
     /// Buffer entries whose rest is being decoded.
@@ -87,6 +92,11 @@ impl Device {
                 | Event::Backlog(_) => {}
             }
         }
+        let waits = |doing: &Doing| matches!(doing, Doing::AwaitsUnit | Doing::AwaitsSpace);
+        let begun = census.ops.iter().filter(|(_, doing)| !waits(doing));
+        census.begun = begun.map(|(id, _)| *id).collect();
+        let collects = |id: &&OpId| self.ops[**id].is_collection();
+        census.collections = census.ops.keys().filter(collects).copied().collect();
         census
     }
 }

@@ -60,7 +60,7 @@ impl Look<'_> {
                 let mut standing = self.of_bin(Stage::Channel, words, bin);
                 let carries =
                     |op: &OpId| self.is_carried(*op) && self.device.ops[*op].channel == channel;
-                let carried = self.census.ops.keys().copied().find(carries);
+                let carried = self.census.begun.iter().copied().find(carries);
                 standing.behind = self.below(carried, depth);
                 standing
             }
@@ -163,7 +163,7 @@ impl Look<'_> {
             };
             *other != id && has_unit && one.group == op.group && one.cells & op.cells != 0
         };
-        standing.behind = self.below(self.census.ops.keys().copied().filter(holds), depth);
+        standing.behind = self.below(self.census.begun.iter().copied().filter(holds), depth);
         if !standing.behind.is_empty() {
             return;
         }
@@ -192,9 +192,8 @@ impl Look<'_> {
         if depth == 0 {
             return Vec::new();
         }
-        let is_own =
-            |id: &OpId| self.device.ops[*id].is_collection() && self.device.job_of(*id) == bin;
-        let found = self.below(self.census.ops.keys().copied().filter(is_own), depth);
+        let is_own = |id: &OpId| self.device.job_of(*id) == bin;
+        let found = self.below(self.census.collections.iter().copied().filter(is_own), depth);
         if !found.is_empty() {
             return found;
         }
