@@ -424,8 +424,16 @@ impl Device {
     /// Serves the reads that operations have made way for; those go on once they are done.
     #[inline(never)]
     pub(super) fn go_on_working(&mut self, group: GroupId) {
-        let mut place = 0;
-        while let Some(working) = self.working[group].get(place) {
+        let (mut place, mut again) = (0, false);
+        loop {
+            let Some(working) = self.working[group].get(place) else {
+                // What one let go before it may be what others, looked at before, wait for.
+                if !std::mem::take(&mut again) {
+                    return;
+                }
+                place = 0;
+                continue;
+            };
             let Working { cells, stage: Stage::Aside { before }, .. } = *working else {
                 place += 1;
                 continue;
@@ -443,8 +451,10 @@ impl Device {
             } else if self.goes_on(group, place) {
                 self.take_up(group, place);
                 place += 1;
+            } else {
+                // It has let more reads go before it, which are looked for now.
+                again = true;
             }
-            // Else it has let more reads go before it, which are looked for now.
         }
     }
 
