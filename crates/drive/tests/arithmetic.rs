@@ -319,6 +319,31 @@ fn a_partial_write_waits_for_the_rest_also_behind_another() {
 }
 
 #[test]
+fn a_block_may_span_sixty_four_planes() {
+    let mut bench = Bench::filled(&[
+        set("geometry.planes_per_die", 64),
+        set("ftl.block_planes", 64),
+        set("buffer.size", "4 MiB"),
+    ]);
+    let planes = |bench: &Bench| {
+        let counters = bench.device.counters();
+        (
+            counters.planes(OpKind::Program, Holder::HostProgram),
+            counters.planes(OpKind::Erase, Holder::Erase),
+            counters.commands(OpKind::Erase, Holder::Erase),
+        )
+    };
+    // 64 pages of 100 us each cross the channel, and are programmed together.
+    let found = bench.alone(Kind::Write, 0, 256 * KIB);
+    assert_eq!(found.latency(), (6_400 + 200) * US, "{:?}", found.blame);
+    assert_eq!(planes(&bench).0, 64);
+    while planes(&bench).2 == 0 {
+        bench.alone(Kind::Write, 0, 256 * KIB);
+    }
+    assert_eq!(planes(&bench).1, 64);
+}
+
+#[test]
 fn planes_are_programmed_together_after_one_transfer_of_all_data() {
     let mut bench = Bench::new(&[
         set("geometry.planes_per_die", 4),

@@ -395,6 +395,11 @@ impl Layout {
     pub fn planes_of_slot(&self, slot: u32) -> u64 {
         self.planes_of_slot[slot as usize]
     }
+    /// All planes of a block: a bit for each.
+    #[inline]
+    pub fn all_planes(&self) -> u64 {
+        low_bits(self.block_planes)
+    }
     /// The planes that hold some slots of a batch.
     #[inline]
     pub fn planes_of(&self, slots: u64) -> u64 {

@@ -262,7 +262,7 @@ impl Device {
             owner: Owner::CollectErase,
             class,
             bin,
-            planes: (1u64 << self.ftl.layout.block_planes) - 1,
+            planes: self.ftl.layout.all_planes(),
             block,
             batch: 0,
             row: 0,

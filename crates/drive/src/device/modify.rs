@@ -6,7 +6,6 @@
 //! until the program has ended.
 
 use super::Device;
-use super::array::Ask;
 use super::buffer::{Deferred, EntryId, Stage};
 use super::counters::OpKind;
 use super::event::Event;
@@ -48,20 +47,15 @@ impl Device {
         let payload = self.payloads.new_empty();
         self.payloads.push(payload, [entry.0, 0]);
         self.promise(bin, true);
-        let layout = &self.ftl.layout;
-        self.ask(Ask {
-            kind: OpKind::Modify,
-            holder: Holder::HostProgram,
-            owner: Owner::Flush(payload),
-            class: Class::Write,
+        // What it carries follows from its rows, one by one.
+        self.ask_on_planes(
+            OpKind::Modify,
             bin,
-            planes: (1u64 << layout.block_planes) - 1,
-            block: ftl::BlockId(0),
-            batch: 0,
-            row: 0,
-            rows: layout.rows_per_batch,
-            transfer: Span::ZERO,
-        });
+            Holder::HostProgram,
+            Class::Write,
+            Owner::Flush(payload),
+            Span::ZERO,
+        );
     }
 
     /// A part of a unit is written whose rest is being programmed for another: it waits for that.

@@ -365,7 +365,7 @@ impl Device {
             // Packages of a gang wait for channels of their own.
             for bin in &self.bins_of_group[group] {
                 let place = &self.places[*bin];
-                let cells = place.read_cells((1u64 << self.ftl.layout.block_planes) - 1);
+                let cells = place.read_cells(self.ftl.layout.all_planes());
                 let channel = &mut self.channels[place.channel].ledger;
                 self.ledgers.follow(self.now, group, cells, &self.groups[group], channel);
             }

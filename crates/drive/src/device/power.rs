@@ -188,7 +188,7 @@ impl Device {
     }
 
     fn all_planes(&self) -> u64 {
-        (1u64 << self.ftl.layout.block_planes) - 1
+        self.ftl.layout.all_planes()
     }
 
     /// What is read of blocks, and how long that takes.

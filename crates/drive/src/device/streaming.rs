@@ -68,7 +68,7 @@ impl Device {
     /// A package latches what another sends, and holds its lines for that.
     fn latch(&mut self, source: OpId, from: Batch, to: BinId, holder: Holder) -> OpId {
         let layout = &self.ftl.layout;
-        let (planes, rows) = (layout.block_planes, layout.rows_per_batch);
+        let (planes, rows) = (layout.all_planes(), layout.rows_per_batch);
         let Op { class, transfer, .. } = self.ops[source];
         let id = self.insert(Ask {
             kind: OpKind::Program,
@@ -76,7 +76,7 @@ impl Device {
             owner: Owner::Streamed(from),
             class,
             bin: to,
-            planes: (1u64 << planes) - 1,
+            planes,
             block: ftl::BlockId(0),
             batch: 0,
             row: 0,
@@ -94,7 +94,7 @@ impl Device {
             self.channels[channel].busy = true;
             self.channels[channel].ledger.occupy(self.now, holder.on_channel());
         }
-        self.counters.streamed += u64::from(planes);
+        self.counters.streamed += u64::from(planes.count_ones());
         id
     }
 

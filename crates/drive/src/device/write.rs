@@ -9,7 +9,7 @@ use super::op::{Class, OpId, Owner, PayloadId};
 use super::request::RequestId;
 use super::space;
 use crate::config::{Durability, FlushPolicy};
-use engine::Ticket;
+use engine::{Span, Ticket};
 use ftl::{BinId, Lpn, PoolId, Pun, Source};
 use metrics::{Blame, Holder, State};
 
@@ -135,19 +135,34 @@ impl Device {
         class: Class,
         owner: Owner,
     ) -> OpId {
+        let transfer = self.rows.units[self.payloads.count(payload) as usize];
+        self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
+    }
+
+    /// Asks for what writes to all planes of a block; its place is bound when it starts.
+    #[inline(always)]
+    pub(super) fn ask_on_planes(
+        &mut self,
+        kind: OpKind,
+        bin: BinId,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+        transfer: Span,
+    ) -> OpId {
         let layout = &self.ftl.layout;
         self.ask(Ask {
-            kind: OpKind::Program,
+            kind,
             holder,
             owner,
             class,
             bin,
-            planes: (1u64 << layout.block_planes) - 1,
+            planes: layout.all_planes(),
             block: ftl::BlockId(0),
             batch: 0,
             row: 0,
             rows: layout.rows_per_batch,
-            transfer: self.rows.units[self.payloads.count(payload) as usize],
+            transfer,
         })
     }
 
