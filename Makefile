@@ -16,10 +16,14 @@ FINDINGS ?= $(CURDIR)/out/fuzz
 # One of `make power-cuts`, which has a SEED, too.
 CUTS ?= 10000
 
+# Outcomes of frozen cases: crates/drive/tests/gate.rs.
+GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --ignored --exact --nocapture \
+	outcomes_are_as_they_were
+
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -40,6 +44,16 @@ test: | $(VENV)/.tools ## Check and test everything.
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
 	$(BIN)/python -m flashscape.bench
+
+gate: | $(VENV)/.tools ## Compare outcomes and instructions with the accepted ones.
+	$(GATE)
+	cargo build --locked --release -p flashscape-drive --example profile
+	$(BIN)/python scripts/instructions.py
+
+gate-accept: | $(VENV)/.tools ## Accept the outcomes and instructions of the present code.
+	FLASHSCAPE_GATE_ACCEPT=1 $(GATE)
+	cargo build --locked --release -p flashscape-drive --example profile
+	$(BIN)/python scripts/instructions.py --accept
 
 fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.
 	FLASHSCAPE_FUZZ_CASES=$(CASES) FLASHSCAPE_FUZZ_SEED=$(SEED) FLASHSCAPE_FUZZ_FIRST=$(FIRST) \

@@ -5,12 +5,12 @@ use drive::check::check;
 use drive::experiment::{StarvationConfig, Then};
 use drive::recovery::Outage;
 use drive::starvation::Watch;
-use drive::{Device, Experiment, Run, RunError, load};
+use drive::{Device, Experiment, OpKind, Run, RunError, load};
 use engine::Span;
 use ftl::{Ftl, Lpn};
 use host::trace::Survey;
 use host::{HostError, WorkloadConfig};
-use metrics::State;
+use metrics::{Holder, State};
 use settings::Time;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -55,8 +55,8 @@ impl Outcome {
 /// What a run did, as far as two runs of an experiment must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    digest: u64,
-    events: u64,
+    pub digest: u64,
+    pub events: u64,
     counters: drive::Counters,
     tally: ftl::Tally,
     erase_counts: Vec<u32>,
@@ -64,6 +64,71 @@ pub struct Account {
     blame: Vec<String>,
     /// Power cuts and the recoveries from them.
     pub outages: Vec<Outage>,
+}
+
+impl Account {
+    /// What a run that has ended did.
+    pub fn of(run: &Run) -> Self {
+        let blame = run.measured().kinds().map(|(name, kind, stats)| {
+            format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
+        });
+        let device = run.device();
+        Self {
+            digest: device.digest(),
+            events: device.events(),
+            counters: *device.counters(),
+            tally: device.ftl().tally,
+            erase_counts: device.ftl().erase_counts().to_vec(),
+            blame: blame.collect(),
+            outages: run.outages().to_vec(),
+        }
+    }
+    /// The blame of its requests, and the flash's work and wear, as text: without zeros, so that
+    /// what is counted one day and did not happen here leaves it as it is.
+    pub fn told(&self) -> [String; 2] {
+        let mut work = String::new();
+        for kind in OpKind::ALL {
+            for holder in Holder::ALL {
+                let count =
+                    (self.counters.commands(kind, holder), self.counters.planes(kind, holder));
+                if count != (0, 0) {
+                    work += &format!("{} {} {count:?}\n", kind.name(), holder.name());
+                }
+            }
+        }
+        let (counters, tally) = (&self.counters, &self.tally);
+        let counted = [
+            ("collections", counters.collections),
+            ("collecting", counters.collecting.as_ns()),
+            ("longest", counters.longest_collection.as_ns()),
+            ("streamed", counters.streamed),
+            ("suspensions", counters.suspensions),
+            ("program suspensions", counters.program_suspensions),
+            ("deferrals", counters.deferrals),
+            ("program deferrals", counters.program_deferrals),
+            ("put offs", counters.put_offs),
+            ("program put offs", counters.program_put_offs),
+            ("ramps", counters.extra_ramps),
+            ("pulses", counters.extra_pulses),
+            ("erases", tally.erases),
+            ("collected", tally.collected),
+            ("moved", tally.moved),
+            ("retired", tally.retired),
+            ("migrations", tally.migrations),
+        ];
+        let units =
+            tally.units.iter().enumerate().map(|(source, units)| (source.to_string(), *units));
+        let all = counted.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(units);
+        for (name, count) in all.filter(|(_, count)| *count > 0) {
+            work += &format!("{name} {count}\n");
+        }
+        work += &format!("{:?}\n", self.erase_counts);
+        for outage in &self.outages {
+            let Outage { at, took, units, saved_units, lost_requests, .. } = outage;
+            work += &format!("{at:?} {took:?} {units} {saved_units} {lost_requests}\n");
+        }
+        [self.blame.join("\n"), work]
+    }
 }
 
 /// How much of a run is asked for.
@@ -283,20 +348,8 @@ fn run_checked(
     {
         return Err(format!("{} requests of {expected} in traces are issued", run.issued()));
     }
-    let blame = run.measured().kinds().map(|(name, kind, stats)| {
-        format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
-    });
-    let device = run.device();
-    let account = Account {
-        digest: device.digest(),
-        events: device.events(),
-        counters: *device.counters(),
-        tally: device.ftl().tally,
-        erase_counts: device.ftl().erase_counts().to_vec(),
-        blame: blame.collect(),
-        outages: run.outages().to_vec(),
-    };
-    let chained = device.chained();
+    let account = Account::of(&run);
+    let chained = run.device().chained();
     if short_ways && bounds.is_whole() {
         restart(run, experiment, surveys)?;
     }
