@@ -38,8 +38,11 @@ struct Row {
     events: u64,
 }
 
-/// Columns of an outcome that a change may alter, and their names.
-const COLUMNS: [(&str, fn(&Row, &Row) -> bool); 5] = [
+/// Whether two outcomes agree in something.
+type Agrees = fn(&Row, &Row) -> bool;
+
+/// Columns of an outcome that a change may alter.
+const COLUMNS: [(&str, Agrees); 5] = [
     ("outcome", |a, b| a.outcome == b.outcome),
     ("digest", |a, b| a.digest == b.digest),
     ("blame", |a, b| a.blame == b.blame),
