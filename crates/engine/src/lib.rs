@@ -13,7 +13,7 @@ mod random;
 mod slab;
 mod time;
 
-pub use agenda::{Agenda, Event, LANES, Ticket};
+pub use agenda::{Agenda, Event, INDEX_BITS, LANES};
 pub use bits::bits;
 pub use divide::Divisor;
 pub use ids::Column;

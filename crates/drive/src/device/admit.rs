@@ -188,7 +188,8 @@ impl Device {
         self.ops.blame(op).charge(State::Decode, decode);
         let blame = self.ops.blame_ref(op).clone();
         self.buffer.fetch_blame(entry).add(&blame);
-        self.agenda.schedule(self.now + decode, Event::Fetched(entry));
+        let sequence = self.ops[op].seq;
+        self.agenda.schedule(self.now + decode, Event::Fetched(entry), sequence);
     }
 
     /// An entry holds a whole unit: it may be programmed.

@@ -34,7 +34,7 @@ impl Device {
         let all_on_flash =
             self.buffer.used() == 0 && self.ftl.mapped_units() == self.ftl.layout.logical_units;
         if at > self.now && (!all_on_flash || self.link.is_shared()) {
-            self.agenda.schedule(at, Event::Answer(id));
+            self.agenda.schedule(at, Event::Answer(id), self.requests[id].number);
         } else {
             self.send(id, at);
         }
@@ -50,7 +50,7 @@ impl Device {
         if ready == self.now {
             self.complete(id);
         } else {
-            self.agenda.schedule(ready, Event::Complete(id));
+            self.agenda.schedule(ready, Event::Complete(id), self.requests[id].number);
         }
     }
 

@@ -1,11 +1,10 @@
 //! Operations on units: asking, starting, ending.
 
 use super::Device;
-use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
-use engine::{Span, Ticket, bits};
+use engine::{Instant, Span, bits};
 use ftl::{BinId, BlockId};
 use metrics::{Holder, State};
 use nand::{ChannelId, GroupId, PlaneId};
@@ -125,7 +124,8 @@ impl Device {
             row: ask.row,
             rows_left: ask.rows,
             seq,
-            age: NO_AGE,
+            turn: 0,
+            awaits_both: false,
             since: now,
             waits: false,
             next: None,
@@ -141,7 +141,7 @@ impl Device {
         }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
-        self.groups[group].idle_check = engine::Ticket::NONE;
+        self.groups[group].idle_check = Instant::NEVER;
         let group_state = &self.groups[group];
         if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
             match kind {
@@ -338,12 +338,13 @@ impl Device {
         self.occupy(id);
         let op = &self.ops[id];
         let (kind, row, batch, block) = (op.kind, op.row, op.batch, op.block);
+        let sequence = op.seq;
         let span = match kind {
             OpKind::Read => {
                 let sense = self.timing.read(row);
                 self.ftl.note_sensed(block, 1);
                 self.ops.charge_service(id, State::Sense, sense);
-                self.agenda.schedule(self.now + sense, Event::Sensed(id));
+                self.agenda.schedule(self.now + sense, Event::Sensed(id), sequence);
                 return;
             }
             OpKind::CopyBack => {
@@ -362,7 +363,7 @@ impl Device {
             OpKind::Erase => self.timing.erase.total(),
             OpKind::Program | OpKind::Modify => unreachable!("what carries data starts otherwise"),
         };
-        self.agenda.schedule(self.now + span, Event::Array(id));
+        self.agenda.schedule(self.now + span, Event::Array(id), sequence);
     }
 
     /// Binds a program to its place and starts its transfer.
@@ -377,16 +378,16 @@ impl Device {
 
     /// A unit has programmed a row, where programs may make way; or the event is stale.
     #[inline(never)]
-    pub(super) fn programmed_beside_reads(&mut self, id: OpId, ticket: Ticket) {
-        if self.end_work(id, ticket) {
+    pub(super) fn programmed_beside_reads(&mut self, id: OpId, sequence: u64) {
+        if self.end_work(id, sequence) {
             self.programmed(id);
         }
     }
 
     /// A unit has erased, or copied back, where erases may make way; or the event is stale.
     #[inline(never)]
-    pub(super) fn array_ended(&mut self, id: OpId, ticket: Ticket) {
-        if self.end_work(id, ticket) {
+    pub(super) fn array_ended(&mut self, id: OpId, sequence: u64) {
+        if self.end_work(id, sequence) {
             self.array_over(id);
         }
     }
@@ -450,7 +451,7 @@ impl Device {
         let span = self.timing.read(op.row);
         self.ftl.note_sensed(op.block, 1);
         self.ops.charge_service(id, State::Sense, span);
-        self.agenda.schedule(self.now + span, Event::Sensed(id));
+        self.agenda.schedule(self.now + span, Event::Sensed(id), self.ops[id].seq);
     }
 
     /// A channel has carried a row of a program to its cells.
@@ -469,7 +470,7 @@ impl Device {
         if self.may_make_way(self.ops[id].kind) {
             return self.begin_work(id);
         }
-        self.agenda.schedule(self.now + span, Event::Programmed(id));
+        self.agenda.schedule(self.now + span, Event::Programmed(id), self.ops[id].seq);
     }
 
     /// An operation is over: its cells are free and its owner hears of it.

@@ -8,11 +8,10 @@
 //! under random writes are of this kind.
 
 use super::Device;
-use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, Op, OpId, Owner};
-use engine::Ticket;
+use engine::Instant;
 use ftl::{Batch, BinId, Stream};
 
 impl Device {
@@ -109,7 +108,8 @@ impl Device {
         });
         self.hold_on(id);
         self.ftl.note_sensed(at.block, 1);
-        self.agenda.schedule(self.now + self.timing.read(row), Event::Sensed(id));
+        let due = self.now + self.timing.read(row);
+        self.agenda.schedule(due, Event::Sensed(id), self.ops[id].seq);
         true
     }
 
@@ -131,11 +131,10 @@ impl Device {
         op.owner = owner;
         op.class = class;
         op.seq = seq;
-        op.age = NO_AGE;
         rest(op);
         debug_assert!(!op.waits, "collection's waits are not measured");
         let group = op.group;
-        self.groups[group].idle_check = Ticket::NONE;
+        self.groups[group].idle_check = Instant::NEVER;
         self.chained += 1;
     }
 }

@@ -46,7 +46,7 @@ impl Channel {
     }
     fn push(&mut self, ops: &mut Ops, id: OpId) {
         let op = &mut ops[id];
-        op.seq = self.next_seq;
+        op.turn = self.next_seq;
         self.next_seq += 1;
         let rank = rank(op);
         self.lists[rank].push_back(ops, id);
@@ -54,8 +54,7 @@ impl Channel {
     }
     /// Queues a program that does not yet hold its unit.
     pub fn push_in(&mut self, ops: &mut Ops, id: OpId) {
-        let op = &mut ops[id];
-        op.age = op.seq;
+        ops[id].awaits_both = true;
         self.push(ops, id);
     }
 
@@ -74,7 +73,7 @@ impl Channel {
         let mut chosen = top;
         if lower_waits {
             let bound = *self.bound.get_or_insert(self.next_seq);
-            let seq = |rank: &usize| self.lists[*rank].head().map_or(u64::MAX, |id| ops[id].seq);
+            let seq = |rank: &usize| self.lists[*rank].head().map_or(u64::MAX, |id| ops[id].turn);
             if seq(&top) >= bound {
                 chosen = (0..RANKS).min_by_key(seq).expect("there are ranks");
                 self.bound = None;
@@ -124,7 +123,7 @@ impl Device {
         self.ops.charge_service(id, State::Transfer, span);
         let carried =
             if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
-        self.agenda.schedule(self.now + span, carried);
+        self.agenda.schedule(self.now + span, carried, self.ops[id].seq);
         if kind == OpKind::Read && self.streaming.is_some() {
             self.stream_if_possible(id);
         }
@@ -143,12 +142,12 @@ impl Device {
     fn serve_channel(&mut self, channel: ChannelId) {
         while !self.channels[channel].busy {
             let Some(id) = self.channels[channel].pop(&self.ops) else { return };
-            let holds_unit = self.ops[id].kind == OpKind::Read || self.ops[id].age == NO_AGE;
+            let holds_unit = !self.ops[id].awaits_both;
             if holds_unit {
                 self.carry(id);
             } else {
                 let op = &mut self.ops[id];
-                op.seq = std::mem::replace(&mut op.age, NO_AGE);
+                op.awaits_both = false;
                 let group = op.group;
                 if !self.channel_granted(id) {
                     self.serve(group);
@@ -157,6 +156,3 @@ impl Device {
         }
     }
 }
-
-/// The age of an operation that does not wait for a channel without its unit.
-pub const NO_AGE: u64 = u64::MAX;

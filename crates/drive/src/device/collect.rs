@@ -9,7 +9,7 @@ use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Class, OpId, Owner};
 use super::space::SpaceSnapshot;
-use engine::{Instant, Span, Ticket};
+use engine::{Instant, Span};
 use ftl::{BinId, BlockId, Level, Pacing};
 use metrics::Holder;
 use nand::GroupId;
@@ -346,16 +346,17 @@ impl Device {
     pub(super) fn note_idle(&mut self, group: GroupId) {
         let Some(gap) = self.gc_config.idle_gap else { return };
         if self.wants_idle_collection(group) {
-            let ticket = self.agenda.schedule(self.now + gap.span(), Event::Idle(group));
-            self.groups[group].idle_check = ticket;
+            let due = self.now + gap.span();
+            self.agenda.schedule(due, Event::Idle(group), group.0.into());
+            self.groups[group].idle_check = due;
         }
     }
 
-    pub(super) fn idle_due(&mut self, group: GroupId, ticket: Ticket) {
-        if self.groups[group].idle_check != ticket {
+    pub(super) fn idle_due(&mut self, group: GroupId) {
+        if self.groups[group].idle_check != self.now {
             return;
         }
-        self.groups[group].idle_check = Ticket::NONE;
+        self.groups[group].idle_check = Instant::NEVER;
         for index in 0..self.bins_of_group[group].len() {
             let bin = self.bins_of_group[group][index];
             if !self.ftl.has_enough(bin) && !self.jobs[bin].running {
@@ -374,7 +375,7 @@ impl Device {
     /// True where a group does nothing although its bins could do with more space.
     fn wants_idle_collection(&self, group: GroupId) -> bool {
         self.groups[group].is_idle()
-            && self.groups[group].idle_check == Ticket::NONE
+            && self.groups[group].idle_check == Instant::NEVER
             && self.bins_of_group[group].iter().any(|bin| !self.ftl.has_enough(*bin))
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Device;
 use super::op::Class;
-use engine::{Span, Ticket, bits};
+use engine::{Instant, Span, bits};
 use ftl::{BinId, BlockId};
 use metrics::State;
 
@@ -14,12 +14,12 @@ pub struct Backlog {
     waiting: Vec<BlockId>,
     /// How long host reads had used the unit at the last look.
     read: Span,
-    look: Ticket,
+    look: Instant,
 }
 
 impl Default for Backlog {
     fn default() -> Self {
-        Self { waiting: Vec::new(), read: Span::ZERO, look: Ticket::NONE }
+        Self { waiting: Vec::new(), read: Span::ZERO, look: Instant::NEVER }
     }
 }
 
@@ -52,7 +52,8 @@ impl Device {
 
     fn watch_backlog(&mut self, bin: BinId, quiet: Span) {
         let (read, _) = self.use_by_reads(bin);
-        let look = self.agenda.schedule(self.now + quiet, super::event::Event::Backlog(bin));
+        let look = self.now + quiet;
+        self.agenda.schedule(look, super::event::Event::Backlog(bin), bin.0.into());
         let backlog = &mut self.backlogs[bin];
         (backlog.read, backlog.look) = (read, look);
     }
@@ -72,8 +73,8 @@ impl Device {
         (read, waits)
     }
 
-    pub(super) fn backlog_due(&mut self, bin: BinId, ticket: Ticket) {
-        if self.backlogs[bin].look != ticket {
+    pub(super) fn backlog_due(&mut self, bin: BinId) {
+        if self.backlogs[bin].look != self.now {
             return;
         }
         let batching = self.erase_batching.expect("only a drive that batches erases looks");
@@ -92,7 +93,7 @@ impl Device {
             return;
         }
         let backlog = &mut self.backlogs[bin];
-        backlog.look = Ticket::NONE;
+        backlog.look = Instant::NEVER;
         for block in std::mem::take(&mut backlog.waiting) {
             self.ask_erase(bin, block);
         }

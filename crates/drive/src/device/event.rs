@@ -43,63 +43,62 @@ pub enum Event {
     Backlog(BinId),
 }
 
-const KIND_SHIFT: u32 = 27;
-
 impl engine::Event for Event {
+    /// Events due together leave in the order of these numbers: first what frees a channel, then
+    /// what frees a unit, then answers, then what is new, and timers last.
     #[inline]
-    fn pack(self) -> u32 {
+    fn parts(self) -> (u32, u32) {
         let (kind, index) = match self {
-            Self::Dispatch(id) => (0, id.index()),
-            Self::Array(id) => (1, id.index()),
-            Self::CarriedOut(id) => (2, id.index()),
-            Self::Complete(id) => (3, id.index()),
-            Self::Partial(id) => (4, id.index()),
-            Self::Idle(id) => (5, id.index()),
-            Self::Answer(id) => (6, id.index()),
+            Self::CarriedIn(id) => (0, id.index()),
+            Self::CarriedOut(id) => (1, id.index()),
+            Self::Sensed(id) => (2, id.index()),
+            Self::SensedRest(id) => (3, id.index()),
+            Self::Programmed(id) => (4, id.index()),
+            Self::Array(id) => (5, id.index()),
+            Self::Look(id) => (6, id.index()),
             Self::Fetched(id) => (7, id.index()),
-            Self::Sensed(id) => (8, id.index()),
-            Self::CarriedIn(id) => (9, id.index()),
-            Self::Programmed(id) => (10, id.index()),
-            Self::Scrub => (11, 0),
-            Self::Look(id) => (12, id.index()),
-            Self::Backlog(id) => (13, id.index()),
-            Self::SensedRest(id) => (14, id.index()),
+            Self::Answer(id) => (8, id.index()),
+            Self::Complete(id) => (9, id.index()),
+            Self::Dispatch(id) => (10, id.index()),
+            Self::Partial(id) => (11, id.index()),
+            Self::Backlog(id) => (12, id.index()),
+            Self::Idle(id) => (13, id.index()),
+            Self::Scrub => (14, 0),
         };
-        debug_assert!(index >> KIND_SHIFT == 0, "an event names one of 2^27 things");
-        kind << KIND_SHIFT | index as u32
+        (kind, index as u32)
     }
     #[inline]
-    fn unpack(bits: u32) -> Self {
-        let index = (bits & ((1 << KIND_SHIFT) - 1)) as usize;
-        match bits >> KIND_SHIFT {
-            0 => Self::Dispatch(Id::from_index(index)),
-            1 => Self::Array(Id::from_index(index)),
-            2 => Self::CarriedOut(Id::from_index(index)),
-            3 => Self::Complete(Id::from_index(index)),
-            4 => Self::Partial(Id::from_index(index)),
-            5 => Self::Idle(Id::from_index(index)),
-            6 => Self::Answer(Id::from_index(index)),
+    fn of_parts(kind: u32, index: u32) -> Self {
+        let index = index as usize;
+        match kind {
+            0 => Self::CarriedIn(Id::from_index(index)),
+            1 => Self::CarriedOut(Id::from_index(index)),
+            2 => Self::Sensed(Id::from_index(index)),
+            3 => Self::SensedRest(Id::from_index(index)),
+            4 => Self::Programmed(Id::from_index(index)),
+            5 => Self::Array(Id::from_index(index)),
+            6 => Self::Look(Id::from_index(index)),
             7 => Self::Fetched(Id::from_index(index)),
-            8 => Self::Sensed(Id::from_index(index)),
-            9 => Self::CarriedIn(Id::from_index(index)),
-            10 => Self::Programmed(Id::from_index(index)),
-            11 => Self::Scrub,
-            12 => Self::Look(Id::from_index(index)),
-            13 => Self::Backlog(Id::from_index(index)),
-            14 => Self::SensedRest(Id::from_index(index)),
+            8 => Self::Answer(Id::from_index(index)),
+            9 => Self::Complete(Id::from_index(index)),
+            10 => Self::Dispatch(Id::from_index(index)),
+            11 => Self::Partial(Id::from_index(index)),
+            12 => Self::Backlog(Id::from_index(index)),
+            13 => Self::Idle(Id::from_index(index)),
+            14 => Self::Scrub,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
     #[inline]
     fn lane(self) -> Option<usize> {
         match self {
-            Self::Sensed(_) => Some(0),
-            Self::Programmed(_) => Some(1),
-            Self::CarriedOut(_) => Some(2),
-            Self::CarriedIn(_) => Some(3),
-            Self::Dispatch(_) => Some(4),
+            Self::CarriedIn(_) => Some(0),
+            Self::CarriedOut(_) => Some(1),
+            Self::Sensed(_) => Some(2),
+            Self::Programmed(_) => Some(3),
+            Self::Answer(_) => Some(4),
             Self::Complete(_) => Some(5),
-            Self::Answer(_) => Some(6),
+            Self::Dispatch(_) => Some(6),
             Self::Array(_)
             | Self::SensedRest(_)
             | Self::Fetched(_)

@@ -394,7 +394,7 @@ impl Device {
         }
         // Also where that is now: a command never completes inside its submission,
         // so completions that are being handed over keep their slots and blame.
-        self.agenda.schedule(ready, Event::Dispatch(id));
+        self.agenda.schedule(ready, Event::Dispatch(id), self.requests[id].number);
         id
     }
 
@@ -445,25 +445,25 @@ impl Device {
     /// Handles the next event, if one is due by `until`.
     #[inline(always)]
     fn step_by(&mut self, until: Instant) -> Option<Instant> {
-        let (due, ticket, event) = self.agenda.pop_by(until)?;
+        let (due, event, sequence) = self.agenda.pop_by(until)?;
         debug_assert!(due >= self.now, "time does not run backwards");
         self.now = due;
         match event {
             Event::Dispatch(request) => self.dispatch(request),
-            Event::Programmed(op) if self.suspends => self.programmed_beside_reads(op, ticket),
+            Event::Programmed(op) if self.suspends => self.programmed_beside_reads(op, sequence),
             Event::Programmed(op) => self.programmed(op),
-            Event::Array(op) if self.suspends => self.array_ended(op, ticket),
+            Event::Array(op) if self.suspends => self.array_ended(op, sequence),
             Event::Array(op) => self.array_over(op),
             Event::Sensed(op) => self.want_transfer(op),
             Event::SensedRest(op) => self.rest_sensed(op),
             Event::CarriedOut(op) => self.carried_out(op),
             Event::CarriedIn(op) => self.carried_in(op),
             Event::Complete(request) => self.complete(request),
-            Event::Partial(pool) => self.partial_due(pool, ticket),
-            Event::Idle(group) => self.idle_due(group, ticket),
+            Event::Partial(pool) => self.partial_due(pool),
+            Event::Idle(group) => self.idle_due(group),
             Event::Scrub => self.scrub_due(),
-            Event::Look(op) => self.look_due(op, ticket),
-            Event::Backlog(bin) => self.backlog_due(bin, ticket),
+            Event::Look(op) => self.look_due(op, sequence),
+            Event::Backlog(bin) => self.backlog_due(bin),
             Event::Answer(request) => self.send(request, due),
             Event::Fetched(entry) => self.entry_ready(entry),
         }

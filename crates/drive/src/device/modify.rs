@@ -229,7 +229,7 @@ impl Device {
             self.ops[id].transfer = self.rows.of_row() + self.rows.of_row();
             span += decode;
         }
-        self.agenda.schedule(self.now + span, Event::SensedRest(id));
+        self.agenda.schedule(self.now + span, Event::SensedRest(id), self.ops[id].seq);
     }
 
     /// The rest of a row is in the page register: the part that was written joins it.

@@ -2,7 +2,6 @@
 //! space, its bin's collection; and of those the same in turn.
 
 use super::census::Doing;
-use super::channel::NO_AGE;
 use super::counters::OpKind;
 use super::event::Event;
 use super::op::{Op, OpId};
@@ -158,7 +157,7 @@ impl Look<'_> {
             let has_unit = match self.census.ops[other] {
                 Doing::Goes(..) | Doing::MakesWay | Doing::Stops => true,
                 // Its cells are kept for it, whether it has them yet or not.
-                Doing::AwaitsChannel => one.age == NO_AGE || group.held & one.cells & op.cells != 0,
+                Doing::AwaitsChannel => !one.awaits_both || group.held & one.cells & op.cells != 0,
                 Doing::AwaitsUnit | Doing::AwaitsSpace => false,
             };
             *other != id && has_unit && one.group == op.group && one.cells & op.cells != 0

@@ -99,10 +99,12 @@ pub struct Op {
     /// True while its wait is measured by a snapshot.
     pub waits: bool,
     // ---- the second line ----
-    /// Place in the order of asking, of the queue that it stands in.
+    /// Its number among all operations, in the order of asking; none once it has ended.
     pub seq: u64,
-    /// Its place in its unit's order while it waits for the channel without it.
-    pub age: u64,
+    /// Its place in the order of its channel, while it waits for that.
+    pub turn: u64,
+    /// True while it waits for its channel and does not hold its unit.
+    pub awaits_both: bool,
     /// When it began to wait for what it waits for now.
     pub since: Instant,
     /// Next in the queue that it stands in.
@@ -126,6 +128,9 @@ impl Op {
     }
 }
 
+/// The number of an operation that has ended.
+const ENDED: u64 = u64::MAX;
+
 /// All operations, with what only those that wait or end look at kept aside.
 #[derive(Clone, Default)]
 pub struct Ops {
@@ -147,6 +152,7 @@ impl Ops {
     }
     #[inline]
     pub fn remove(&mut self, id: OpId) {
+        self.slab[id].seq = ENDED;
         self.slab.remove(id);
     }
     #[inline]

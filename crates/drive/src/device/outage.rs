@@ -3,7 +3,6 @@
 
 use super::Device;
 use super::buffer::{Buffer, EntryId, Stage};
-use super::channel::NO_AGE;
 use super::collect::Job;
 use super::counters::OpKind;
 use super::event::Event;
@@ -167,7 +166,7 @@ impl Device {
     /// True where a program that waits for its channel has begun before.
     fn holds_unit(&self, id: OpId) -> bool {
         let op = &self.ops[id];
-        op.kind != OpKind::Read && op.age == NO_AGE
+        op.kind != OpKind::Read && !op.awaits_both
     }
 
     /// Notes what programs that were under way have left on flash.

@@ -5,7 +5,7 @@ use super::counters::OpKind;
 use super::op::{Op, OpId};
 use super::space::{self, SpaceSnapshot};
 use crate::config::Durability;
-use engine::{Instant, Ticket};
+use engine::Instant;
 use ftl::{BinChoice, BinId, PoolId, Stream};
 use metrics::Holder;
 
@@ -19,8 +19,8 @@ pub struct Pool {
     available: Vec<u64>,
     /// Bins with space for another batch, whether or not they can take it now.
     roomy: u32,
-    /// The pending look at whether a partly filled batch has waited for long enough.
-    pub(super) partial_check: Ticket,
+    /// When it is looked at whether a partly filled batch has waited for long enough.
+    pub(super) partial_check: Instant,
     /// Entries listed before this moment go out in batches that are not full.
     pub(super) hurry_until: Option<Instant>,
     /// Time that no bin of the pool had space, by what it is charged to.
@@ -40,7 +40,7 @@ impl Pool {
             turn: 0,
             available,
             roomy: 0,
-            partial_check: Ticket::NONE,
+            partial_check: Instant::NEVER,
             hurry_until: None,
             without_space: SpaceSnapshot::default(),
             without_space_until: Instant::START,

@@ -7,7 +7,7 @@
 use super::counters::OpKind;
 use super::op::{CLASSES, Class, OpId, Ops};
 use crate::config::Bypass;
-use engine::{Ticket, bits};
+use engine::{Instant, bits};
 use ftl::BinId;
 
 /// A list of operations, linked through [`super::op::Op::next`].
@@ -101,8 +101,8 @@ pub struct Group {
     pub reserved: u64,
     /// Whose collection that is, or one of them.
     reserved_by: Option<BinId>,
-    /// The pending look at whether the group has been idle for long enough.
-    pub idle_check: Ticket,
+    /// When the group will have been idle for long enough, if nothing is asked of it before.
+    pub idle_check: Instant,
     /// Classes of which something waits: bit `i` for class `i`.
     classes: u32,
     queued: u32,
@@ -133,7 +133,7 @@ impl Group {
             held: 0,
             reserved: 0,
             reserved_by: None,
-            idle_check: Ticket::NONE,
+            idle_check: Instant::NEVER,
             cells,
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],

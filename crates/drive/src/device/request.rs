@@ -37,6 +37,8 @@ pub struct Request {
     pub priority: Priority,
     pub tag: u32,
     pub arrived: Instant,
+    /// Its number among all commands.
+    pub number: u64,
     // ---- state ----
     /// When its present stage began.
     pub since: Instant,
@@ -70,6 +72,7 @@ impl Request {
             priority,
             tag,
             arrived,
+            number: 0,
             since: at,
             parts_left: 0,
             parts: 0,
@@ -89,11 +92,15 @@ pub struct Requests {
     slab: Slab<RequestId, Request>,
     blames: Vec<Blame>,
     criticals: Vec<Blame>,
+    /// How many there were so far.
+    count: u64,
 }
 
 impl Requests {
     #[inline]
-    pub fn insert(&mut self, request: Request) -> RequestId {
+    pub fn insert(&mut self, mut request: Request) -> RequestId {
+        request.number = self.count;
+        self.count += 1;
         let id = self.slab.insert(request);
         if self.blames.len() < self.slab.slots() {
             self.blames.push(Blame::default());

@@ -47,7 +47,7 @@ impl Device {
             && !turn.begun
         {
             turn.begun = true;
-            self.agenda.schedule(self.now + turn.interval, Event::Scrub);
+            self.agenda.schedule(self.now + turn.interval, Event::Scrub, 0);
         }
     }
 
@@ -93,7 +93,7 @@ impl Device {
         let turn = self.scrubs.as_mut().expect("its event goes with it");
         let bin = turn.next;
         turn.next = BinId((bin.0 + 1) % self.ftl.layout.bins);
-        self.agenda.schedule(self.now + turn.interval, Event::Scrub);
+        self.agenda.schedule(self.now + turn.interval, Event::Scrub, 0);
         self.jobs[bin].look = true;
         self.collect(bin);
     }

@@ -88,7 +88,7 @@ impl Device {
         debug_assert!(is_bound, "a bin that takes a batch has a place for it");
         // Where streams share open blocks it may have been the last one for hosts.
         self.update_home(to);
-        self.groups[group].idle_check = engine::Ticket::NONE;
+        self.groups[group].idle_check = engine::Instant::NEVER;
         self.occupy(id);
         if channel != self.ops[source].channel {
             self.channels[channel].busy = true;

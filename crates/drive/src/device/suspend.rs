@@ -10,7 +10,7 @@ use super::op::{Class, Op, OpId};
 use crate::config::{Bypass, SchedulerConfig, SuspendedBy, SuspensionBounds};
 use crate::policies::routing::{Meeting, Route};
 use crate::policies::suspension::{Asked, Interruption, Suspension};
-use engine::{Instant, Span, Ticket};
+use engine::{Instant, Span};
 use metrics::State;
 use nand::{GroupId, Progress, Pulses, Stop};
 
@@ -65,10 +65,9 @@ pub struct Working {
     asking: u32,
     asked_at: Instant,
     stage: Stage,
-    /// Its event at the end; others of that kind are stale.
-    ends: Ticket,
-    /// Its event before, and when that is due: see [`Device::look_due`].
-    look: Ticket,
+    /// When its event at the end is due; others of that kind are stale.
+    ends: Instant,
+    /// When its event before is due: see [`Device::look_due`].
     look_at: Instant,
 }
 
@@ -176,8 +175,7 @@ impl Device {
             asking: 0,
             asked_at: now,
             stage: Stage::AtWork,
-            ends: Ticket::NONE,
-            look: Ticket::NONE,
+            ends: Instant::NEVER,
             look_at: Instant::NEVER,
         });
         let place = self.working[group].len() - 1;
@@ -194,15 +192,20 @@ impl Device {
             true => Event::Programmed(working.op),
             false => Event::Array(working.op),
         };
-        self.working[group][place].ends = self.agenda.schedule(ends, event);
+        let sequence = self.ops[working.op].seq;
+        self.working[group][place].ends = ends;
+        self.agenda.schedule(ends, event, sequence);
     }
 
     /// Ends an operation that may have made way, unless the event is stale; returns whether
     /// it is over.
-    pub(super) fn end_work(&mut self, id: OpId, ticket: Ticket) -> bool {
+    pub(super) fn end_work(&mut self, id: OpId, sequence: u64) -> bool {
+        if self.ops[id].seq != sequence {
+            return false;
+        }
         let all = &mut self.working[self.ops[id].group];
         let Some(place) = all.iter().position(|working| working.op == id) else { return true };
-        if all[place].ends != ticket {
+        if all[place].ends != self.now {
             return false;
         }
         let working = all.swap_remove(place);
@@ -352,18 +355,22 @@ impl Device {
 
     fn look_at(&mut self, group: GroupId, place: usize, at: Instant) {
         let working = &mut self.working[group][place];
-        if working.look == Ticket::NONE || working.look_at != at {
-            working.look = self.agenda.schedule(at, Event::Look(working.op));
+        if working.look_at != at {
             working.look_at = at;
+            let op = working.op;
+            self.agenda.schedule(at, Event::Look(op), self.ops[op].seq);
         }
     }
 
     /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
-    pub(super) fn look_due(&mut self, id: OpId, ticket: Ticket) {
-        let group = self.ops[id].group;
-        let is_it = |working: &Working| working.op == id && working.look == ticket;
+    pub(super) fn look_due(&mut self, id: OpId, sequence: u64) {
+        if self.ops[id].seq != sequence {
+            return;
+        }
+        let (group, now) = (self.ops[id].group, self.now);
+        let is_it = |working: &Working| working.op == id && working.look_at == now;
         let Some(place) = self.working[group].iter().position(is_it) else { return };
-        self.working[group][place].look = Ticket::NONE;
+        self.working[group][place].look_at = Instant::NEVER;
         match self.working[group][place].stage {
             Stage::Stopping => self.make_way(group, place),
             Stage::AtWork => self.consider(group, place),
@@ -376,7 +383,7 @@ impl Device {
         let mut working = self.working[group][place];
         let elapsed = self.now - working.entered;
         let stopped = working.progress.stop(self.pulses(&working), how, elapsed);
-        (working.ends, working.look) = (Ticket::NONE, Ticket::NONE);
+        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
         let op = &self.ops[working.op];
         let (block, channel) = (op.block, op.channel);
         self.ftl.note_strain(block, stopped.strain.ramps, stopped.strain.pulses);
@@ -397,7 +404,7 @@ impl Device {
     fn make_way(&mut self, group: GroupId, place: usize) {
         self.put_aside(group, place);
         let working = &mut self.working[group][place];
-        (working.ends, working.look) = (Ticket::NONE, Ticket::NONE);
+        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
         let (id, cells) = (working.op, working.cells);
         // Nothing takes its cells but the reads that it makes way for.
         self.groups[group].wanted |= cells;

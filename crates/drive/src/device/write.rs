@@ -9,7 +9,7 @@ use super::op::{Class, OpId, Owner, PayloadId};
 use super::request::RequestId;
 use super::space;
 use crate::config::{Durability, FlushPolicy};
-use engine::{Span, Ticket};
+use engine::{Instant, Span};
 use ftl::{BinId, Lpn, PoolId, Pun, Source};
 use metrics::{Blame, Holder, State};
 
@@ -284,18 +284,18 @@ impl Device {
             // It is late already and goes as soon as a bin takes it.
             return;
         }
-        if self.pools[pool].partial_check == Ticket::NONE {
-            let due = since + after.span();
-            self.pools[pool].partial_check =
-                self.agenda.schedule(due.max(self.now), Event::Partial(pool));
+        if self.pools[pool].partial_check == Instant::NEVER {
+            let due = (since + after.span()).max(self.now);
+            self.agenda.schedule(due, Event::Partial(pool), pool.0.into());
+            self.pools[pool].partial_check = due;
         }
     }
 
-    pub(super) fn partial_due(&mut self, pool: PoolId, ticket: Ticket) {
-        if self.pools[pool].partial_check != ticket {
+    pub(super) fn partial_due(&mut self, pool: PoolId) {
+        if self.pools[pool].partial_check != self.now {
             return;
         }
-        self.pools[pool].partial_check = Ticket::NONE;
+        self.pools[pool].partial_check = Instant::NEVER;
         let after = self.buffer_config.partial_after.expect("only then a look is scheduled").span();
         if let Some(head) = self.buffer.head(pool)
             && self.buffer.entry(head).since + after <= self.now

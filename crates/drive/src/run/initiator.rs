@@ -12,11 +12,11 @@ typed_id! {
 }
 
 impl engine::Event for Coming {
-    fn pack(self) -> u32 {
-        self.0
+    fn parts(self) -> (u32, u32) {
+        (0, self.0)
     }
-    fn unpack(bits: u32) -> Self {
-        Self(bits)
+    fn of_parts(_: u32, index: u32) -> Self {
+        Self(index)
     }
     fn lane(self) -> Option<usize> {
         // Arrivals come in order, and so do think times that are all alike.

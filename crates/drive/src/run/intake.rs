@@ -61,14 +61,15 @@ impl Run {
             self.submit(index, at, at, request)?;
         } else {
             let coming = self.coming.insert((index as u32, request));
-            self.agenda.schedule(at.max(self.device.now()), coming);
+            let sequence = self.agenda.scheduled();
+            self.agenda.schedule(at.max(self.device.now()), coming, sequence);
         }
         Ok(())
     }
 
     /// A request's moment has come.
     pub(super) fn arrive(&mut self) -> Result<(), RunError> {
-        let (now, _, id) = self.agenda.pop().expect("a request was coming");
+        let (now, id, _) = self.agenda.pop().expect("a request was coming");
         let (index, request) = self.coming[id];
         let is_off = self.power.as_ref().is_some_and(|power| power.up_at().is_some());
         self.coming.remove(id);
