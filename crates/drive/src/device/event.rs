@@ -1,8 +1,8 @@
 //! Everything that can be due.
 
-use super::buffer::EntryId;
-use super::op::OpId;
-use super::request::RequestId;
+use crate::device::flash::op::OpId;
+use crate::device::port::request::RequestId;
+use crate::device::write::buffer::EntryId;
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
 use nand::GroupId;

@@ -1,8 +1,8 @@
 //! Looking in: what the drive says of itself.
 
-use super::channel::Channel;
-use super::{Counters, Device, RequestId};
 use crate::config::Durability;
+use crate::device::flash::channel::Channel;
+use crate::device::{Counters, Device, RequestId};
 use engine::{Instant, Span};
 use ftl::Ftl;
 use host::Command;
@@ -11,7 +11,7 @@ use nand::CellId;
 impl Device {
     /// The firmware's state.
     pub fn ftl(&self) -> &Ftl {
-        &self.ftl
+        &self.base.space.ftl
     }
     /// The firmware's state, for preconditioning a drive that is idle.
     ///
@@ -19,91 +19,96 @@ impl Device {
     /// Where commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
         assert!(
-            self.outstanding == 0 && self.agenda.is_empty(),
+            self.port.outstanding == 0 && self.base.time.agenda.is_empty(),
             "only a quiescent drive is preconditioned"
         );
-        &mut self.ftl
+        &mut self.base.space.ftl
     }
     /// True where the auditor watches.
     pub fn is_audited(&self) -> bool {
-        self.audit.is_some()
+        self.base.audit.is_some()
     }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
-        self.outstanding
+        self.port.outstanding
     }
     /// The moment that the drive has reached.
     pub fn now(&self) -> Instant {
-        self.now
+        self.base.time.now
     }
     /// True where the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
-        self.buffer.find(lpn).is_some() || self.ftl.lookup(lpn).is_some()
+        self.write.buffer.find(lpn).is_some() || self.base.space.ftl.lookup(lpn).is_some()
     }
     /// Flash operations so far.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.base.flash.counters
     }
     /// What is the longest is the longest from now on.
     pub fn begin_counting(&mut self) {
-        self.counters.longest_collection = Span::ZERO;
+        self.base.flash.counters.longest_collection = Span::ZERO;
     }
     /// Bytes that commands and what they cause take while they are under way.
     pub fn bytes_under_way(&self) -> u64 {
-        self.ops.bytes() + self.requests.bytes()
+        self.base.flash.ops.bytes() + self.port.requests.bytes()
     }
     /// Flash operations that were under way or waited at a time, at most.
     pub fn most_operations(&self) -> usize {
-        self.ops.most()
+        self.base.flash.ops.most()
     }
     /// What went wrong with a policy of the user, if anything did.
     pub fn policy_fault(&self) -> Option<String> {
         let scheduler = || {
-            let rules = [&self.erase_rules, &self.program_rules];
-            self.routing.fault().or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
+            let rules = [&self.base.flash.erase_rules, &self.base.flash.program_rules];
+            self.base
+                .flash
+                .routing
+                .fault()
+                .or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
         };
-        self.ftl.policy_fault().or_else(scheduler)
+        self.base.space.ftl.policy_fault().or_else(scheduler)
     }
     /// Operations of collection that another one turned into.
     pub fn chained(&self) -> u64 {
-        self.chained
+        self.base.flash.chained
     }
     /// A running hash of every completion, or, without time, of every command and what the
     /// firmware did for it: equal digests, equal runs.
     pub fn digest(&self) -> u64 {
-        self.digest.finish()
+        self.port.digest.finish()
     }
     /// How long each unit was busy so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
-        let cells = self.units.cells();
+        let cells = self.base.flash.units.cells();
         let busy = |cell: CellId| {
-            let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
-            self.ledgers.busy(self.now, cell, channel)
+            let channel =
+                &mut self.base.flash.channels[self.base.flash.units.channel_of(cell)].ledger;
+            self.base.flash.ledgers.busy(self.base.time.now, cell, channel)
         };
         (0..cells).map(CellId).map(busy).collect()
     }
     /// How long each channel was busy so far, by channel.
     pub fn channel_busy(&mut self) -> Vec<engine::Span> {
-        let now = self.now;
+        let now = self.base.time.now;
         let busy = |channel: &mut Channel| {
             channel.ledger.settle(now);
             channel.ledger.busy(false)
         };
-        self.channels.as_mut_slice().iter_mut().map(busy).collect()
+        self.base.flash.channels.as_mut_slice().iter_mut().map(busy).collect()
     }
     /// Events handled or pending so far.
     pub fn events(&self) -> u64 {
-        self.agenda.scheduled()
+        self.base.time.agenda.scheduled()
     }
     /// True where writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
-        self.buffer_config.durability != Durability::None
+        self.write.config.durability != Durability::None
     }
 
     /// A request that has not completed: its command, what the submitter called it, and when
     /// it arrived.
     pub fn request(&self, id: RequestId) -> (Command, u32, Instant) {
-        let request = &self.requests[id];
+        let request = &self.port.requests[id];
         (request.command, request.tag, request.arrived)
     }
 
@@ -111,6 +116,8 @@ impl Device {
     /// ends such a run.
     pub fn why_stuck(&self) -> String {
         let starved: Vec<String> = self
+            .base
+            .space
             .bins
             .iter()
             .filter(|(bin, home)| !home.parked.is_empty() || self.is_starved(*bin))
@@ -118,28 +125,28 @@ impl Device {
                 format!(
                     "bin {} ({} of {} blocks good, {} free)",
                     bin.0,
-                    self.ftl.good_blocks(bin),
-                    self.ftl.layout.blocks_per_bin(),
-                    self.ftl.free_blocks(bin)
+                    self.base.space.ftl.good_blocks(bin),
+                    self.base.space.ftl.layout.blocks_per_bin(),
+                    self.base.space.ftl.free_blocks(bin)
                 )
             })
             .collect();
         if starved.is_empty() {
             return format!(
                 "{} commands wait and nothing is under way; {}",
-                self.outstanding,
-                self.buffer.describe()
+                self.port.outstanding,
+                self.write.buffer.describe()
             );
         }
         let places = starved.join(", ");
         let words = format!("no free space and no block whose collection gains any in {places}");
-        if self.ftl.tally.retired == 0 {
+        if self.base.space.ftl.tally.retired == 0 {
             return words;
         }
         format!(
             "{words}; {} wore out or failed: ask for less, raise drive.nand.endurance, or run \
              without time (run.untimed = true), which ends with the drive's life",
-            settings::counted(self.ftl.tally.retired, "block")
+            settings::counted(self.base.space.ftl.tally.retired, "block")
         )
     }
 }

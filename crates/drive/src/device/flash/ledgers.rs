@@ -1,0 +1,182 @@
+//! The ledgers of a drive's units: of every cell, and of every run of cells that
+//! a host's operation may wait for as a whole.
+
+use crate::device::flash::array::BinPlace;
+use crate::device::flash::queue::Group;
+use engine::{Column, Instant, Span, bits, typed_id};
+use ftl::BinId;
+use metrics::{Ledger, State};
+use nand::{CellId, GroupId, Units};
+
+typed_id! {
+    /// A run of several cells of a group: `group * masks + mask`.
+    struct RunId;
+}
+
+/// What each unit is doing, for whoever waits for it.
+///
+/// A run's ledger names, at each moment, one operation that holds some of its
+/// cells: the one on the lowest of those that are held.
+#[derive(Clone)]
+pub struct Ledgers {
+    cells: Column<CellId, Ledger>,
+    cells_per_group: u32,
+    /// The runs of a group, as cells; all groups are alike.
+    masks: Vec<u64>,
+    runs: Column<RunId, Ledger>,
+}
+
+impl Ledgers {
+    pub fn new(units: &Units, places: &Column<BinId, BinPlace>) -> Self {
+        let mut masks: Vec<u64> = places
+            .iter()
+            .flat_map(|(_, place)| place.units_of_hosts())
+            .filter(|cells| !cells.is_power_of_two())
+            .collect();
+        masks.sort_unstable();
+        masks.dedup();
+        let cells = units.groups * units.cells_per_group;
+        Self {
+            cells: Column::from_fn(cells as usize, |_| Ledger::default()),
+            cells_per_group: units.cells_per_group,
+            runs: Column::from_fn(units.groups as usize * masks.len(), |_| Ledger::default()),
+            masks,
+        }
+    }
+
+    #[inline]
+    fn cell(&self, group: GroupId, index: u32) -> CellId {
+        CellId(group.0 * self.cells_per_group + index)
+    }
+    #[inline]
+    fn run(&self, group: GroupId, mask: usize) -> RunId {
+        RunId(group.0 * self.masks.len() as u32 + mask as u32)
+    }
+    /// The ledger of a cell or of a run that hosts wait for.
+    #[inline]
+    pub fn of(&mut self, group: GroupId, cells: u64) -> &mut Ledger {
+        if self.cells_per_group == 1 || cells.is_power_of_two() {
+            let cell = self.cell(group, cells.trailing_zeros());
+            return &mut self.cells[cell];
+        }
+        let mask = self.masks.iter().position(|mask| *mask == cells);
+        let run = self.run(group, mask.expect("hosts wait for whole units"));
+        &mut self.runs[run]
+    }
+
+    /// `cells`, which `group` counts as busy by now, are held by what `state` says.
+    #[inline(always)]
+    pub fn occupy(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        state: State,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        if self.cells_per_group == 1 {
+            return hold(&mut self.cells[CellId(group.0)], now, state, channel);
+        }
+        for index in bits(cells) {
+            let cell = self.cell(group, index as u32);
+            hold(&mut self.cells[cell], now, state, channel);
+        }
+        self.follow_in_runs(now, group, cells, of, channel);
+    }
+    /// What `group` says of `cells` has changed; those that are held go on with that.
+    #[inline]
+    pub fn follow(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        if self.cells_per_group == 1 {
+            if of.busy == 0 {
+                stand_by(&mut self.cells[CellId(group.0)], now, 1, of, channel);
+            }
+            return;
+        }
+        for index in bits(cells & !of.busy) {
+            let cell = self.cell(group, index as u32);
+            stand_by(&mut self.cells[cell], now, 1 << index, of, channel);
+        }
+        self.follow_in_runs(now, group, cells, of, channel);
+    }
+
+    #[inline]
+    fn follow_in_runs(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        if !self.masks.is_empty() {
+            self.follow_in_some_runs(now, group, cells, of, channel);
+        }
+    }
+
+    #[inline(never)]
+    fn follow_in_some_runs(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        for index in 0..self.masks.len() {
+            let mask = self.masks[index];
+            if mask & cells == 0 {
+                continue;
+            }
+            let run = self.run(group, index);
+            let busy = of.busy & mask;
+            if busy == 0 {
+                stand_by(&mut self.runs[run], now, mask, of, channel);
+            } else {
+                let holder = self.cell(group, busy.trailing_zeros());
+                let state = self.cells[holder].state().expect("what holds a cell has a state");
+                hold(&mut self.runs[run], now, state, channel);
+            }
+        }
+    }
+
+    /// How long a cell was busy so far.
+    pub fn busy(&mut self, now: Instant, cell: CellId, channel: &mut Ledger) -> Span {
+        let ledger = &mut self.cells[cell];
+        ledger.settle_with(now, channel);
+        ledger.busy(true)
+    }
+}
+
+/// Waits are charged to `state` from now on.
+#[inline]
+fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
+    if ledger.awaits_channel() {
+        ledger.stop_awaiting(now, channel);
+    }
+    ledger.occupy(now, state);
+}
+
+/// Waits are charged to what keeps `cells` idle from now on, none of which is held.
+#[inline]
+fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
+    if of.wanted & cells != 0 {
+        if !ledger.awaits_channel() {
+            ledger.await_channel(now, channel);
+        }
+    } else if of.reserved & cells != 0 {
+        hold(ledger, now, State::Reserved, channel);
+    } else {
+        if ledger.awaits_channel() {
+            ledger.stop_awaiting(now, channel);
+        }
+        ledger.release(now);
+    }
+}

@@ -1,0 +1,511 @@
+//! The queue of a group of units: which operation goes next.
+//!
+//! Operations wait in lists by class, and within a class by what they need: one
+//! list for each cell, and one for operations that need several. Each list is in
+//! order of asking, so only heads are looked at.
+
+use crate::config::Bypass;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{CLASSES, Class, OpId, Ops};
+use engine::{Instant, bits};
+use ftl::BinId;
+
+/// A list of operations, linked through [`crate::device::flash::op::Op::next`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List {
+    head: Option<OpId>,
+    tail: Option<OpId>,
+}
+
+impl List {
+    #[inline]
+    pub fn head(&self) -> Option<OpId> {
+        self.head
+    }
+    #[inline]
+    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = None;
+        match self.tail {
+            Some(tail) => ops[tail].next = Some(id),
+            None => self.head = Some(id),
+        }
+        self.tail = Some(id);
+    }
+    #[inline]
+    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = self.head;
+        self.head = Some(id);
+        self.tail = self.tail.or(Some(id));
+    }
+    #[inline]
+    pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
+        let id = self.head?;
+        self.head = ops[id].next;
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        Some(id)
+    }
+    /// Removes an operation that is in the list.
+    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let mut before = None;
+        let mut at = self.head;
+        while at.is_some_and(|at| at != id) {
+            before = at;
+            at = at.and_then(|at| ops[at].next);
+        }
+        let next = ops[id].next;
+        match before {
+            Some(before) => ops[before].next = next,
+            None => self.head = next,
+        }
+        if next.is_none() {
+            self.tail = before;
+        }
+    }
+    /// What is in the list, in order.
+    pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
+        std::iter::successors(self.head, |id| ops[*id].next)
+    }
+    /// Puts all of `other` behind all of this one.
+    pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
+        while let Some(id) = other.pop_front(ops) {
+            self.push_back(ops, id);
+        }
+    }
+}
+
+/// The bits of the classes of host reads.
+const HOST_READS: u32 =
+    1 << Class::ReadHigh as u32 | 1 << Class::ReadNormal as u32 | 1 << Class::ReadLow as u32;
+/// The bits of the soft class and of the one that a unit is kept for.
+const SOFT: u32 = 1 << Class::Soft as u32;
+const HELD: u32 = 1 << Class::Held as u32;
+
+/// Sequence number that no operation reaches: no bound is set.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// The state of a group: which of its cells are in use, and what waits. What every
+/// operation looks at stands in the first cache line.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Group {
+    /// Cells that an operation occupies.
+    pub busy: u64,
+    /// Cells that an operation will occupy once it gets the channel. Reads may
+    /// still go before it.
+    pub wanted: u64,
+    /// Those among them that no read may take any more.
+    pub held: u64,
+    /// Cells kept for collections of bins.
+    pub reserved: u64,
+    /// Whose collection that is, or one of them.
+    reserved_by: Option<BinId>,
+    /// When the group will have been idle for long enough, if nothing is asked of it before.
+    pub idle_check: Instant,
+    /// Classes of which something waits: bit `i` for class `i`.
+    classes: u32,
+    queued: u32,
+    /// Reads asked for from here on wait until a lower class has had its turn.
+    bound: u64,
+    cells: u32,
+    lists: Vec<List>,
+    /// For each class, which of its lists hold something.
+    filled: [u64; CLASSES],
+    /// Other bins for which cells are kept.
+    reserved_by_others: Vec<BinId>,
+}
+
+/// The operation that goes next.
+#[derive(Clone, Copy, Debug)]
+pub struct Pick {
+    pub op: OpId,
+    /// Its turn came by age: nothing may go before it any more.
+    pub forced: bool,
+}
+
+impl Group {
+    pub fn new(cells: u32) -> Self {
+        let lists = if cells == 1 { 1 } else { cells as usize + 1 };
+        Self {
+            busy: 0,
+            wanted: 0,
+            held: 0,
+            reserved: 0,
+            reserved_by: None,
+            idle_check: Instant::NEVER,
+            cells,
+            lists: vec![List::default(); lists * CLASSES],
+            filled: [0; CLASSES],
+            reserved_by_others: Vec::new(),
+            classes: 0,
+            queued: 0,
+            bound: UNBOUNDED,
+        }
+    }
+
+    /// Keeps cells for a bin's collection.
+    pub fn keep(&mut self, cells: u64, bin: BinId) {
+        self.reserved |= cells;
+        if let Some(other) = self.reserved_by.replace(bin) {
+            self.reserved_by_others.push(other);
+        }
+    }
+    /// The cells that were kept for a bin are so no longer; returns whether they were.
+    pub fn give_back(&mut self, cells: u64, bin: BinId) -> bool {
+        if !self.is_kept_for(bin) {
+            return false;
+        }
+        self.reserved &= !cells;
+        if self.reserved_by == Some(bin) {
+            self.reserved_by = self.reserved_by_others.pop();
+        } else {
+            self.reserved_by_others.retain(|other| *other != bin);
+        }
+        true
+    }
+    /// True where cells are kept for a bin's collection.
+    #[inline]
+    pub fn is_kept_for(&self, bin: BinId) -> bool {
+        self.reserved_by == Some(bin) || self.reserved_by_others.contains(&bin)
+    }
+    /// A bin for which cells are kept, if there is one.
+    pub fn kept_for(&self) -> Option<BinId> {
+        self.reserved_by
+    }
+    /// How many operations wait.
+    #[inline]
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+    /// True where nothing is occupied, awaited or waiting.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.busy | self.wanted == 0 && self.queued == 0
+    }
+    /// True where something waits and a cell may be free for it.
+    #[inline]
+    pub fn may_serve(&self, all_cells: u64) -> bool {
+        self.queued > 0 && (self.busy | self.held) != all_cells
+    }
+    /// True where an operation on `cells` asked for now would start at once.
+    #[inline]
+    pub fn is_open_to(&self, cells: u64) -> bool {
+        self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
+    }
+
+    /// True where [`Group::pick`] would choose an operation that has just been
+    /// asked for, were it queued: it may start, nothing on its cells has its rank
+    /// or a better one, and ranks do not yield to age. (Not every such case is
+    /// recognised.)
+    #[inline]
+    pub fn goes_first(&self, ops: &Ops, id: OpId, bypass: Bypass) -> bool {
+        let class = ops[id].class as usize;
+        let outranks = class == Class::Urgent as usize || class == Class::Held as usize;
+        if !outranks || bypass == Bypass::None || !self.may_start(ops, id) {
+            return false;
+        }
+        let up_to_class = self.classes & ((2 << class) - 1);
+        if up_to_class == 0 {
+            return true;
+        }
+        let (_, lane) = self.list_of(ops[id].class, ops[id].cells);
+        if self.cells == 1 || lane == self.cells as usize {
+            return false;
+        }
+        let in_the_way = 1 << lane | 1 << self.cells;
+        bits(up_to_class).all(|class| self.filled[class] & in_the_way == 0)
+    }
+
+    /// As [`Group::is_open_to`] or else [`Group::goes_first`], for an operation that
+    /// is not asked for yet and goes on on cells that the present one holds. Where
+    /// others wait it must be the group's only cell: on others, one of them might
+    /// start now.
+    #[inline]
+    pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: Bypass) -> bool {
+        if (self.held | self.wanted) & cells != 0 {
+            return false;
+        }
+        if self.queued == 0 && self.reserved & cells == 0 {
+            return true;
+        }
+        let outranks = class == Class::Urgent || class == Class::Held;
+        outranks
+            && self.cells == 1
+            && bypass != Bypass::None
+            && (self.reserved & cells == 0 || self.is_kept_for(bin))
+            && self.classes & ((2 << class as u32) - 1) == 0
+    }
+    /// True where nothing that waits can start when an operation takes its cells:
+    /// nothing waits, or there are no other cells.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.queued == 0 || self.cells == 1
+    }
+
+    /// An operation goes next without having stood in the queue: does what
+    /// [`Group::pick`] would have done, and returns whether its choice would have been
+    /// forced.
+    #[inline]
+    pub fn pass(&mut self, class: Class, bypass: Bypass) -> bool {
+        if class == Class::Held {
+            return true;
+        }
+        let ranked = self.classes & !SOFT;
+        if class == Class::Soft && ranked == 0 {
+            return false;
+        }
+        if bypass == Bypass::None {
+            return true;
+        }
+        if ranked >> class as u32 == 0 {
+            self.bound = UNBOUNDED;
+        }
+        false
+    }
+
+    #[inline]
+    fn list_of(&self, class: Class, cells: u64) -> (usize, usize) {
+        let lane = if self.cells == 1 {
+            0
+        } else if cells.is_power_of_two() {
+            cells.trailing_zeros() as usize
+        } else {
+            self.cells as usize
+        };
+        (class as usize * (self.lists.len() / CLASSES) + lane, lane)
+    }
+
+    #[inline]
+    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].push_back(ops, id);
+        self.filled[ops[id].class as usize] |= 1 << lane;
+        self.classes |= 1 << ops[id].class as u32;
+        self.queued += 1;
+    }
+    /// Puts back an operation that was taken too early.
+    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].push_front(ops, id);
+        self.filled[ops[id].class as usize] |= 1 << lane;
+        self.classes |= 1 << ops[id].class as u32;
+        self.queued += 1;
+    }
+    /// Takes an operation that [`Group::pick`] chose: the head of its list.
+    #[inline]
+    pub fn take(&mut self, ops: &Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let taken = self.lists[list].pop_front(ops);
+        debug_assert_eq!(taken, Some(id), "only a head is taken");
+        self.taken(ops, id, list, lane);
+    }
+    /// Takes an operation from anywhere in its list.
+    pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
+        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        self.lists[list].remove(ops, id);
+        self.taken(ops, id, list, lane);
+    }
+    #[inline]
+    fn taken(&mut self, ops: &Ops, id: OpId, list: usize, lane: usize) {
+        if self.lists[list].head().is_none() {
+            let filled = &mut self.filled[ops[id].class as usize];
+            *filled &= !(1 << lane);
+            if *filled == 0 {
+                self.classes &= !(1 << ops[id].class as u32);
+            }
+        }
+        self.queued -= 1;
+    }
+    /// Raises all soft collection that waits to urgent.
+    pub fn raise_soft(&mut self, ops: &mut Ops) {
+        if self.classes & SOFT == 0 {
+            return;
+        }
+        self.classes = self.classes & !SOFT | 1 << Class::Urgent as u32;
+        let lanes = self.lists.len() / CLASSES;
+        for lane in 0..lanes {
+            let mut soft = std::mem::take(&mut self.lists[Class::Soft as usize * lanes + lane]);
+            let mut at = soft.head();
+            while let Some(id) = at {
+                ops[id].class = Class::Urgent;
+                at = ops[id].next;
+            }
+            self.lists[Class::Urgent as usize * lanes + lane].append(ops, &mut soft);
+        }
+        self.filled[Class::Urgent as usize] |= self.filled[Class::Soft as usize];
+        self.filled[Class::Soft as usize] = 0;
+    }
+
+    /// True where nothing that the operation needs is taken.
+    #[inline]
+    pub fn may_start(&self, ops: &Ops, id: OpId) -> bool {
+        let op = &ops[id];
+        let taken = self.busy | self.held | if op.class.is_read() { 0 } else { self.wanted };
+        if op.cells & taken != 0 {
+            return false;
+        }
+        op.cells & self.reserved == 0 || (self.is_kept_for(op.bin) && op.is_collection())
+    }
+
+    /// The oldest operation of a class that may start. One that needs several
+    /// cells and is older keeps younger ones off those cells.
+    fn candidate(&self, ops: &Ops, class: usize) -> Option<OpId> {
+        let lanes = self.lists.len() / CLASSES;
+        let head = |lane: usize| self.lists[class * lanes + lane].head();
+        if lanes == 1 {
+            return head(0).filter(|id| self.may_start(ops, *id));
+        }
+        let wide = head(self.cells as usize);
+        let mut best = wide.filter(|id| self.may_start(ops, *id));
+        let mut narrow = self.filled[class] & !(1 << self.cells) & !self.busy;
+        while narrow != 0 {
+            let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
+            narrow &= narrow - 1;
+            let behind_wide = wide.is_some_and(|wide| {
+                ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq
+            });
+            if !behind_wide
+                && self.may_start(ops, id)
+                && best.is_none_or(|best| ops[id].seq < ops[best].seq)
+            {
+                best = Some(id);
+            }
+        }
+        best
+    }
+
+    /// The oldest waiting operation of the ranked classes, whether it may start
+    /// or not. An urgent collection counts as older than a host write.
+    fn oldest(&self, ops: &Ops) -> Option<OpId> {
+        let lanes = self.lists.len() / CLASSES;
+        let mut oldest: Option<OpId> = None;
+        for class in bits(self.classes & !SOFT & !HELD) {
+            for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
+                if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
+                    oldest = Some(id);
+                }
+            }
+        }
+        let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
+        if is_write && self.classes >> Class::Urgent as u32 & 1 == 1 {
+            return self.lists[Class::Urgent as usize * lanes..][..lanes]
+                .iter()
+                .filter_map(List::head)
+                .min_by_key(|id| ops[*id].seq);
+        }
+        oldest
+    }
+
+    /// The oldest operation of hosts that waits, where there is one cell: their classes
+    /// are in order.
+    pub fn oldest_of_hosts(&self, ops: &Ops) -> Option<OpId> {
+        let classes =
+            self.classes & (HOST_READS | 1 << Class::Fetch as u32 | 1 << Class::Write as u32);
+        let lanes = self.lists.len() / CLASSES;
+        bits(classes)
+            .filter_map(|class| self.lists[class * lanes].head())
+            .min_by_key(|id| ops[*id].seq)
+    }
+
+    /// Operations of collection that wait, by class and then lane by lane in order.
+    pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = self.classes & (SOFT | HELD | 1 << Class::Urgent as u32);
+        bits(classes)
+            .flat_map(move |class| &self.lists[class * lanes..][..lanes])
+            .flat_map(|list| list.iter(ops))
+    }
+
+    /// All that waits, by class and then lane by lane in order.
+    pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        self.lists.iter().flat_map(|list| list.iter(ops))
+    }
+
+    /// Reads that wait for any of `cells`, of hosts only or all, by class and then lane by
+    /// lane in order.
+    pub fn reads_on<'a>(
+        &'a self,
+        ops: &'a Ops,
+        cells: u64,
+        hosts_only: bool,
+    ) -> impl Iterator<Item = OpId> + 'a {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = match hosts_only {
+            true => HOST_READS,
+            false => u32::MAX,
+        };
+        let lists = bits(self.classes & classes)
+            .flat_map(move |class| &self.lists[class * lanes..][..lanes]);
+        let waiting = lists.flat_map(|list| list.iter(ops));
+        waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
+    }
+    /// The read that goes first where an operation has made way on `cells`: of the highest
+    /// class the oldest that may start. `open_to` says which held cells are open to a read of
+    /// a number, as operations have made way on them. It need not be the head of its list:
+    /// reads of several cells stand in one, those that want none of `cells` included.
+    pub fn first_read_on(
+        &self,
+        ops: &Ops,
+        cells: u64,
+        hosts_only: bool,
+        open_to: impl Fn(u64) -> u64,
+    ) -> Option<OpId> {
+        let may_start = |id: &OpId| {
+            let op = &ops[*id];
+            let open = open_to(op.seq);
+            let taken = self.busy | self.held & !open | self.reserved;
+            op.cells & cells & open != 0 && op.cells & taken == 0
+        };
+        let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
+        self.reads_on(ops, cells, hosts_only).filter(may_start).min_by_key(rank)
+    }
+
+    /// Chooses what goes next; `next_seq` is the number that the next operation
+    /// asked for will have.
+    pub fn pick(&mut self, ops: &Ops, bypass: Bypass, next_seq: u64) -> Option<Pick> {
+        if self.queued == 0 {
+            return None;
+        }
+        let ranked = self.classes & !SOFT;
+        if ranked == 0 {
+            return self.candidate(ops, Class::Soft as usize).map(|op| Pick { op, forced: false });
+        }
+        if ranked & 1 << Class::Held as u32 != 0
+            && let Some(op) = self.candidate(ops, Class::Held as usize)
+        {
+            return Some(Pick { op, forced: true });
+        }
+        if bypass == Bypass::None {
+            return self.by_age(ops);
+        }
+        let first = bits(ranked).find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
+        // What waits may not fit yet; those passed over keep their bound.
+        let (class, op) = first?;
+        let lower_waits = ranked >> class > 1;
+        // Only reads are bounded: urgent collection outranks host writes by intent.
+        let bypasses = lower_waits && ops[op].class.is_bounded();
+        if bypass == Bypass::Drain || !bypasses {
+            if !lower_waits {
+                self.bound = UNBOUNDED;
+            }
+            return Some(Pick { op, forced: false });
+        }
+        if self.bound == UNBOUNDED {
+            self.bound = next_seq;
+        }
+        if ops[op].seq < self.bound {
+            return Some(Pick { op, forced: false });
+        }
+        let pick = self.by_age(ops);
+        if pick.is_some() {
+            self.bound = UNBOUNDED;
+        }
+        pick
+    }
+
+    /// The oldest operation, if it may start; if not, nothing else may either.
+    fn by_age(&self, ops: &Ops) -> Option<Pick> {
+        self.oldest(ops).filter(|id| self.may_start(ops, *id)).map(|op| Pick { op, forced: true })
+    }
+}

@@ -1,0 +1,49 @@
+//! How long rows take on a channel.
+
+use engine::Span;
+use ftl::Layout;
+use nand::Timing;
+
+/// Durations that follow from the shape of a batch, computed once.
+#[derive(Clone)]
+pub(in crate::device) struct RowTiming {
+    /// By number of chunks, which move as a whole: a mapping unit, or a page where
+    /// units are larger.
+    pub(in crate::device) chunks: Vec<Span>,
+    /// By number of units, of one row of theirs.
+    pub(in crate::device) units: Vec<Span>,
+    /// Of a block's summary.
+    pub(in crate::device) summary: Span,
+}
+
+impl RowTiming {
+    pub(in crate::device) fn new(layout: &Layout, timing: &Timing) -> Self {
+        let chunk = layout.unit_bytes.min(layout.page_bytes);
+        let in_row = layout.unit_bytes.min(layout.row_bytes());
+        let up_to = |count: u64, bytes: u64| {
+            (0..=count).map(|count| timing.transfer(count * bytes)).collect()
+        };
+        Self {
+            chunks: up_to(layout.row_bytes() / chunk, chunk),
+            units: up_to(u64::from(layout.units_per_batch), in_row),
+            summary: timing.transfer(SUMMARY_BYTES),
+        }
+    }
+    /// Channel time of a row of the units of a batch that a mask names.
+    #[inline]
+    pub(in crate::device) fn of_units(&self, mask: u64) -> Span {
+        self.units[mask.count_ones() as usize]
+    }
+    /// Channel time of a row.
+    pub(in crate::device) fn of_row(&self) -> Span {
+        self.chunks[self.chunks.len() - 1]
+    }
+    /// Channel time of a row of a whole batch.
+    #[inline]
+    pub(in crate::device) fn of_batch(&self) -> Span {
+        self.units[self.units.len() - 1]
+    }
+}
+
+/// Bytes of a summary that cross the channel: a sector, as in the simulator of ATC'08.
+const SUMMARY_BYTES: u64 = 512;

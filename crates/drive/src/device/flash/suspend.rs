@@ -1,0 +1,566 @@
+//! Erases and programs that make way for reads. What reads have asked of an operation that
+//! is at work, a policy answers; the chip says what an interruption costs ([`nand::Progress`]);
+//! here it happens. An operation that makes way leaves its unit to the reads that wait for
+//! it by then, and goes on after them; nothing else takes the unit in between.
+
+use crate::config::{Bypass, SchedulerConfig, SuspendedBy, SuspensionBounds};
+use crate::device::Device;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, Op, OpId};
+use crate::policies::routing::{Meeting, Route};
+use crate::policies::suspension::{Asked, Interruption, Suspension};
+use engine::{Instant, Span};
+use metrics::State;
+use nand::{GroupId, Progress, Pulses, Stop};
+
+/// How operations of a kind make way.
+#[derive(Clone)]
+pub struct Rules {
+    pub policy: Suspension,
+    /// Whether they ever do.
+    pub is_on: bool,
+    /// Whether for reads of hosts only.
+    hosts_only: bool,
+    most: u32,
+    gap: Span,
+}
+
+impl Rules {
+    fn new(policy: &Suspension, bounds: Option<SuspensionBounds>) -> Self {
+        let bounds = bounds.unwrap_or_default();
+        Self {
+            policy: policy.clone(),
+            is_on: !policy.is_baseline(),
+            hosts_only: bounds.by == SuspendedBy::HostReads,
+            most: bounds.most.unwrap_or(u32::MAX),
+            gap: bounds.gap.map_or(Span::ZERO, settings::Time::span),
+        }
+    }
+    pub fn of_erases(config: &SchedulerConfig) -> Self {
+        Self::new(&config.suspension, config.suspension_bounds)
+    }
+    pub fn of_programs(config: &SchedulerConfig) -> Self {
+        Self::new(&config.program_suspension, config.program_suspension_bounds)
+    }
+}
+
+/// An erase or a program that is under way and may make way.
+#[derive(Clone, Copy, Debug)]
+pub struct Working {
+    op: OpId,
+    cells: u64,
+    is_program: bool,
+    progress: Progress,
+    began: Instant,
+    /// When it began or last went on; and when its present step did, or was gone on with.
+    resumed: Instant,
+    entered: Instant,
+    /// How often it has made way: interrupted, put off before it ramped, or kept aside for
+    /// reads that would have interrupted it again.
+    suspensions: u32,
+    /// Whether a read had to wait for the end of a step.
+    is_deferred: bool,
+    /// Reads that have asked since it last went on, and when the first did.
+    asking: u32,
+    asked_at: Instant,
+    stage: Stage,
+    /// When its event at the end is due; others of that kind are stale.
+    ends: Instant,
+    /// When its event before is due: see [`Device::look_due`].
+    look_at: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    AtWork,
+    /// It was interrupted and its unit is not free yet.
+    Stopping,
+    /// It makes way for reads that were asked for before this number.
+    Aside {
+        before: u64,
+    },
+}
+
+/// An operation that may make way, as whoever it is in the way of sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkingView {
+    /// The operation.
+    pub op: OpId,
+    /// When it began.
+    pub began: Instant,
+    /// When it is over if nothing interrupts it; nothing where it is interrupted.
+    pub ends: Option<Instant>,
+    /// Whether it has left its unit to reads.
+    pub is_aside: bool,
+    /// How often it has made way.
+    pub suspensions: u32,
+}
+
+/// What an operation does that may be asked to make way.
+enum Reply {
+    /// Nothing, for good.
+    Deaf,
+    /// It is asked again at this time.
+    Later(Instant),
+    /// It makes way at the end of its step, if it comes to one before its end.
+    AtStepEnd(Instant),
+    MakesWay,
+    Stops(Stop),
+}
+
+impl Device {
+    /// The operations that have begun and may make way.
+    pub(in crate::device) fn at_work(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.base.flash.working.as_slice().iter().flatten().map(|working| working.op)
+    }
+
+    /// Whether an operation that begins may make way later.
+    #[inline]
+    pub(in crate::device) fn may_make_way(&self, kind: OpKind) -> bool {
+        self.base.flash.suspends
+            && match kind {
+                OpKind::Erase => self.base.flash.erase_rules.is_on,
+                OpKind::Program => self.base.flash.program_rules.is_on,
+                OpKind::Read | OpKind::CopyBack | OpKind::Modify => false,
+            }
+    }
+
+    /// The operations of a group that have begun and may make way, or have made way.
+    pub(in crate::device) fn working_in(
+        &self,
+        group: GroupId,
+    ) -> impl Iterator<Item = WorkingView> + '_ {
+        self.base.flash.working[group].iter().map(|working| WorkingView {
+            op: working.op,
+            began: working.began,
+            ends: (working.stage == Stage::AtWork).then(|| self.ends(working)),
+            is_aside: matches!(working.stage, Stage::Aside { .. }),
+            suspensions: working.suspensions,
+        })
+    }
+
+    /// Whether operations of a group are under way that may make way.
+    #[inline]
+    pub(in crate::device) fn has_work(&self, group: GroupId) -> bool {
+        self.base.flash.suspends && !self.base.flash.working[group].is_empty()
+    }
+
+    fn rules_of(&self, working: &Working) -> &Rules {
+        if working.is_program {
+            &self.base.flash.program_rules
+        } else {
+            &self.base.flash.erase_rules
+        }
+    }
+    fn pulses(&self, working: &Working) -> &Pulses {
+        self.pulses_of(working.op, working.is_program)
+    }
+    fn pulses_of(&self, id: OpId, is_program: bool) -> &Pulses {
+        match is_program {
+            true => self.base.flash.timing.program_steps(self.base.flash.ops[id].row),
+            false => &self.base.flash.timing.erase,
+        }
+    }
+
+    /// An erase, or the array's part of a program, begins on cells that it holds.
+    #[inline(never)]
+    pub(in crate::device) fn begin_work(&mut self, id: OpId) {
+        let op = &self.base.flash.ops[id];
+        let (group, cells, is_program) = (op.group, op.cells, op.kind == OpKind::Program);
+        let (now, progress) = (self.base.time.now, Progress::new(self.pulses_of(id, is_program)));
+        self.base.flash.working[group].push(Working {
+            op: id,
+            cells,
+            is_program,
+            progress,
+            began: now,
+            resumed: now,
+            entered: now,
+            suspensions: 0,
+            is_deferred: false,
+            asking: 0,
+            asked_at: now,
+            stage: Stage::AtWork,
+            ends: Instant::NEVER,
+            look_at: Instant::NEVER,
+        });
+        let place = self.base.flash.working[group].len() - 1;
+        self.schedule_end(group, place);
+        // Those that wait already meet it, too.
+        self.meet_all(group, place);
+        self.consider(group, place);
+    }
+
+    fn schedule_end(&mut self, group: GroupId, place: usize) {
+        let working = &self.base.flash.working[group][place];
+        let ends = self.base.time.now + working.progress.to_end(self.pulses(working));
+        let event = match working.is_program {
+            true => Event::Programmed(working.op),
+            false => Event::Array(working.op),
+        };
+        let sequence = self.base.flash.ops[working.op].seq;
+        self.base.flash.working[group][place].ends = ends;
+        self.base.time.agenda.schedule(ends, event, sequence);
+    }
+
+    /// Ends an operation that may have made way, unless the event is stale; returns whether
+    /// it is over.
+    pub(in crate::device) fn end_work(&mut self, id: OpId, sequence: u64) -> bool {
+        if self.base.flash.ops[id].seq != sequence {
+            return false;
+        }
+        let all = &mut self.base.flash.working[self.base.flash.ops[id].group];
+        let Some(place) = all.iter().position(|working| working.op == id) else { return true };
+        if all[place].ends != self.base.time.now {
+            return false;
+        }
+        let working = all.swap_remove(place);
+        // Beyond its own time it made way, or did again what was interrupted.
+        let delayed = self.base.time.now - working.began - self.pulses(&working).total();
+        self.base.flash.ops.charge_service(id, State::Suspended, delayed);
+        true
+    }
+
+    /// An operation has to wait on units where others may make way. Out of line:
+    /// inlined it costs drives without suspension ten instructions an operation.
+    #[inline(never)]
+    pub(in crate::device) fn enqueue_beside_work(&mut self, id: OpId) {
+        let Op { group, cells, kind, class, .. } = self.base.flash.ops[id];
+        self.base.flash.groups[group].push_back(&mut self.base.flash.ops, id);
+        if kind == OpKind::Read {
+            let mut place = 0;
+            // By place: what makes way at once serves reads, and others may begin meanwhile.
+            while let Some(working) = self.base.flash.working[group].get(place) {
+                if working.stage == Stage::AtWork
+                    && working.cells & cells != 0
+                    && (class.is_read() || !self.rules_of(working).hosts_only)
+                {
+                    self.meet(group, place);
+                    self.consider(group, place);
+                }
+                place += 1;
+            }
+        }
+        self.serve(group);
+    }
+
+    /// All reads that wait for the cells of an operation meet it.
+    fn meet_all(&mut self, group: GroupId, place: usize) {
+        let working = &self.base.flash.working[group][place];
+        let hosts_only = self.rules_of(working).hosts_only;
+        let reads = self.base.flash.groups[group]
+            .reads_on(&self.base.flash.ops, working.cells, hosts_only)
+            .count();
+        for _ in 0..reads {
+            self.meet(group, place);
+        }
+    }
+
+    /// A read meets an operation that is at work.
+    fn meet(&mut self, group: GroupId, place: usize) {
+        let now = self.base.time.now;
+        let working = self.base.flash.working[group][place];
+        let pulses = self.pulses(&working);
+        let (progress, entered) = working.at(pulses, now);
+        let meeting = Meeting {
+            now,
+            free_at: entered + progress.to_end(pulses),
+            safe_at: entered + progress.to_safe_point(pulses),
+            suspensions: working.suspensions,
+            since_begun: now - working.began,
+            is_program: working.is_program,
+            asking: working.asking,
+        };
+        if self.base.flash.routing.route(&meeting) == Route::Suspend {
+            let working = &mut self.base.flash.working[group][place];
+            if working.asking == 0 {
+                working.asked_at = now;
+            }
+            working.asking += 1;
+        }
+    }
+
+    /// Asks an operation that is at work what it does about the reads that have asked it.
+    fn consider(&mut self, group: GroupId, place: usize) {
+        let now = self.base.time.now;
+        let mut working = self.base.flash.working[group][place];
+        if working.stage != Stage::AtWork || working.asking == 0 {
+            return;
+        }
+        (working.progress, working.entered) = working.at(self.pulses(&working), now);
+        if working.progress.steps_left() == 0 {
+            // It ends now.
+            return;
+        }
+        self.base.flash.working[group][place] = working;
+        match self.reply(&working) {
+            Reply::Deaf => {}
+            Reply::Later(at) => self.look_at(group, place, at),
+            Reply::AtStepEnd(at) => {
+                if !working.is_deferred {
+                    self.base.flash.working[group][place].is_deferred = true;
+                    self.base.flash.counters.deferred(working.is_program);
+                }
+                if at < self.ends(&working) {
+                    self.look_at(group, place, at);
+                }
+            }
+            Reply::MakesWay => self.make_way(group, place),
+            Reply::Stops(how) => self.stop(group, place, how),
+        }
+    }
+
+    /// When an operation that is at work is over if nothing interrupts it.
+    fn ends(&self, working: &Working) -> Instant {
+        working.entered + working.progress.to_end(self.pulses(working))
+    }
+
+    /// What an operation, as it is now, does about the reads that have asked it.
+    fn reply(&self, working: &Working) -> Reply {
+        let (rules, pulses, now) =
+            (self.rules_of(working), self.pulses(working), self.base.time.now);
+        if working.suspensions >= rules.most {
+            return Reply::Deaf;
+        }
+        let ends = self.ends(working);
+        let may_from = working.resumed + rules.gap;
+        if now < may_from {
+            return if may_from < ends { Reply::Later(may_from) } else { Reply::Deaf };
+        }
+        let into_step = now - working.entered;
+        let safe_at = working.entered + working.progress.to_safe_point(pulses);
+        // Where it began or went on just now it has not come to a safe point: it would make
+        // way for ever.
+        let at_safe_point = into_step.is_zero() && working.entered > working.resumed;
+        let steps_left = working.progress.steps_left();
+        let op = &self.base.flash.ops[working.op];
+        let answer = rules.policy.interrupts(&Asked {
+            now,
+            steps_done: pulses.steps - steps_left,
+            steps_left,
+            step: pulses.step(),
+            into_step,
+            safe_at,
+            at_safe_point,
+            asking: working.asking,
+            waited: now - working.asked_at,
+            suspensions: working.suspensions,
+            since_begun: now - working.began,
+            since_resumed: now - working.resumed,
+            urgent: op.is_collection() && self.class_of(op.bin) != Class::Soft,
+        });
+        let stop = match answer {
+            Interruption::GoOn => {
+                return if safe_at < ends { Reply::Later(safe_at) } else { Reply::Deaf };
+            }
+            Interruption::AtStepEnd if at_safe_point => return Reply::MakesWay,
+            Interruption::AtStepEnd => return Reply::AtStepEnd(safe_at),
+            Interruption::Cancel => Stop::Cancel,
+            Interruption::Suspend => Stop::Suspend,
+            Interruption::Freeze => Stop::Freeze,
+        };
+        Reply::Stops(stop)
+    }
+
+    fn look_at(&mut self, group: GroupId, place: usize, at: Instant) {
+        let working = &mut self.base.flash.working[group][place];
+        if working.look_at != at {
+            working.look_at = at;
+            let op = working.op;
+            self.base.time.agenda.schedule(at, Event::Look(op), self.base.flash.ops[op].seq);
+        }
+    }
+
+    /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
+    pub(in crate::device) fn look_due(&mut self, id: OpId, sequence: u64) {
+        if self.base.flash.ops[id].seq != sequence {
+            return;
+        }
+        let (group, now) = (self.base.flash.ops[id].group, self.base.time.now);
+        let is_it = |working: &Working| working.op == id && working.look_at == now;
+        let Some(place) = self.base.flash.working[group].iter().position(is_it) else { return };
+        self.base.flash.working[group][place].look_at = Instant::NEVER;
+        match self.base.flash.working[group][place].stage {
+            Stage::Stopping => self.make_way(group, place),
+            Stage::AtWork => self.consider(group, place),
+            Stage::Aside { .. } => {}
+        }
+    }
+
+    /// Interrupts an operation inside its step.
+    fn stop(&mut self, group: GroupId, place: usize, how: Stop) {
+        let mut working = self.base.flash.working[group][place];
+        let elapsed = self.base.time.now - working.entered;
+        let stopped = working.progress.stop(self.pulses(&working), how, elapsed);
+        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
+        let op = &self.base.flash.ops[working.op];
+        let (block, channel) = (op.block, op.channel);
+        self.base.space.ftl.note_strain(block, stopped.strain.ramps, stopped.strain.pulses);
+        self.base.flash.counters.strain(stopped.strain);
+        if stopped.after.is_zero() {
+            self.base.flash.working[group][place] = working;
+            return self.make_way(group, place);
+        }
+        working.stage = Stage::Stopping;
+        self.base.flash.working[group][place] = working;
+        let (now, cells) = (self.base.time.now, working.cells);
+        self.look_at(group, place, now + stopped.after);
+        let channel = &mut self.base.flash.channels[channel].ledger;
+        self.base.flash.ledgers.occupy(
+            now,
+            group,
+            cells,
+            State::Suspended,
+            &self.base.flash.groups[group],
+            channel,
+        );
+    }
+
+    /// An operation leaves its cells to the reads that wait for them.
+    fn make_way(&mut self, group: GroupId, place: usize) {
+        self.put_aside(group, place);
+        let working = &mut self.base.flash.working[group][place];
+        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
+        let (id, cells) = (working.op, working.cells);
+        // Nothing takes its cells but the reads that it makes way for.
+        self.base.flash.groups[group].wanted |= cells;
+        self.base.flash.groups[group].held |= cells;
+        self.vacate(id);
+        self.serve(group);
+    }
+
+    /// The reads that wait now go before an operation, or all until none waits.
+    fn put_aside(&mut self, group: GroupId, place: usize) {
+        let before = if self.base.flash.bypass == Bypass::Drain {
+            u64::MAX
+        } else {
+            self.base.flash.next_seq
+        };
+        let working = &mut self.base.flash.working[group][place];
+        working.suspensions += 1;
+        working.asking = 0;
+        working.stage = Stage::Aside { before };
+        if self.base.time.now > working.resumed {
+            self.base.flash.counters.suspended(working.is_program);
+        } else {
+            // It has only just begun, or gone on: nothing is interrupted.
+            self.base.flash.counters.put_off(working.is_program);
+        }
+    }
+
+    /// Serves the reads that operations have made way for; those go on once they are done.
+    #[inline(never)]
+    pub(in crate::device) fn go_on_working(&mut self, group: GroupId) {
+        let (mut place, mut again) = (0, false);
+        loop {
+            let Some(working) = self.base.flash.working[group].get(place) else {
+                // What one let go before it may be what others, looked at before, wait for.
+                if !std::mem::take(&mut again) {
+                    return;
+                }
+                place = 0;
+                continue;
+            };
+            let Working { cells, stage: Stage::Aside { before }, .. } = *working else {
+                place += 1;
+                continue;
+            };
+            let hosts_only = self.rules_of(working).hosts_only;
+            while let Some(read) = self.first_read_on(group, cells, hosts_only) {
+                self.base.flash.groups[group].take_out(&mut self.base.flash.ops, read);
+                self.start(read);
+            }
+            let mut waiting =
+                self.base.flash.groups[group].reads_on(&self.base.flash.ops, cells, hosts_only);
+            let has_to_wait = waiting.any(|id| self.base.flash.ops[id].seq < before);
+            drop(waiting);
+            if has_to_wait || self.base.flash.groups[group].busy & cells != 0 {
+                place += 1;
+            } else if self.goes_on(group, place) {
+                self.take_up(group, place);
+                place += 1;
+            } else {
+                // It has let more reads go before it, which are looked for now.
+                again = true;
+            }
+        }
+    }
+
+    /// An operation that has made way would go on now. Where the reads that came meanwhile
+    /// would interrupt it in the same moment it lets them go first instead. Returns whether
+    /// it goes on.
+    fn goes_on(&mut self, group: GroupId, place: usize) -> bool {
+        let now = self.base.time.now;
+        let working = &mut self.base.flash.working[group][place];
+        (working.resumed, working.entered) = (now, now);
+        let mut working = *working;
+        (working.progress, working.entered) = working.at(self.pulses(&working), now);
+        self.base.flash.working[group][place] = working;
+        if working.progress.steps_left() == 0 {
+            // Nothing was missing but a verify that takes no time.
+            return true;
+        }
+        // Those that came meanwhile meet it now.
+        self.meet_all(group, place);
+        let working = self.base.flash.working[group][place];
+        if working.asking == 0 || !matches!(self.reply(&working), Reply::Stops(_)) {
+            return true;
+        }
+        self.put_aside(group, place);
+        false
+    }
+
+    fn first_read_on(&self, group: GroupId, cells: u64, hosts_only: bool) -> Option<OpId> {
+        // A read of several cells may go where an operation has made way on each.
+        let open_to = |seq| {
+            let open = |working: &&Working| match working.stage {
+                Stage::Aside { before } => seq < before,
+                _ => false,
+            };
+            self.base.flash.working[group]
+                .iter()
+                .filter(open)
+                .fold(0, |open, working| open | working.cells)
+        };
+        self.base.flash.groups[group].first_read_on(
+            &self.base.flash.ops,
+            cells,
+            hosts_only,
+            open_to,
+        )
+    }
+
+    /// An operation that has made way takes its cells again.
+    fn take_up(&mut self, group: GroupId, place: usize) {
+        let working = &mut self.base.flash.working[group][place];
+        working.stage = Stage::AtWork;
+        let (id, cells) = (working.op, working.cells);
+        let state = &mut self.base.flash.groups[group];
+        state.wanted &= !cells;
+        state.held &= !cells;
+        state.busy |= cells;
+        let op = &self.base.flash.ops[id];
+        let (channel, holds) = (op.channel, op.holder.on_unit());
+        let channel = &mut self.base.flash.channels[channel].ledger;
+        self.base.flash.ledgers.occupy(
+            self.base.time.now,
+            group,
+            cells,
+            holds,
+            &self.base.flash.groups[group],
+            channel,
+        );
+        self.schedule_end(group, place);
+        self.consider(group, place);
+    }
+}
+
+impl Working {
+    /// How far it is at `now`, and when its present step began or was gone on with.
+    fn at(&self, pulses: &Pulses, now: Instant) -> (Progress, Instant) {
+        let mut progress = self.progress;
+        let into_step = progress.pass(pulses, now - self.entered);
+        (progress, now - into_step)
+    }
+}

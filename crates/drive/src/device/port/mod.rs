@@ -1,0 +1,42 @@
+//! The host's side: commands, the link, and their completions.
+
+mod answer;
+mod discard;
+pub mod link;
+pub mod read;
+pub mod request;
+
+use crate::config::{DriveConfig, FirmwareConfig};
+use link::Link;
+use metrics::Digest;
+use request::{Completion, Requests};
+
+/// Commands under way.
+#[derive(Clone)]
+pub struct Port {
+    // ---- constant ----
+    pub(in crate::device) firmware: FirmwareConfig,
+    // ---- state ----
+    pub(in crate::device) requests: Requests,
+    pub(in crate::device) link: Link,
+    pub(in crate::device) outstanding: u32,
+    /// Parts of the read that is being split, kept for its memory.
+    pub(in crate::device) pieces: Vec<read::Piece>,
+    // ---- results ----
+    pub(in crate::device) done: Vec<Completion>,
+    pub(in crate::device) digest: Digest,
+}
+
+impl Port {
+    pub fn new(config: &DriveConfig) -> Self {
+        Self {
+            firmware: config.firmware,
+            requests: Requests::default(),
+            link: Link::new(&config.link),
+            outstanding: 0,
+            pieces: Vec::new(),
+            done: Vec::new(),
+            digest: Digest::default(),
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! A power cut: what is volatile is gone, what was under way on flash is half done, and the
+//! drive recovers from what is on media.
+
+use crate::audit::Saved;
+use crate::device::Device;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Op, OpId, Ops, Owner, Payloads};
+use crate::device::flash::queue::Group;
+use crate::device::gc::backlog;
+use crate::device::gc::collect::Job;
+use crate::device::port::request::Requests;
+use crate::device::space::placing;
+use crate::device::space::waits::Space;
+use crate::device::write::buffer::{Buffer, EntryId, Stage};
+use crate::recovery::Outage;
+use engine::{Column, Instant, Span};
+use ftl::recovery::{Fault, Interrupted, MapFrom};
+use ftl::{Batch, Lpn, PoolId, Pun, Source};
+use host::Command;
+use metrics::{Blame, Holder};
+use std::collections::BTreeMap;
+
+/// What a power cut did.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The cut and the recovery.
+    pub outage: Outage,
+    /// Commands that never complete: what the submitter called them, and what they were.
+    pub lost: Vec<(u32, Command)>,
+}
+
+/// How far an operation has come that has begun.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// A row of it is on its way to the cells, or waits for that.
+    Transfer,
+    /// The array works on it, up to then if that is known.
+    Array(Option<Instant>),
+}
+
+/// What of a unit's slot is on flash.
+enum Data {
+    /// What a host wrote: its version, and what the auditor calls it.
+    Host(Lpn, u32, u64),
+    /// A copy.
+    Copy(Lpn, Pun),
+}
+
+impl Device {
+    /// The power is cut now, after what is due now. Everything volatile is gone; the drive is
+    /// off until [`Device::power_up`], which comes after the time that its recovery takes.
+    ///
+    /// # Errors
+    /// Where a drive that is audited has lost what it must not lose, or holds something
+    /// older.
+    ///
+    /// # Panics
+    /// Where the drive keeps nothing to recover by (`drive.recovery`).
+    pub fn cut_power(&mut self) -> Result<Cut, String> {
+        assert!(self.port.done.is_empty(), "completions are taken before the power is cut");
+        let persistence = self.power.as_ref().expect("the drive can recover");
+        if let Some(earlier) = persistence.off {
+            // It begins anew with what is on media, which is as it was. What the first cut did
+            // is told of that one alone.
+            let outage = earlier.begun_anew(self.base.time.now);
+            return Ok(Cut { outage, lost: Vec::new() });
+        }
+        self.note_checkpoints();
+        let cut = self.note_interrupted();
+        let saved = if self.saves_buffer() { self.save_buffer() } else { Vec::new() };
+        let lost = self.lose_requests();
+        self.lose_all_volatile();
+        let persistence = self.power.as_mut().expect("the drive can recover");
+        let means = persistence.means();
+        let loses = means.fault == Some(Fault::LosesDump);
+        persistence.saved = if loses { Vec::new() } else { saved };
+        let mut outage = Outage {
+            at: self.base.time.now,
+            half_programmed: cut.torn.len() as u32,
+            half_erased: cut.half_erased.len() as u32,
+            migrating: self
+                .base
+                .space
+                .bins
+                .ids()
+                .filter(|bin| self.base.space.ftl.migration(*bin).is_some())
+                .count() as u32,
+            saved_units: persistence.saved.len() as u32,
+            lost_requests: lost.len() as u32,
+            ..Outage::default()
+        };
+        let mut looks = Vec::new();
+        let recovered = self.base.space.ftl.recover(&cut, means, &mut |look| looks.push(look));
+        if self.base.audit.is_some() {
+            recovered.erased.iter().for_each(|block| self.audit_erase(*block));
+        }
+        outage.closed_early = recovered.closed;
+        outage.undone = recovered.undone;
+        outage.units = recovered.units;
+        self.time_recovery(&looks, &recovered.erased, &mut outage);
+        if let Some((lpn, pun)) = recovered.unread {
+            return Err(format!(
+                "{lpn:?} is at {pun:?}, which was not read, nor is it in the checkpoint"
+            ));
+        }
+        self.prove_recovery()?;
+        self.port.digest.mix(outage.at.as_ns());
+        self.port.digest.mix(outage.took.as_ns() << 8 | u64::from(outage.lost_requests));
+        self.power.as_mut().expect("it recovers").off = Some(outage);
+        Ok(Cut { outage, lost })
+    }
+
+    /// The drive has recovered by `at` and serves commands from then on.
+    ///
+    /// # Panics
+    /// Where the power was not cut.
+    pub fn power_up(&mut self, at: Instant) {
+        self.base.time.now = self.base.time.now.max(at);
+        let persistence = self.power.as_mut().expect("the power was cut");
+        let outage = persistence.off.take().expect("the power was cut");
+        persistence.off_for += self.base.time.now - outage.at;
+        persistence.off_times.push((outage.at, self.base.time.now));
+        let saved = std::mem::take(&mut persistence.saved);
+        self.firmware_changed();
+        let mut entries = Vec::new();
+        for Saved { lpn, token, rest } in saved {
+            let (pool, version) =
+                (self.base.space.ftl.layout.pool(lpn), self.base.space.ftl.take_version());
+            let entry =
+                self.write.buffer.insert(lpn, pool, None, (token, version), self.base.time.now);
+            let place =
+                || self.base.space.ftl.lookup(lpn).expect("a part was written to what is on flash");
+            entries.push((entry, rest.map(|_| place())));
+        }
+        for (entry, rest) in entries {
+            match rest {
+                Some(pun) => self.fetch_rest(entry, pun),
+                None => self.entry_ready(entry),
+            }
+        }
+        self.base.space.to_collect.extend(self.base.space.bins.ids());
+        self.collect_where_needed();
+    }
+
+    /// True from a power cut until the drive serves commands again.
+    pub fn is_off(&self) -> bool {
+        self.power.as_ref().is_some_and(|persistence| persistence.off.is_some())
+    }
+
+    // ---- what was under way --------------------------------------------------------
+
+    /// The operations that have begun to change flash, each once, in the order of their
+    /// numbers.
+    fn under_way(&self) -> BTreeMap<OpId, Phase> {
+        let mut found = BTreeMap::new();
+        for (due, event) in self.base.time.agenda.pending() {
+            let (op, phase) = match event {
+                Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
+                Event::CarriedIn(op) | Event::SensedRest(op) => (op, Phase::Transfer),
+                _ => continue,
+            };
+            found.insert(op, phase);
+        }
+        for channel in self.base.flash.channels.as_slice() {
+            let waiting = channel.waiting(&self.base.flash.ops);
+            found.extend(waiting.filter(|op| self.holds_unit(*op)).map(|op| (op, Phase::Transfer)));
+        }
+        // Their events may be stale.
+        found.extend(self.at_work().map(|op| (op, Phase::Array(None))));
+        found.retain(|op, _| self.base.flash.ops[*op].kind != OpKind::Read);
+        found
+    }
+
+    /// True where a program that waits for its channel has begun before.
+    fn holds_unit(&self, id: OpId) -> bool {
+        let op = &self.base.flash.ops[id];
+        op.kind != OpKind::Read && !op.awaits_both
+    }
+
+    /// Notes what programs that were under way have left on flash.
+    fn note_interrupted(&mut self) -> Interrupted {
+        let map = self.power.as_ref().expect("the drive can recover").means().map;
+        let mut cut = Interrupted::default();
+        for (id, phase) in self.under_way() {
+            let op = &self.base.flash.ops[id];
+            if op.kind == OpKind::Erase {
+                cut.half_erased.push(op.block);
+                continue;
+            }
+            let at = op.at();
+            let is_whole = op.row == self.base.space.ftl.layout.rows_per_block;
+            let rows = if is_whole {
+                self.base.space.ftl.layout.rows_per_batch
+            } else {
+                self.rows_touched(op, phase)
+            };
+            if rows == 0 {
+                continue;
+            }
+            // A map in memory does not know of what has not ended.
+            let is_found = is_whole && map != MapFrom::Memory;
+            self.note_left(id, at, is_found);
+            if is_found {
+                self.count_whole(id, at);
+                cut.whole.push(at);
+            } else {
+                cut.torn.push((at, rows));
+            }
+        }
+        cut.half_erased.sort_unstable();
+        cut
+    }
+
+    /// How many rows of an operation are not erased any more.
+    fn rows_touched(&self, op: &Op, phase: Phase) -> u32 {
+        let target = op.batch * self.base.space.ftl.layout.rows_per_batch;
+        match phase {
+            Phase::Transfer => op.row - target,
+            Phase::Array(Some(due)) if op.kind == OpKind::CopyBack => {
+                // It senses each row before it programs it; `left` is what comes after a sense.
+                let (mut left, mut rows) = (Span::ZERO, self.base.space.ftl.layout.rows_per_batch);
+                while rows > 0 {
+                    left += self.base.flash.timing.program(target + rows - 1);
+                    if due - self.base.time.now < left {
+                        break;
+                    }
+                    rows -= 1;
+                    left += self.base.flash.timing.read(op.row + rows);
+                }
+                rows
+            }
+            Phase::Array(_) => op.row + 1 - target,
+        }
+    }
+
+    /// Notes the metadata of what a program has left, and the data if it is whole.
+    fn note_left(&mut self, id: OpId, at: Batch, is_whole: bool) {
+        let first = self.base.space.ftl.layout.first_unit(at.block, at.batch).0;
+        for (slot, data) in self.carried_by(id).into_iter().enumerate() {
+            let pun = Pun(first + slot as u32);
+            match data {
+                Data::Host(lpn, version, token) => {
+                    self.base.space.ftl.note(pun, lpn);
+                    self.base.space.ftl.note_version(pun, version);
+                    if is_whole {
+                        self.audit_survived(lpn, pun, token);
+                    }
+                }
+                Data::Copy(lpn, from) => {
+                    self.base.space.ftl.note_copy(from, pun, lpn);
+                    if is_whole {
+                        self.audit_copy(from, pun);
+                    }
+                }
+            }
+            if !is_whole {
+                self.audit_torn(pun);
+            }
+        }
+    }
+
+    /// Counts what a program has written whose data is on flash.
+    fn count_whole(&mut self, id: OpId, at: Batch) {
+        let op = &self.base.flash.ops[id];
+        let from = op.uncorrected().or_else(|| self.copied_inside(id));
+        let source = match op.holder {
+            Holder::HostProgram => Source::Host,
+            Holder::Scrub => Source::Scrub,
+            _ => Source::Gc,
+        };
+        self.base.space.ftl.note_copied(from, at);
+        let count = self.carried_by(id).len() as u32;
+        let tally = &mut self.base.space.ftl.tally;
+        tally.units[source as usize] += u64::from(count);
+        tally.units[Source::Padding as usize] +=
+            u64::from(self.base.space.ftl.layout.units_per_batch - count);
+    }
+
+    /// What a program carries, slot by slot.
+    fn carried_by(&self, id: OpId) -> Vec<Data> {
+        match self.base.flash.ops[id].owner {
+            Owner::Flush(payload) => (0..self.base.flash.payloads.count(payload))
+                .map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]))
+                .map(|entry| {
+                    let lpn = self.write.buffer.entry(entry).lpn;
+                    Data::Host(
+                        lpn,
+                        self.write.buffer.version(entry),
+                        self.write.buffer.token(entry),
+                    )
+                })
+                .collect(),
+            Owner::CollectWrite(payload) => (0..self.base.flash.payloads.count(payload))
+                .map(|slot| self.base.flash.payloads.slot(payload, slot))
+                .map(|[lpn, from]| Data::Copy(Lpn(lpn), Pun(from)))
+                .collect(),
+            Owner::CollectMove(from) | Owner::Streamed(from) => {
+                let first = self.base.space.ftl.layout.first_unit(from.block, from.batch).0;
+                (first..first + self.base.space.ftl.layout.units_per_batch)
+                    .map(|pun| Data::Copy(self.base.space.ftl.holds(Pun(pun)), Pun(pun)))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a capacitor saves. Of a unit whose rest is still being read from flash that is the
+    /// part that was written: the rest is read again when the drive is there again.
+    fn save_buffer(&self) -> Vec<Saved> {
+        let is_part = |id| self.write.buffer.entry(id).stage == Stage::Fetching;
+        let rest = |lpn| match (&self.base.audit, self.base.space.ftl.lookup(lpn)) {
+            (Some(audit), Some(pun)) => audit.token_at(pun),
+            _ => 0,
+        };
+        let save = |id| {
+            let lpn = self.write.buffer.entry(id).lpn;
+            Saved { lpn, token: self.write.buffer.token(id), rest: is_part(id).then(|| rest(lpn)) }
+        };
+        self.write.buffer.current_data().into_iter().map(save).collect()
+    }
+
+    // ---- what is gone -----------------------------------------------------------------
+
+    /// Commands that were under way will never complete.
+    fn lose_requests(&mut self) -> Vec<(u32, Command)> {
+        let now = self.base.time.now;
+        let mut lost = Vec::new();
+        for id in self.port.requests.ids() {
+            let request = &self.port.requests[id];
+            lost.push((request.tag, request.command));
+            if let Some(audit) = &mut self.base.audit {
+                audit.lost(id, &request.ticket, request.arrived, now);
+            }
+        }
+        self.port.requests = Requests::default();
+        self.port.outstanding = 0;
+        lost
+    }
+
+    fn lose_all_volatile(&mut self) {
+        self.base.time.agenda.withdraw(|_| true);
+        self.base.flash.ops = Ops::default();
+        self.base.flash.payloads = Payloads::new(self.base.space.ftl.layout.units_per_batch);
+        self.idle_units();
+        let layout = &self.base.space.ftl.layout;
+        self.write.buffer = Buffer::new(self.write.buffer.capacity(), layout.pool_count());
+        self.port.link.clear();
+        let bins = layout.bins as usize;
+        self.gc.jobs = Column::from_fn(bins, |_| Job::default());
+        self.base.space.spaces = Column::from_fn(bins, |_| Space::default());
+        self.base.space.bins = Column::from_fn(bins, |_| placing::Home::default());
+        self.gc.backlogs = Column::from_fn(bins, |_| backlog::Backlog::default());
+        for pool in (0..layout.pool_count()).map(PoolId) {
+            self.base.space.pools[pool] =
+                self.base.space.pools[pool].begun_anew(layout.bins_of(pool).len());
+        }
+        self.base.flash.working.as_mut_slice().iter_mut().for_each(Vec::clear);
+        let cells = self.base.flash.units.cells_per_group;
+        self.base.flash.rounds =
+            self.base.flash.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
+        self.gc.scrubs = self.gc.scrubs.as_ref().map(crate::device::gc::scrub::Turn::begun_anew);
+        for list in [
+            &mut self.base.space.to_collect,
+            &mut self.base.space.starved,
+            &mut self.base.space.parked_modifies,
+        ] {
+            list.clear();
+        }
+        self.write.fetches_left.clear();
+        self.write.followers.clear();
+        self.gc.thwarted.clear();
+        self.write.listed.clear();
+        self.write.draining = false;
+        self.base.space.was_starved = false;
+        self.write.admitting = false;
+        self.write.wait_for_room = Blame::default();
+    }
+
+    /// No unit and no channel works any more; how long they did is still known.
+    fn idle_units(&mut self) {
+        for group in self.base.flash.groups.ids() {
+            self.base.flash.groups[group] = Group::new(self.base.flash.units.cells_per_group);
+            // Packages of a gang wait for channels of their own.
+            for bin in &self.base.flash.bins_of_group[group] {
+                let place = &self.base.flash.places[*bin];
+                let cells = place.read_cells(self.base.space.ftl.layout.all_planes());
+                let channel = &mut self.base.flash.channels[place.channel].ledger;
+                self.base.flash.ledgers.follow(
+                    self.base.time.now,
+                    group,
+                    cells,
+                    &self.base.flash.groups[group],
+                    channel,
+                );
+            }
+        }
+        let now = self.base.time.now;
+        self.base.flash.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
+    }
+
+    // ---- what is there -----------------------------------------------------------------
+
+    /// Has the auditor prove that nothing is lost that must not be, and nothing older is
+    /// there; and that the map is sound.
+    fn prove_recovery(&mut self) -> Result<(), String> {
+        let persistence = self.power.as_ref().expect("it recovers");
+        let Some(audit) = &mut self.base.audit else { return Ok(()) };
+        audit.recovered(&self.base.space.ftl, &persistence.saved)?;
+        self.base.space.ftl.audit()
+    }
+}

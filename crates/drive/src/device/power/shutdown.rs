@@ -1,0 +1,102 @@
+//! The end of a drive's day: what it has begun is ended, and what is in the buffer goes
+//! to flash.
+
+use crate::device::Device;
+use crate::device::event::Event;
+use crate::device::flash::op::Owner;
+use crate::device::write::buffer::EntryId;
+use crate::horizon::LATEST;
+use ftl::{BinChoice, Ftl, Lpn, PoolId, Untimed};
+
+impl Device {
+    /// Shuts the drive down and returns its firmware. Collection that has begun, or is due
+    /// for want of space, goes on to its end; no more of it begins in an idle gap. Buffered
+    /// data is written, without time, its pools in turn.
+    ///
+    /// # Errors
+    /// Where commands are under way, where a policy of the user fails, or where the drive
+    /// cannot come to rest, or has no space for what is in its buffer.
+    pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
+        if self.port.outstanding > 0 {
+            return Err(format!("{} commands are still under way", self.port.outstanding));
+        }
+        self.end_scrubbing();
+        self.end_idle_collection();
+        self.end_what_is_due()?;
+        self.write_buffered(choice)?;
+        if let Some(fault) = self.policy_fault() {
+            return Err(format!("policy {fault}"));
+        }
+        self.base.space.ftl.settle_trims();
+        match self.base.space.ftl.is_at_rest() {
+            true => Ok(self.base.space.ftl),
+            false => Err(format!("the drive does not come to rest: {}", self.why_stuck())),
+        }
+    }
+
+    /// No idle gap comes any more: what one has begun goes on without.
+    fn end_idle_collection(&mut self) {
+        self.gc.config.idle_gap = None;
+        self.base.time.agenda.withdraw(|event| matches!(event, Event::Idle(_)));
+        for bin in self.gc.jobs.ids() {
+            self.gc.jobs[bin].end_idleness();
+            if !self.gc.jobs[bin].is_idle() {
+                self.collect(bin);
+            }
+        }
+    }
+
+    fn end_what_is_due(&mut self) -> Result<(), String> {
+        while let Some(due) = self.next_due() {
+            if due > LATEST {
+                return Err("the drive's own work goes on beyond 4.5 years".into());
+            }
+            self.step();
+        }
+        Ok(())
+    }
+
+    /// Writes the current data of every unit that the buffer holds.
+    fn write_buffered(&mut self, choice: BinChoice) -> Result<(), String> {
+        let units = self.buffered();
+        if units.len() != self.write.buffer.units() {
+            let what = self.write.buffer.describe();
+            return Err(format!("the drive does not come to rest: {what}"));
+        }
+        let mut writer = Untimed::new(&self.base.space.ftl, choice);
+        let mut written = units.into_iter().map(|lpn| writer.write(&mut self.base.space.ftl, lpn));
+        written.try_for_each(|written| written).map_err(without_space)?;
+        writer.flush(&mut self.base.space.ftl).map_err(without_space)
+    }
+
+    /// Units of a buffer at rest: of each pool those of programs that were set aside for
+    /// want of space, then those that wait for a program.
+    fn buffered(&self) -> Vec<Lpn> {
+        let mut units = Vec::new();
+        for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {
+            let homes = self
+                .base
+                .space
+                .ftl
+                .layout
+                .bins_of(pool)
+                .iter()
+                .map(|bin| &self.base.space.bins[*bin]);
+            for (op, _) in homes.flat_map(|home| &home.parked) {
+                let Owner::Flush(payload) = self.base.flash.ops[*op].owner else { continue };
+                let slots = 0..self.base.flash.payloads.count(payload);
+                let entries =
+                    slots.map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]));
+                units.extend(entries.filter_map(|entry| self.write.buffer.current(entry)));
+            }
+            units.extend(
+                self.write.buffer.waiting_in(pool).filter_map(|id| self.write.buffer.current(id)),
+            );
+        }
+        units
+    }
+}
+
+fn without_space(pool: PoolId) -> String {
+    format!("pool {} of the drive has no space left for what is in the buffer", pool.0)
+}

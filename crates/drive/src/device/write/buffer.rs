@@ -1,0 +1,498 @@
+//! The write buffer: what the host wrote and the flash does not hold yet.
+//!
+//! Every write passes through it, also on a drive that acknowledges from flash
+//! only: data must stand somewhere while it is being programmed. An entry is one
+//! mapping unit. There may be several entries for a unit, at most one of them
+//! not yet being programmed; the newest is the current data and is what reads
+//! find.
+
+use crate::device::port::request::RequestId;
+use crate::device::space::waits::SpaceSnapshot;
+use engine::{Instant, Slab, typed_id};
+use ftl::{Lpn, PoolId};
+use hashbrown::HashTable;
+use host::Priority;
+use metrics::Blame;
+use std::collections::VecDeque;
+
+typed_id! {
+    /// A unit in the write buffer.
+    pub struct EntryId;
+}
+
+/// How far an entry has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The rest of a partly written unit is being read.
+    Fetching,
+    /// The rest of a partly written unit stays in the planes, which are asked to program both.
+    Modifying,
+    /// As before, but the unit was trimmed, or a whole one was on flash, before the planes began:
+    /// there is no rest, and what is programmed is nobody's.
+    Void,
+    /// Waits in its pool's list.
+    Pending,
+    /// Is part of a program that was asked for.
+    Flying,
+}
+
+/// A unit in the write buffer. A drive's buffer holds thousands, so that each has left
+/// the caches when it is looked at again: it has a cache line of its own, no more.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Entry {
+    pub lpn: Lpn,
+    pub pool: PoolId,
+    pub stage: Stage,
+    /// Its data was superseded or trimmed: what is programmed is dead.
+    pub stale: bool,
+    /// An older entry of the same unit that is still being programmed.
+    pub older: Option<EntryId>,
+    /// Flushes divide entries into epochs.
+    pub epoch: u64,
+    /// Whom to tell when it is on flash.
+    pub writer: Option<(RequestId, u32)>,
+    /// When its pool's list took it.
+    pub since: Instant,
+    prev: Option<EntryId>,
+    next: Option<EntryId>,
+    /// Whether its blame was begun.
+    has_blame: bool,
+}
+
+const _: () = assert!(size_of::<Entry>() == 64);
+
+/// Entries of a pool that wait to be programmed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    head: Option<EntryId>,
+    tail: Option<EntryId>,
+    count: u32,
+}
+
+/// A read that waits for an entry to be on flash.
+#[derive(Clone, Copy, Debug)]
+pub struct Deferred {
+    pub entry: EntryId,
+    pub request: RequestId,
+    pub part: u32,
+    pub since: Instant,
+}
+
+/// The write buffer.
+#[derive(Clone)]
+pub struct Buffer {
+    capacity: u32,
+    entries: Slab<EntryId, Entry>,
+    /// What the auditor calls their data, by entry.
+    tokens: Vec<u64>,
+    /// Which of the host's writes their data is of, by entry; empty where that is not kept.
+    versions: Vec<u32>,
+    /// Blame of the room and the reads that entries waited for, by entry.
+    fetches: Vec<Blame>,
+    /// Their pools' time without space when they were listed, by entry.
+    without_space: Vec<SpaceSnapshot>,
+    index: HashTable<EntryId>,
+    lists: Vec<Waiting>,
+    pending: u32,
+    pub flying: u32,
+    /// Requests that wait for room, by priority.
+    waiting: [VecDeque<RequestId>; 3],
+    deferred: Vec<Deferred>,
+    epochs: VecDeque<u64>,
+    first_epoch: u64,
+    flushes: VecDeque<(RequestId, u64)>,
+}
+
+#[inline]
+fn hash(lpn: Lpn) -> u64 {
+    let mixed = u64::from(lpn.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
+}
+
+impl Buffer {
+    pub fn new(capacity: u32, pools: u32) -> Self {
+        Self {
+            capacity,
+            entries: Slab::default(),
+            tokens: Vec::new(),
+            versions: Vec::new(),
+            fetches: Vec::new(),
+            without_space: Vec::new(),
+            index: HashTable::with_capacity(capacity as usize),
+            lists: vec![Waiting::default(); pools as usize],
+            pending: 0,
+            flying: 0,
+            waiting: Default::default(),
+            deferred: Vec::new(),
+            epochs: VecDeque::from([0]),
+            first_epoch: 0,
+            flushes: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub fn entry(&self, id: EntryId) -> &Entry {
+        &self.entries[id]
+    }
+    #[inline]
+    pub fn entry_mut(&mut self, id: EntryId) -> &mut Entry {
+        &mut self.entries[id]
+    }
+    /// Units in the buffer.
+    #[inline]
+    pub fn used(&self) -> u32 {
+        self.entries.taken() as u32
+    }
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.used() >= self.capacity
+    }
+    /// Units that it has room for.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+    /// Units whose current data is in the buffer.
+    pub fn units(&self) -> usize {
+        self.index.len()
+    }
+    /// The unit of an entry that is its current data.
+    pub fn current(&self, id: EntryId) -> Option<Lpn> {
+        let lpn = self.entries[id].lpn;
+        (self.find(lpn) == Some(id)).then_some(lpn)
+    }
+    /// Units that wait in lists.
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+    /// The share of the buffer that is in use.
+    pub fn fill(&self) -> f64 {
+        f64::from(self.used()) / f64::from(self.capacity.max(1))
+    }
+
+    /// The newest entry of a unit: its current data.
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<EntryId> {
+        if self.index.is_empty() {
+            return None;
+        }
+        self.index.find(hash(lpn), |id| self.entries[*id].lpn == lpn).copied()
+    }
+
+    /// Adds an entry as its unit's newest. The caller has looked for `older`.
+    pub fn insert(
+        &mut self,
+        lpn: Lpn,
+        pool: PoolId,
+        older: Option<EntryId>,
+        (token, version): (u64, u32),
+        now: Instant,
+    ) -> EntryId {
+        let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
+        *self.epochs.back_mut().expect("there is a present epoch") += 1;
+        let id = self.entries.insert(Entry {
+            lpn,
+            pool,
+            stage: Stage::Fetching,
+            stale: false,
+            older,
+            epoch,
+            writer: None,
+            since: now,
+            prev: None,
+            next: None,
+            has_blame: false,
+        });
+        if self.fetches.len() < self.entries.slots() {
+            self.tokens.push(0);
+            self.fetches.push(Blame::default());
+            self.without_space.push(SpaceSnapshot::default());
+        }
+        self.tokens[id.0 as usize] = token;
+        if version > 0 {
+            self.versions.resize(self.entries.slots(), 0);
+            self.versions[id.0 as usize] = version;
+        }
+        match older {
+            Some(older) => {
+                let slot = self
+                    .index
+                    .find_mut(hash(lpn), |id| *id == older)
+                    .expect("the older entry is indexed");
+                *slot = id;
+            }
+            None => {
+                let entries = &self.entries;
+                self.index.insert_unique(hash(lpn), id, |id| hash(entries[*id].lpn));
+            }
+        }
+        id
+    }
+
+    /// The blame of the room and the read that an entry waited for.
+    pub fn fetch_blame(&mut self, id: EntryId) -> &mut Blame {
+        let blame = &mut self.fetches[id.0 as usize];
+        if !std::mem::replace(&mut self.entries[id].has_blame, true) {
+            blame.clear();
+        }
+        blame
+    }
+    /// Which of the host's writes an entry's data is of.
+    #[inline]
+    pub fn version(&self, id: EntryId) -> u32 {
+        self.versions.get(id.0 as usize).copied().unwrap_or(0)
+    }
+    /// An entry's data is no unit's, also where a recovery finds it on flash.
+    pub fn make_void(&mut self, id: EntryId) {
+        self.entries[id].stage = Stage::Void;
+        if let Some(version) = self.versions.get_mut(id.0 as usize) {
+            *version = 0;
+        }
+    }
+    /// The current data of every unit in the buffer, in the order in which it was taken in.
+    pub fn current_data(&self) -> Vec<EntryId> {
+        let mut all: Vec<EntryId> = self.index.iter().copied().collect();
+        all.sort_unstable_by_key(|id| self.version(*id));
+        all
+    }
+    /// What the auditor calls an entry's data.
+    pub fn token(&self, id: EntryId) -> u64 {
+        self.tokens[id.0 as usize]
+    }
+    /// Gives an entry's data another name.
+    pub fn set_token(&mut self, id: EntryId, token: u64) {
+        self.tokens[id.0 as usize] = token;
+    }
+
+    /// Puts an entry at the end of its pool's list, but before those of later
+    /// epochs, so that a flush finds what it waits for in front. Returns whether
+    /// it stands before others.
+    pub fn list(&mut self, id: EntryId, now: Instant) -> bool {
+        let pool = self.entries[id].pool.0 as usize;
+        let epoch = self.entries[id].epoch;
+        let (mut prev, mut next) = (self.lists[pool].tail, None);
+        while let Some(later) = prev.filter(|prev| self.entries[*prev].epoch > epoch) {
+            next = prev;
+            prev = self.entries[later].prev;
+        }
+        let entry = &mut self.entries[id];
+        entry.stage = Stage::Pending;
+        entry.since = now;
+        entry.prev = prev;
+        entry.next = next;
+        match prev {
+            Some(prev) => self.entries[prev].next = Some(id),
+            None => self.lists[pool].head = Some(id),
+        }
+        match next {
+            Some(next) => self.entries[next].prev = Some(id),
+            None => self.lists[pool].tail = Some(id),
+        }
+        self.lists[pool].count += 1;
+        self.pending += 1;
+        next.is_some()
+    }
+    /// Notes an entry's pool's time without space so far. As long as no pool had any,
+    /// nothing needs to be noted: entries begin with none.
+    pub fn note_space(&mut self, id: EntryId, without_space: &SpaceSnapshot) {
+        self.without_space[id.0 as usize] = *without_space;
+    }
+    /// Its pool's time without space when an entry was listed.
+    pub fn without_space(&self, id: EntryId) -> &SpaceSnapshot {
+        &self.without_space[id.0 as usize]
+    }
+    /// Takes an entry out of its pool's list.
+    pub fn unlist(&mut self, id: EntryId) {
+        let (pool, prev, next) = {
+            let entry = &self.entries[id];
+            (entry.pool.0 as usize, entry.prev, entry.next)
+        };
+        match prev {
+            Some(prev) => self.entries[prev].next = next,
+            None => self.lists[pool].head = next,
+        }
+        match next {
+            Some(next) => self.entries[next].prev = prev,
+            None => self.lists[pool].tail = prev,
+        }
+        self.lists[pool].count -= 1;
+        self.pending -= 1;
+    }
+    /// The entry of a pool that has waited for longest.
+    #[inline]
+    pub fn head(&self, pool: PoolId) -> Option<EntryId> {
+        self.lists[pool.0 as usize].head
+    }
+    /// Entries of a pool that wait.
+    #[inline]
+    pub fn listed(&self, pool: PoolId) -> u32 {
+        self.lists[pool.0 as usize].count
+    }
+    /// What waits in a pool's list, in order.
+    pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = EntryId> {
+        std::iter::successors(self.head(pool), |id| self.entries[*id].next)
+    }
+    /// The pool with the most entries waiting.
+    pub fn fullest(&self) -> Option<PoolId> {
+        let most = self.lists.iter().map(|list| list.count).max()?;
+        let pool = self.lists.iter().position(|list| list.count == most)?;
+        (most > 0).then_some(PoolId(pool as u32))
+    }
+
+    /// An entry's data is dead from now on: it is no longer what reads find.
+    pub fn forget(&mut self, id: EntryId) {
+        self.entries[id].stale = true;
+        self.unindex(id);
+    }
+    fn unindex(&mut self, id: EntryId) {
+        let lpn = self.entries[id].lpn;
+        if let Ok(found) = self.index.find_entry(hash(lpn), |found| *found == id) {
+            found.remove();
+        }
+    }
+    /// An entry is on flash as the current data: those older than it, still
+    /// being programmed, will be dead.
+    pub fn supersede_older(&mut self, id: EntryId) {
+        let mut at = self.entries[id].older;
+        while let Some(older) = at {
+            self.entries[older].stale = true;
+            at = self.entries[older].older;
+        }
+    }
+    /// Gives an entry's place back. Returns true where that ended an epoch.
+    pub fn remove(&mut self, id: EntryId) -> bool {
+        let (lpn, older, epoch) = {
+            let entry = &self.entries[id];
+            (entry.lpn, entry.older, entry.epoch)
+        };
+        match self.find(lpn) {
+            Some(newest) if newest == id => match older {
+                // Only a trim leaves an older entry behind; it is not current.
+                Some(_) | None => self.unindex(id),
+            },
+            Some(newest) => {
+                let mut at = newest;
+                while let Some(next) = self.entries[at].older {
+                    if next == id {
+                        self.entries[at].older = older;
+                        break;
+                    }
+                    at = next;
+                }
+            }
+            None => {}
+        }
+        self.entries.remove(id);
+        self.epochs[(epoch - self.first_epoch) as usize] -= 1;
+        self.end_epochs()
+    }
+
+    fn end_epochs(&mut self) -> bool {
+        let before = self.first_epoch;
+        while self.epochs.len() > 1 && self.epochs[0] == 0 {
+            self.epochs.pop_front();
+            self.first_epoch += 1;
+        }
+        self.first_epoch > before
+    }
+
+    /// What the buffer holds, for an error message.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} of {} units of the buffer are used, {} of them listed and {} being programmed; \
+             {} commands wait for room, {} reads for programs, {} flushes",
+            self.used(),
+            self.capacity,
+            self.pending,
+            self.flying,
+            self.waiting.iter().map(VecDeque::len).sum::<usize>(),
+            self.deferred.len(),
+            self.flushes.len()
+        )
+    }
+
+    // ---- requests that wait ------------------------------------------------
+
+    pub fn wait(&mut self, id: RequestId, priority: Priority) {
+        self.waiting[priority as usize].push_back(id);
+    }
+    /// The request that is let in next.
+    pub fn next_waiting(&self) -> Option<RequestId> {
+        self.waiting.iter().find_map(|queue| queue.front().copied())
+    }
+    /// True where a request of this priority must wait behind others.
+    pub fn must_queue(&self, priority: Priority) -> bool {
+        self.waiting[..=priority as usize].iter().any(|queue| !queue.is_empty())
+    }
+    pub fn admitted(&mut self, priority: Priority) {
+        self.waiting[priority as usize].pop_front();
+    }
+
+    /// A read waits for an entry; returns the entry's pool.
+    pub fn defer(
+        &mut self,
+        entry: EntryId,
+        request: RequestId,
+        part: u32,
+        since: Instant,
+    ) -> PoolId {
+        self.deferred.push(Deferred { entry, request, part, since });
+        self.entries[entry].pool
+    }
+    /// Takes a read that waits for `entry`.
+    pub fn take_deferred(&mut self, entry: EntryId) -> Option<Deferred> {
+        let index = self.deferred.iter().position(|deferred| deferred.entry == entry)?;
+        Some(self.deferred.remove(index))
+    }
+
+    /// The entries that parts of a read wait for.
+    pub fn awaited_by(&self, id: RequestId) -> impl Iterator<Item = EntryId> {
+        self.deferred.iter().filter(move |read| read.request == id).map(|read| read.entry)
+    }
+    /// How many requests will be let in before this one, where it waits for room.
+    pub fn ahead_of(&self, id: RequestId) -> Option<usize> {
+        self.waiting.iter().flatten().position(|waiting| *waiting == id)
+    }
+    /// Entries of this epoch and older are what a flush waits for, if this is one that waits.
+    pub fn epoch_of_flush(&self, id: RequestId) -> Option<u64> {
+        self.flushes.iter().find(|(flush, _)| *flush == id).map(|(_, epoch)| *epoch)
+    }
+
+    /// True where a read waits for `entry`.
+    pub fn is_awaited(&self, entry: EntryId) -> bool {
+        self.deferred.iter().any(|deferred| deferred.entry == entry)
+    }
+
+    // ---- flushes -----------------------------------------------------------
+
+    /// A flush waits for all entries there are. Returns false where there is none.
+    pub fn begin_flush(&mut self, id: RequestId) -> bool {
+        if self.epochs.iter().all(|count| *count == 0) {
+            return false;
+        }
+        let epoch = self.first_epoch + self.epochs.len() as u64 - 1;
+        self.epochs.push_back(0);
+        self.end_epochs();
+        self.flushes.push_back((id, epoch));
+        true
+    }
+    /// A flush whose entries are all on flash.
+    pub fn ended_flush(&mut self) -> Option<RequestId> {
+        let (id, epoch) = *self.flushes.front()?;
+        (epoch < self.first_epoch).then(|| {
+            self.flushes.pop_front();
+            id
+        })
+    }
+    /// True while a flush waits.
+    pub fn is_flushing(&self) -> bool {
+        !self.flushes.is_empty()
+    }
+    /// True where a flush waits for the first entry of a pool.
+    pub fn flush_wants(&self, pool: PoolId) -> bool {
+        match (self.flushes.back(), self.head(pool)) {
+            (Some((_, epoch)), Some(head)) => self.entries[head].epoch <= *epoch,
+            _ => false,
+        }
+    }
+}
