@@ -6,6 +6,7 @@ use crate::device::{Counters, Device, RequestId};
 use engine::{Instant, Span};
 use ftl::Ftl;
 use host::Command;
+use metrics::Blame;
 use nand::CellId;
 
 impl Device {
@@ -19,7 +20,7 @@ impl Device {
     /// Where commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
         assert!(
-            self.port.outstanding == 0 && self.base.time.agenda.is_empty(),
+            self.base.outstanding == 0 && self.base.time.agenda.is_empty(),
             "only a quiescent drive is preconditioned"
         );
         &mut self.base.space.ftl
@@ -28,9 +29,28 @@ impl Device {
     pub fn is_audited(&self) -> bool {
         self.base.audit.is_some()
     }
+    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    pub(crate) fn modifies(&self) -> bool {
+        self.write.modifies
+    }
+    /// The blame of a completed request; valid until the next submission.
+    #[inline]
+    pub fn blame(&self, id: RequestId) -> &Blame {
+        self.port.requests.blame(id)
+    }
+    /// True where what waits has nothing to hope for from scrubbing, which goes on: no look took
+    /// a block, and nothing else is due; or each block was written anew twice and nothing went on.
+    #[inline]
+    pub fn scrubs_in_vain(&self) -> bool {
+        self.gc.scrubs_in_vain(&self.base)
+    }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
-        self.port.outstanding
+        self.base.outstanding
+    }
+    /// What the auditor has counted of requests outstanding and queued, in request-nanoseconds.
+    pub fn audited_outstanding_ns(&self) -> Option<(u128, u128)> {
+        self.base.audit.as_ref().map(|audit| audit.outstanding_ns())
     }
     /// The moment that the drive has reached.
     pub fn now(&self) -> Instant {
@@ -120,7 +140,7 @@ impl Device {
             .space
             .bins
             .iter()
-            .filter(|(bin, home)| !home.parked.is_empty() || self.is_starved(*bin))
+            .filter(|(bin, home)| !home.parked.is_empty() || self.base.space.is_starved(*bin))
             .map(|(bin, _)| {
                 format!(
                     "bin {} ({} of {} blocks good, {} free)",
@@ -134,7 +154,7 @@ impl Device {
         if starved.is_empty() {
             return format!(
                 "{} commands wait and nothing is under way; {}",
-                self.port.outstanding,
+                self.base.outstanding,
                 self.write.buffer.describe()
             );
         }

@@ -13,12 +13,15 @@
 //! around. `census`, `whereabouts` and `obstacles` only look: they say where a request stands
 //! (`standing`) and what is in its way. `look` is what the drive says of itself.
 
+mod base;
 mod event;
 mod flash;
 mod gc;
 mod look;
+mod pieces;
 mod port;
 mod power;
+mod settle;
 mod space;
 mod untimed;
 mod watch;
@@ -33,6 +36,7 @@ pub use why::standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
+use base::{Base, Time};
 use engine::{Agenda, Instant, Span, Streams};
 use event::Event;
 use flash::Flash;
@@ -46,22 +50,6 @@ use power::persistence::Persistence;
 use space::Space;
 use write::Write;
 
-/// How far time has come, and what is due.
-#[derive(Clone)]
-pub struct Time {
-    now: Instant,
-    agenda: Agenda<Event>,
-}
-
-/// What all other parts stand on: time, flash and its space.
-#[derive(Clone)]
-pub struct Base {
-    time: Time,
-    flash: Flash,
-    space: Space,
-    audit: Option<Box<Audit>>,
-}
-
 /// A drive.
 #[derive(Clone)]
 pub struct Device {
@@ -69,8 +57,6 @@ pub struct Device {
     gc: Gc,
     write: Write,
     port: Port,
-    /// What recovery from power cuts takes, if the drive can.
-    power: Option<Box<Persistence>>,
 }
 
 /// The firmware of a new drive as `config` describes it.
@@ -108,28 +94,31 @@ impl Device {
             gc: Gc::new(config, layout),
             write: Write::new(config, layout),
             port: Port::new(config),
-            power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
             base: Base {
                 time: Time { now: Instant::START, agenda: Agenda::new() },
                 flash: Flash::new(config, layout),
-                space: Space::new(config.ftl.allocation.choice, ftl),
+                power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
+                space: Space::new(config, ftl),
+                outstanding: 0,
                 audit: None,
             },
         };
         if device.base.flash.suspends {
             device.base.space.ftl.count_strain();
         }
-        device.place_homes();
+        device.base.space.place_homes();
         device
     }
 
     /// The firmware's state changed from outside: looks at it anew.
     pub fn firmware_changed(&mut self) {
-        self.place_homes();
-        self.begin_checkpoints();
+        self.base.space.place_homes();
+        self.base.begin_checkpoints();
         // Units that no operation ever touches may have something to collect too.
-        self.base.flash.groups.ids().for_each(|group| self.note_idle(group));
-        self.begin_scrubbing();
+        let Self { base, gc, .. } = self;
+        let groups = base.flash.groups.ids();
+        groups.for_each(|group| base.flash.watch_idle(&mut base.time, &base.space, group));
+        gc.begin_scrubbing(base);
     }
 
     /// From now on every move of garbage collection asks for a read and a program of
@@ -159,7 +148,11 @@ impl Device {
     pub fn finish_audit(&self) -> Result<(), String> {
         self.base.space.ftl.audit()?;
         match &self.base.audit {
-            Some(audit) => self.finish_account(audit),
+            Some(audit) => {
+                let buffer = &self.write.buffer;
+                let buffered = |lpn| buffer.find(lpn).map(|entry| buffer.token(entry));
+                audit.finish(&self.base.space.ftl, self.base.outstanding, buffered)
+            }
             None => Ok(()),
         }
     }
@@ -192,9 +185,9 @@ impl Device {
             "{command:?} ends beyond the drive"
         );
         self.base.time.now = at;
-        self.port.outstanding += 1;
+        self.base.outstanding += 1;
         let id = self.port.requests.insert(Request::new(command, priority, tag, arrived, at));
-        let off = self.power.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
+        let off = self.base.power.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
         let blame = self.port.requests.blame_mut(id);
         blame.charge(metrics::State::PowerOff, off);
         blame.charge(metrics::State::QueueDepth, at - arrived - off);
@@ -229,7 +222,7 @@ impl Device {
     /// may go on.
     #[inline]
     pub fn is_stuck(&self) -> bool {
-        self.port.outstanding > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
+        self.base.outstanding > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
     }
 
     /// Lets time pass up to and including `until`.
@@ -272,28 +265,10 @@ impl Device {
         let (due, event, sequence) = self.base.time.agenda.pop_by(until)?;
         debug_assert!(due >= self.base.time.now, "time does not run backwards");
         self.base.time.now = due;
-        match event {
-            Event::Dispatch(request) => self.dispatch(request),
-            Event::Programmed(op) if self.base.flash.suspends => {
-                self.programmed_beside_reads(op, sequence)
-            }
-            Event::Programmed(op) => self.programmed(op),
-            Event::Array(op) if self.base.flash.suspends => self.array_ended(op, sequence),
-            Event::Array(op) => self.array_over(op),
-            Event::Sensed(op) => self.want_transfer(op),
-            Event::SensedRest(op) => self.rest_sensed(op),
-            Event::CarriedOut(op) => self.carried_out(op),
-            Event::CarriedIn(op) => self.carried_in(op),
-            Event::Complete(request) => self.complete(request),
-            Event::Partial(pool) => self.partial_due(pool),
-            Event::Idle(group) => self.idle_due(group),
-            Event::Scrub => self.scrub_due(),
-            Event::Look(op) => self.look_due(op, sequence),
-            Event::Backlog(bin) => self.backlog_due(bin),
-            Event::Answer(request) => self.send(request, due),
-            Event::Fetched(entry) => self.entry_ready(entry),
+        if let Some(ended) = self.happen(event, sequence) {
+            self.route(ended);
         }
-        self.collect_where_needed();
+        self.settle();
         Some(due)
     }
 
@@ -308,15 +283,5 @@ impl Device {
     #[inline]
     pub fn has_done(&self) -> bool {
         !self.port.done.is_empty()
-    }
-
-    #[inline]
-    fn dispatch(&mut self, id: RequestId) {
-        match self.port.requests[id].command.kind {
-            Kind::Read => self.read(id),
-            Kind::Write | Kind::WriteZeroes => self.admit(id),
-            Kind::Trim => self.trim(id),
-            Kind::Flush => self.flush(id),
-        }
     }
 }

@@ -2,11 +2,12 @@
 //! enters it, host data first; but only what was waiting when something else's
 //! turn first came may go before it, so that nothing starves.
 
-use crate::device::Device;
+use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Op, OpId, Ops};
 use crate::device::flash::queue::List;
+use crate::device::flash::{Flash, Note, Placement};
 use engine::Instant;
 use metrics::{Holder, Ledger, State};
 use nand::ChannelId;
@@ -89,78 +90,75 @@ impl Channel {
     }
 }
 
-impl Device {
+impl Flash {
     /// An operation that holds its unit needs the channel.
     #[inline]
-    pub(in crate::device) fn want_transfer(&mut self, id: OpId) {
-        let channel = self.base.flash.ops[id].channel;
-        if !self.base.flash.channels[channel].busy {
-            return self.carry(id);
+    pub(in crate::device) fn want_transfer(&mut self, time: &mut Time, id: OpId) {
+        let channel = self.ops[id].channel;
+        if !self.channels[channel].busy {
+            return self.carry(time, id);
         }
-        if !self.base.flash.ops[id].is_collection() {
-            self.base.flash.ops[id].since = self.base.time.now;
-            self.base.flash.ops[id].waits = true;
-            *self.base.flash.ops.snapshot_mut(id) =
-                self.base.flash.channels[channel].ledger.snapshot(self.base.time.now);
+        if !self.ops[id].is_collection() {
+            self.ops[id].since = time.now;
+            self.ops[id].waits = true;
+            *self.ops.snapshot_mut(id) = self.channels[channel].ledger.snapshot(time.now);
         }
-        self.base.flash.channels[channel].push(&mut self.base.flash.ops, id);
+        self.channels[channel].push(&mut self.ops, id);
     }
 
     /// The channel carries a row of an operation from now on.
     #[inline]
-    pub(in crate::device) fn carry(&mut self, id: OpId) {
-        let op = &mut self.base.flash.ops[id];
+    pub(in crate::device) fn carry(&mut self, time: &mut Time, id: OpId) {
+        let op = &mut self.ops[id];
         let (channel, span, holder, kind) = (op.channel, op.transfer, op.holder, op.kind);
-        let waited = if std::mem::take(&mut op.waits) {
-            self.base.time.now - op.since
-        } else {
-            engine::Span::ZERO
-        };
-        let state = &mut self.base.flash.channels[channel];
+        let waited =
+            if std::mem::take(&mut op.waits) { time.now - op.since } else { engine::Span::ZERO };
+        let state = &mut self.channels[channel];
         debug_assert!(!state.busy, "a channel carries one thing at a time");
         state.busy = true;
-        state.ledger.occupy(self.base.time.now, holder.on_channel());
+        state.ledger.occupy(time.now, holder.on_channel());
         if !waited.is_zero() {
-            let (earlier, blame) = self.base.flash.ops.wait_and_blame(id);
+            let (earlier, blame) = self.ops.wait_and_blame(id);
             state.ledger.charge_wait(earlier, waited, blame);
         }
-        self.base.flash.ops.charge_service(id, State::Transfer, span);
+        self.ops.charge_service(id, State::Transfer, span);
         let carried =
             if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
-        self.base.time.agenda.schedule(
-            self.base.time.now + span,
-            carried,
-            self.base.flash.ops[id].seq,
-        );
-        if kind == OpKind::Read && self.gc.streaming.is_some() {
-            self.stream_if_possible(id);
+        time.agenda.schedule(time.now + span, carried, self.ops[id].seq);
+        if kind == OpKind::Read && self.streams {
+            self.notes.push_back(Note::CarriesOut(id));
         }
     }
 
     /// The channel has carried a row of an operation.
     #[inline]
-    pub(in crate::device) fn release_channel(&mut self, id: OpId) {
-        let channel = self.base.flash.ops[id].channel;
-        self.base.flash.channels[channel].busy = false;
-        self.base.flash.channels[channel].ledger.release(self.base.time.now);
-        self.serve_channel(channel);
+    pub(in crate::device) fn release_channel<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        let channel = self.ops[id].channel;
+        self.channels[channel].busy = false;
+        self.channels[channel].ledger.release(time.now);
+        self.serve_channel(time, p, channel);
     }
 
     /// Gives a free channel to what goes next.
-    fn serve_channel(&mut self, channel: ChannelId) {
-        while !self.base.flash.channels[channel].busy {
-            let Some(id) = self.base.flash.channels[channel].pop(&self.base.flash.ops) else {
+    fn serve_channel<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
+        while !self.channels[channel].busy {
+            let Some(id) = self.channels[channel].pop(&self.ops) else {
                 return;
             };
-            let holds_unit = !self.base.flash.ops[id].awaits_both;
+            let holds_unit = !self.ops[id].awaits_both;
             if holds_unit {
-                self.carry(id);
+                self.carry(time, id);
             } else {
-                let op = &mut self.base.flash.ops[id];
+                let op = &mut self.ops[id];
                 op.awaits_both = false;
                 let group = op.group;
-                if !self.channel_granted(id) {
-                    self.serve(group);
+                if !self.channel_granted(time, p, id) {
+                    self.serve(time, p, group);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The ledgers of a drive's units: of every cell, and of every run of cells that
 //! a host's operation may wait for as a whole.
 
-use crate::device::flash::array::BinPlace;
+use crate::device::flash::BinPlace;
 use crate::device::flash::queue::Group;
 use engine::{Column, Instant, Span, bits, typed_id};
 use ftl::BinId;

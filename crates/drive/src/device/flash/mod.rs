@@ -1,28 +1,97 @@
 //! The flash array: units, channels, the operations that use them, and who goes first.
 
-mod array;
 pub mod channel;
 pub mod counters;
+mod end;
 pub mod ledgers;
+pub mod modify;
 pub mod op;
+mod place;
 pub mod queue;
 pub mod rounds;
-pub mod rows;
+mod shape;
+mod start;
 pub mod suspend;
+mod turn;
 
-pub use array::{Ask, BinPlace};
+pub use end::Ended;
+pub use place::{Ask, BinPlace};
 
 use crate::config::{Bypass, DriveConfig};
 use crate::policies::routing::ReadRouting;
 use channel::Channel;
 use counters::Counters;
-use engine::Column;
-use ftl::{BinId, Layout};
+use engine::{Column, Instant, Span};
+use ftl::{Batch, BinId, BlockId, Layout, Lpn};
 use ledgers::Ledgers;
-use nand::{ChannelId, Geometry, GroupId, Timing, Units};
-use op::{Ops, Payloads};
+use metrics::Snapshot;
+use modify::Rest;
+use nand::{ChannelId, Geometry, GroupId, Strain, Timing, Units};
+use op::{Class, Op, OpId, Ops, Payloads};
 use queue::Group;
-use rows::RowTiming;
+use shape::Shape;
+use std::collections::VecDeque;
+
+/// What flash asks of placement, because it is decided as late as possible: the page of a program
+/// when that starts. Nothing else in flash knows of space.
+pub trait Placement {
+    /// True if a program would find a page.
+    fn has_page(&self, op: &Op, payloads: &Payloads) -> bool;
+    /// Binds a program to its page, if there is one.
+    fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound;
+    /// A program whose turn has come finds no page: it stands in no queue until it is resumed.
+    /// `unit` is what its unit has been doing so far.
+    fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
+    /// How urgent operations of a bin's collection are; `is_reserved` says whether the bin's unit
+    /// is reserved for it.
+    fn class_of(&self, bin: BinId, is_reserved: bool) -> Class;
+    /// True if a batch would still be copied to the planes that it lies on.
+    fn may_copy_back(&self, bin: BinId, from: Batch) -> bool;
+    /// Where the rest of a unit is that is written in part.
+    fn rest_of(&self, lpn: Lpn) -> Option<Rest>;
+    /// Whether a bin could do with more space.
+    fn wants(&self, bin: BinId) -> Wanted;
+    /// The bin of a group and of the same pool that a host program goes to which was meant for
+    /// `bin`; `turns` are the places among the bins whose turn it is.
+    fn place_again(&mut self, bin: BinId, among: &[BinId], turns: &mut [usize]) -> BinId;
+}
+
+/// What became of a program that asked for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// There is none.
+    Nowhere,
+    /// It has one.
+    Here,
+    /// It has one, and its bin's collection owes work for that: it is urgent from now on.
+    Owing,
+}
+
+/// How much a bin could do with more space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// It has enough.
+    Nothing,
+    /// It has less than where collection stops: an idle gap is welcome.
+    More,
+    /// Collection has to begin, or to go on.
+    Now,
+}
+
+/// What others hear of after the present event; no time passes before.
+#[derive(Clone, Copy, Debug)]
+pub enum Note {
+    /// A read of a collection is being carried out, and may stream to another package.
+    CarriesOut(OpId),
+    /// A partial write has started, with the rest that it found.
+    PartStarted(OpId),
+    /// A copy-back of a bin became a read.
+    TurnedToRead(BinId),
+    /// An interruption has worn a block.
+    Strained(BlockId, Strain),
+    /// The batch of a group has ended: collection may choose.
+    RoundEnded(GroupId),
+}
 
 /// Units, channels and operations.
 #[derive(Clone)]
@@ -46,7 +115,11 @@ pub struct Flash {
     pub(in crate::device) short_ways: bool,
     /// Every cell of a group.
     pub(in crate::device) all_cells: u64,
-    pub(in crate::device) rows: RowTiming,
+    pub(in crate::device) shape: Shape,
+    /// How long a group does nothing before it is told of, if it ever is.
+    pub(in crate::device) idle_gap: Option<Span>,
+    /// Whether what reads of collections carry out may stream to another package.
+    pub(in crate::device) streams: bool,
     // ---- state ----
     /// The rounds in which operations go, if they do.
     pub(in crate::device) rounds: Option<rounds::Rounds>,
@@ -62,6 +135,7 @@ pub struct Flash {
     /// Order in which operations are asked for.
     pub(in crate::device) next_seq: u64,
     pub(in crate::device) counters: Counters,
+    pub(in crate::device) notes: VecDeque<Note>,
 }
 
 impl Flash {
@@ -91,7 +165,7 @@ impl Flash {
             program_rules,
             working: Column::filled(Vec::new(), units.groups as usize),
             planes_per_die: geometry.planes_per_die,
-            rows: RowTiming::new(layout, &timing),
+            shape: Shape::new(layout, &timing),
             ops: Ops::default(),
             payloads: Payloads::new(layout.units_per_batch),
             groups: Column::from_fn(units.groups as usize, |_| Group::new(units.cells_per_group)),
@@ -101,6 +175,9 @@ impl Flash {
             chained: 0,
             next_seq: 0,
             counters: Counters::default(),
+            notes: VecDeque::new(),
+            idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
+            streams: config.ftl.gc.streaming,
             all_cells: u64::MAX >> (64 - units.cells_per_group),
             uniform,
             places,
@@ -108,5 +185,29 @@ impl Flash {
             timing,
             units,
         }
+    }
+}
+
+impl Flash {
+    /// The power is cut: no unit and no channel works any more, and nothing waits. How long they
+    /// did is still known.
+    pub(in crate::device) fn begin_anew(&mut self, now: Instant, layout: &Layout) {
+        self.ops = Ops::default();
+        self.payloads = Payloads::new(layout.units_per_batch);
+        for group in self.groups.ids() {
+            self.groups[group] = Group::new(self.units.cells_per_group);
+            // Packages of a gang wait for channels of their own.
+            for bin in &self.bins_of_group[group] {
+                let place = &self.places[*bin];
+                let cells = place.read_cells(self.shape.all_planes);
+                let channel = &mut self.channels[place.channel].ledger;
+                self.ledgers.follow(now, group, cells, &self.groups[group], channel);
+            }
+        }
+        self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
+        self.working.as_mut_slice().iter_mut().for_each(Vec::clear);
+        let cells = self.units.cells_per_group;
+        self.rounds = self.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
+        self.notes.clear();
     }
 }

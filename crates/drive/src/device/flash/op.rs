@@ -1,6 +1,7 @@
 //! Flash operations: what the drive asks of its units.
 
 use crate::device::flash::counters::OpKind;
+use crate::device::flash::modify::Part;
 use crate::device::port::request::RequestId;
 use engine::{Instant, Slab, Span, typed_id};
 use ftl::{Batch, BinId, BlockId};
@@ -114,6 +115,19 @@ pub struct Op {
 }
 
 impl Op {
+    /// True for operations of garbage collection.
+    #[inline]
+    pub fn is_collection(&self) -> bool {
+        matches!(
+            self.owner,
+            Owner::CollectRead(_)
+                | Owner::CollectWrite(_)
+                | Owner::CollectMove(_)
+                | Owner::CollectErase
+                | Owner::StreamOut(_)
+                | Owner::Streamed(_)
+        )
+    }
     /// The batch that a started program or a read is about.
     pub fn at(&self) -> Batch {
         Batch { block: self.block, batch: self.batch }
@@ -214,19 +228,25 @@ impl IndexMut<OpId> for Ops {
     }
 }
 
-/// What programs carry: for each slot of the batch a buffer entry (and one more than the place
-/// in its planes of the rest, if that stays there), or a logical unit and the place that it is
-/// copied from.
+/// What programs carry: for each slot of the batch a buffer entry and its logical unit, or a
+/// logical unit and the place that it is copied from.
 #[derive(Clone)]
 pub struct Payloads {
     width: usize,
     counts: Slab<PayloadId, u32>,
     slots: Vec<[u32; 2]>,
+    /// What partial writes inside planes bring, by payload; empty where there are none.
+    parts: Vec<Part>,
 }
 
 impl Payloads {
     pub fn new(units_per_batch: u32) -> Self {
-        Self { width: units_per_batch as usize, counts: Slab::default(), slots: Vec::new() }
+        Self {
+            width: units_per_batch as usize,
+            counts: Slab::default(),
+            slots: Vec::new(),
+            parts: Vec::new(),
+        }
     }
     pub fn new_empty(&mut self) -> PayloadId {
         let id = self.counts.insert(0);
@@ -243,9 +263,18 @@ impl Payloads {
         self.slots[id.0 as usize * self.width + count] = slot;
         self.counts[id] += 1;
     }
-    /// Puts something else into a slot that is taken.
-    pub fn replace(&mut self, id: PayloadId, index: u32, slot: [u32; 2]) {
-        self.slots[id.0 as usize * self.width + index as usize] = slot;
+    /// Notes what a partial write brings.
+    pub fn set_part(&mut self, id: PayloadId, part: Part) {
+        self.parts.resize(self.counts.slots(), Part::default());
+        self.parts[id.0 as usize] = part;
+    }
+    pub fn part_mut(&mut self, id: PayloadId) -> &mut Part {
+        &mut self.parts[id.0 as usize]
+    }
+    /// What the partial write brings that a payload was last noted for, where there are any.
+    #[inline]
+    pub fn part(&self, id: PayloadId) -> Option<&Part> {
+        self.parts.get(id.0 as usize)
     }
     #[inline]
     pub fn count(&self, id: PayloadId) -> u32 {

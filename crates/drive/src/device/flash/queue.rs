@@ -417,6 +417,23 @@ impl Group {
             .flat_map(|list| list.iter(ops))
     }
 
+    /// Operations of hosts that wait, the oldest first: each list is in the order of asking.
+    pub fn oldest_first<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = self.classes & !(SOFT | HELD | 1 << Class::Urgent as u32);
+        let lists = bits(classes).flat_map(move |class| &self.lists[class * lanes..][..lanes]);
+        let mut heads: Vec<OpId> = lists.filter_map(List::head).collect();
+        std::iter::from_fn(move || {
+            let first = (0..heads.len()).min_by_key(|at| ops[heads[*at]].seq)?;
+            let id = heads[first];
+            match ops[id].next {
+                Some(next) => heads[first] = next,
+                None => drop(heads.swap_remove(first)),
+            }
+            Some(id)
+        })
+    }
+
     /// All that waits, by class and then lane by lane in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
         self.lists.iter().flat_map(|list| list.iter(ops))

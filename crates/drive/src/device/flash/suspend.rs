@@ -4,10 +4,11 @@
 //! it by then, and goes on after them; nothing else takes the unit in between.
 
 use crate::config::{Bypass, SchedulerConfig, SuspendedBy, SuspensionBounds};
-use crate::device::Device;
+use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Op, OpId};
+use crate::device::flash::{Flash, Note, Placement};
 use crate::policies::routing::{Meeting, Route};
 use crate::policies::suspension::{Asked, Interruption, Suspension};
 use engine::{Instant, Span};
@@ -67,7 +68,7 @@ pub struct Working {
     stage: Stage,
     /// When its event at the end is due; others of that kind are stale.
     ends: Instant,
-    /// When its event before is due: see [`Device::look_due`].
+    /// When its event before is due: see [`Flash::look_due`].
     look_at: Instant,
 }
 
@@ -109,19 +110,19 @@ enum Reply {
     Stops(Stop),
 }
 
-impl Device {
+impl Flash {
     /// The operations that have begun and may make way.
     pub(in crate::device) fn at_work(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.base.flash.working.as_slice().iter().flatten().map(|working| working.op)
+        self.working.as_slice().iter().flatten().map(|working| working.op)
     }
 
     /// Whether an operation that begins may make way later.
     #[inline]
     pub(in crate::device) fn may_make_way(&self, kind: OpKind) -> bool {
-        self.base.flash.suspends
+        self.suspends
             && match kind {
-                OpKind::Erase => self.base.flash.erase_rules.is_on,
-                OpKind::Program => self.base.flash.program_rules.is_on,
+                OpKind::Erase => self.erase_rules.is_on,
+                OpKind::Program => self.program_rules.is_on,
                 OpKind::Read | OpKind::CopyBack | OpKind::Modify => false,
             }
     }
@@ -131,7 +132,7 @@ impl Device {
         &self,
         group: GroupId,
     ) -> impl Iterator<Item = WorkingView> + '_ {
-        self.base.flash.working[group].iter().map(|working| WorkingView {
+        self.working[group].iter().map(|working| WorkingView {
             op: working.op,
             began: working.began,
             ends: (working.stage == Stage::AtWork).then(|| self.ends(working)),
@@ -143,33 +144,34 @@ impl Device {
     /// Whether operations of a group are under way that may make way.
     #[inline]
     pub(in crate::device) fn has_work(&self, group: GroupId) -> bool {
-        self.base.flash.suspends && !self.base.flash.working[group].is_empty()
+        self.suspends && !self.working[group].is_empty()
     }
 
     fn rules_of(&self, working: &Working) -> &Rules {
-        if working.is_program {
-            &self.base.flash.program_rules
-        } else {
-            &self.base.flash.erase_rules
-        }
+        if working.is_program { &self.program_rules } else { &self.erase_rules }
     }
     fn pulses(&self, working: &Working) -> &Pulses {
         self.pulses_of(working.op, working.is_program)
     }
     fn pulses_of(&self, id: OpId, is_program: bool) -> &Pulses {
         match is_program {
-            true => self.base.flash.timing.program_steps(self.base.flash.ops[id].row),
-            false => &self.base.flash.timing.erase,
+            true => self.timing.program_steps(self.ops[id].row),
+            false => &self.timing.erase,
         }
     }
 
     /// An erase, or the array's part of a program, begins on cells that it holds.
     #[inline(never)]
-    pub(in crate::device) fn begin_work(&mut self, id: OpId) {
-        let op = &self.base.flash.ops[id];
+    pub(in crate::device) fn begin_work<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        let op = &self.ops[id];
         let (group, cells, is_program) = (op.group, op.cells, op.kind == OpKind::Program);
-        let (now, progress) = (self.base.time.now, Progress::new(self.pulses_of(id, is_program)));
-        self.base.flash.working[group].push(Working {
+        let (now, progress) = (time.now, Progress::new(self.pulses_of(id, is_program)));
+        self.working[group].push(Working {
             op: id,
             cells,
             is_program,
@@ -185,82 +187,85 @@ impl Device {
             ends: Instant::NEVER,
             look_at: Instant::NEVER,
         });
-        let place = self.base.flash.working[group].len() - 1;
-        self.schedule_end(group, place);
+        let place = self.working[group].len() - 1;
+        self.schedule_end(time, group, place);
         // Those that wait already meet it, too.
-        self.meet_all(group, place);
-        self.consider(group, place);
+        self.meet_all(time, group, place);
+        self.consider(time, p, group, place);
     }
 
-    fn schedule_end(&mut self, group: GroupId, place: usize) {
-        let working = &self.base.flash.working[group][place];
-        let ends = self.base.time.now + working.progress.to_end(self.pulses(working));
+    fn schedule_end(&mut self, time: &mut Time, group: GroupId, place: usize) {
+        let working = &self.working[group][place];
+        let ends = time.now + working.progress.to_end(self.pulses(working));
         let event = match working.is_program {
             true => Event::Programmed(working.op),
             false => Event::Array(working.op),
         };
-        let sequence = self.base.flash.ops[working.op].seq;
-        self.base.flash.working[group][place].ends = ends;
-        self.base.time.agenda.schedule(ends, event, sequence);
+        let sequence = self.ops[working.op].seq;
+        self.working[group][place].ends = ends;
+        time.agenda.schedule(ends, event, sequence);
     }
 
     /// Ends an operation that may have made way, unless the event is stale; returns whether
     /// it is over.
-    pub(in crate::device) fn end_work(&mut self, id: OpId, sequence: u64) -> bool {
-        if self.base.flash.ops[id].seq != sequence {
+    pub(in crate::device) fn end_work(&mut self, time: &mut Time, id: OpId, sequence: u64) -> bool {
+        if self.ops[id].seq != sequence {
             return false;
         }
-        let all = &mut self.base.flash.working[self.base.flash.ops[id].group];
+        let all = &mut self.working[self.ops[id].group];
         let Some(place) = all.iter().position(|working| working.op == id) else { return true };
-        if all[place].ends != self.base.time.now {
+        if all[place].ends != time.now {
             return false;
         }
         let working = all.swap_remove(place);
         // Beyond its own time it made way, or did again what was interrupted.
-        let delayed = self.base.time.now - working.began - self.pulses(&working).total();
-        self.base.flash.ops.charge_service(id, State::Suspended, delayed);
+        let delayed = time.now - working.began - self.pulses(&working).total();
+        self.ops.charge_service(id, State::Suspended, delayed);
         true
     }
 
     /// An operation has to wait on units where others may make way. Out of line:
     /// inlined it costs drives without suspension ten instructions an operation.
     #[inline(never)]
-    pub(in crate::device) fn enqueue_beside_work(&mut self, id: OpId) {
-        let Op { group, cells, kind, class, .. } = self.base.flash.ops[id];
-        self.base.flash.groups[group].push_back(&mut self.base.flash.ops, id);
+    pub(in crate::device) fn enqueue_beside_work<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        let Op { group, cells, kind, class, .. } = self.ops[id];
+        self.groups[group].push_back(&mut self.ops, id);
         if kind == OpKind::Read {
             let mut place = 0;
             // By place: what makes way at once serves reads, and others may begin meanwhile.
-            while let Some(working) = self.base.flash.working[group].get(place) {
+            while let Some(working) = self.working[group].get(place) {
                 if working.stage == Stage::AtWork
                     && working.cells & cells != 0
                     && (class.is_read() || !self.rules_of(working).hosts_only)
                 {
-                    self.meet(group, place);
-                    self.consider(group, place);
+                    self.meet(time, group, place);
+                    self.consider(time, p, group, place);
                 }
                 place += 1;
             }
         }
-        self.serve(group);
+        self.serve(time, p, group);
     }
 
     /// All reads that wait for the cells of an operation meet it.
-    fn meet_all(&mut self, group: GroupId, place: usize) {
-        let working = &self.base.flash.working[group][place];
+    fn meet_all(&mut self, time: &mut Time, group: GroupId, place: usize) {
+        let working = &self.working[group][place];
         let hosts_only = self.rules_of(working).hosts_only;
-        let reads = self.base.flash.groups[group]
-            .reads_on(&self.base.flash.ops, working.cells, hosts_only)
-            .count();
+        let reads = self.groups[group].reads_on(&self.ops, working.cells, hosts_only).count();
         for _ in 0..reads {
-            self.meet(group, place);
+            self.meet(time, group, place);
         }
     }
 
     /// A read meets an operation that is at work.
-    fn meet(&mut self, group: GroupId, place: usize) {
-        let now = self.base.time.now;
-        let working = self.base.flash.working[group][place];
+    fn meet(&mut self, time: &mut Time, group: GroupId, place: usize) {
+        let now = time.now;
+        let working = self.working[group][place];
         let pulses = self.pulses(&working);
         let (progress, entered) = working.at(pulses, now);
         let meeting = Meeting {
@@ -272,8 +277,8 @@ impl Device {
             is_program: working.is_program,
             asking: working.asking,
         };
-        if self.base.flash.routing.route(&meeting) == Route::Suspend {
-            let working = &mut self.base.flash.working[group][place];
+        if self.routing.route(&meeting) == Route::Suspend {
+            let working = &mut self.working[group][place];
             if working.asking == 0 {
                 working.asked_at = now;
             }
@@ -282,9 +287,9 @@ impl Device {
     }
 
     /// Asks an operation that is at work what it does about the reads that have asked it.
-    fn consider(&mut self, group: GroupId, place: usize) {
-        let now = self.base.time.now;
-        let mut working = self.base.flash.working[group][place];
+    fn consider<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
+        let now = time.now;
+        let mut working = self.working[group][place];
         if working.stage != Stage::AtWork || working.asking == 0 {
             return;
         }
@@ -293,21 +298,21 @@ impl Device {
             // It ends now.
             return;
         }
-        self.base.flash.working[group][place] = working;
-        match self.reply(&working) {
+        self.working[group][place] = working;
+        match self.reply(time, p, &working) {
             Reply::Deaf => {}
-            Reply::Later(at) => self.look_at(group, place, at),
+            Reply::Later(at) => self.look_at(time, group, place, at),
             Reply::AtStepEnd(at) => {
                 if !working.is_deferred {
-                    self.base.flash.working[group][place].is_deferred = true;
-                    self.base.flash.counters.deferred(working.is_program);
+                    self.working[group][place].is_deferred = true;
+                    self.counters.deferred(working.is_program);
                 }
                 if at < self.ends(&working) {
-                    self.look_at(group, place, at);
+                    self.look_at(time, group, place, at);
                 }
             }
-            Reply::MakesWay => self.make_way(group, place),
-            Reply::Stops(how) => self.stop(group, place, how),
+            Reply::MakesWay => self.make_way(time, p, group, place),
+            Reply::Stops(how) => self.stop(time, p, group, place, how),
         }
     }
 
@@ -317,9 +322,8 @@ impl Device {
     }
 
     /// What an operation, as it is now, does about the reads that have asked it.
-    fn reply(&self, working: &Working) -> Reply {
-        let (rules, pulses, now) =
-            (self.rules_of(working), self.pulses(working), self.base.time.now);
+    fn reply<P: Placement>(&self, time: &Time, p: &P, working: &Working) -> Reply {
+        let (rules, pulses, now) = (self.rules_of(working), self.pulses(working), time.now);
         if working.suspensions >= rules.most {
             return Reply::Deaf;
         }
@@ -334,7 +338,7 @@ impl Device {
         // way for ever.
         let at_safe_point = into_step.is_zero() && working.entered > working.resumed;
         let steps_left = working.progress.steps_left();
-        let op = &self.base.flash.ops[working.op];
+        let op = &self.ops[working.op];
         let answer = rules.policy.interrupts(&Asked {
             now,
             steps_done: pulses.steps - steps_left,
@@ -348,7 +352,7 @@ impl Device {
             suspensions: working.suspensions,
             since_begun: now - working.began,
             since_resumed: now - working.resumed,
-            urgent: op.is_collection() && self.class_of(op.bin) != Class::Soft,
+            urgent: op.is_collection() && self.class_of(p, op.bin) != Class::Soft,
         });
         let stop = match answer {
             Interruption::GoOn => {
@@ -363,98 +367,105 @@ impl Device {
         Reply::Stops(stop)
     }
 
-    fn look_at(&mut self, group: GroupId, place: usize, at: Instant) {
-        let working = &mut self.base.flash.working[group][place];
+    fn look_at(&mut self, time: &mut Time, group: GroupId, place: usize, at: Instant) {
+        let working = &mut self.working[group][place];
         if working.look_at != at {
             working.look_at = at;
             let op = working.op;
-            self.base.time.agenda.schedule(at, Event::Look(op), self.base.flash.ops[op].seq);
+            time.agenda.schedule(at, Event::Look(op), self.ops[op].seq);
         }
     }
 
     /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
-    pub(in crate::device) fn look_due(&mut self, id: OpId, sequence: u64) {
-        if self.base.flash.ops[id].seq != sequence {
+    pub(in crate::device) fn look_due<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+        sequence: u64,
+    ) {
+        if self.ops[id].seq != sequence {
             return;
         }
-        let (group, now) = (self.base.flash.ops[id].group, self.base.time.now);
+        let (group, now) = (self.ops[id].group, time.now);
         let is_it = |working: &Working| working.op == id && working.look_at == now;
-        let Some(place) = self.base.flash.working[group].iter().position(is_it) else { return };
-        self.base.flash.working[group][place].look_at = Instant::NEVER;
-        match self.base.flash.working[group][place].stage {
-            Stage::Stopping => self.make_way(group, place),
-            Stage::AtWork => self.consider(group, place),
+        let Some(place) = self.working[group].iter().position(is_it) else { return };
+        self.working[group][place].look_at = Instant::NEVER;
+        match self.working[group][place].stage {
+            Stage::Stopping => self.make_way(time, p, group, place),
+            Stage::AtWork => self.consider(time, p, group, place),
             Stage::Aside { .. } => {}
         }
     }
 
     /// Interrupts an operation inside its step.
-    fn stop(&mut self, group: GroupId, place: usize, how: Stop) {
-        let mut working = self.base.flash.working[group][place];
-        let elapsed = self.base.time.now - working.entered;
+    fn stop<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+        place: usize,
+        how: Stop,
+    ) {
+        let mut working = self.working[group][place];
+        let elapsed = time.now - working.entered;
         let stopped = working.progress.stop(self.pulses(&working), how, elapsed);
         (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
-        let op = &self.base.flash.ops[working.op];
+        let op = &self.ops[working.op];
         let (block, channel) = (op.block, op.channel);
-        self.base.space.ftl.note_strain(block, stopped.strain.ramps, stopped.strain.pulses);
-        self.base.flash.counters.strain(stopped.strain);
+        self.notes.push_back(Note::Strained(block, stopped.strain));
+        self.counters.strain(stopped.strain);
         if stopped.after.is_zero() {
-            self.base.flash.working[group][place] = working;
-            return self.make_way(group, place);
+            self.working[group][place] = working;
+            return self.make_way(time, p, group, place);
         }
         working.stage = Stage::Stopping;
-        self.base.flash.working[group][place] = working;
-        let (now, cells) = (self.base.time.now, working.cells);
-        self.look_at(group, place, now + stopped.after);
-        let channel = &mut self.base.flash.channels[channel].ledger;
-        self.base.flash.ledgers.occupy(
-            now,
-            group,
-            cells,
-            State::Suspended,
-            &self.base.flash.groups[group],
-            channel,
-        );
+        self.working[group][place] = working;
+        let (now, cells) = (time.now, working.cells);
+        self.look_at(time, group, place, now + stopped.after);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(now, group, cells, State::Suspended, &self.groups[group], channel);
     }
 
     /// An operation leaves its cells to the reads that wait for them.
-    fn make_way(&mut self, group: GroupId, place: usize) {
-        self.put_aside(group, place);
-        let working = &mut self.base.flash.working[group][place];
+    fn make_way<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
+        self.put_aside(time, group, place);
+        let working = &mut self.working[group][place];
         (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
         let (id, cells) = (working.op, working.cells);
         // Nothing takes its cells but the reads that it makes way for.
-        self.base.flash.groups[group].wanted |= cells;
-        self.base.flash.groups[group].held |= cells;
-        self.vacate(id);
-        self.serve(group);
+        self.groups[group].wanted |= cells;
+        self.groups[group].held |= cells;
+        self.vacate(time, id);
+        self.serve(time, p, group);
     }
 
     /// The reads that wait now go before an operation, or all until none waits.
-    fn put_aside(&mut self, group: GroupId, place: usize) {
-        let before = if self.base.flash.bypass == Bypass::Drain {
-            u64::MAX
-        } else {
-            self.base.flash.next_seq
-        };
-        let working = &mut self.base.flash.working[group][place];
+    fn put_aside(&mut self, time: &mut Time, group: GroupId, place: usize) {
+        let before = if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq };
+        let working = &mut self.working[group][place];
         working.suspensions += 1;
         working.asking = 0;
         working.stage = Stage::Aside { before };
-        if self.base.time.now > working.resumed {
-            self.base.flash.counters.suspended(working.is_program);
+        if time.now > working.resumed {
+            self.counters.suspended(working.is_program);
         } else {
             // It has only just begun, or gone on: nothing is interrupted.
-            self.base.flash.counters.put_off(working.is_program);
+            self.counters.put_off(working.is_program);
         }
     }
 
     /// Serves the reads that operations have made way for; those go on once they are done.
     #[inline(never)]
-    pub(in crate::device) fn go_on_working(&mut self, group: GroupId) {
+    pub(in crate::device) fn go_on_working<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
         let (mut place, mut again) = (0, false);
         loop {
-            let Some(working) = self.base.flash.working[group].get(place) else {
+            let Some(working) = self.working[group].get(place) else {
                 // What one let go before it may be what others, looked at before, wait for.
                 if !std::mem::take(&mut again) {
                     return;
@@ -468,17 +479,16 @@ impl Device {
             };
             let hosts_only = self.rules_of(working).hosts_only;
             while let Some(read) = self.first_read_on(group, cells, hosts_only) {
-                self.base.flash.groups[group].take_out(&mut self.base.flash.ops, read);
-                self.start(read);
+                self.groups[group].take_out(&mut self.ops, read);
+                self.start(time, p, read);
             }
-            let mut waiting =
-                self.base.flash.groups[group].reads_on(&self.base.flash.ops, cells, hosts_only);
-            let has_to_wait = waiting.any(|id| self.base.flash.ops[id].seq < before);
+            let mut waiting = self.groups[group].reads_on(&self.ops, cells, hosts_only);
+            let has_to_wait = waiting.any(|id| self.ops[id].seq < before);
             drop(waiting);
-            if has_to_wait || self.base.flash.groups[group].busy & cells != 0 {
+            if has_to_wait || self.groups[group].busy & cells != 0 {
                 place += 1;
-            } else if self.goes_on(group, place) {
-                self.take_up(group, place);
+            } else if self.goes_on(time, p, group, place) {
+                self.take_up(time, p, group, place);
                 place += 1;
             } else {
                 // It has let more reads go before it, which are looked for now.
@@ -490,24 +500,30 @@ impl Device {
     /// An operation that has made way would go on now. Where the reads that came meanwhile
     /// would interrupt it in the same moment it lets them go first instead. Returns whether
     /// it goes on.
-    fn goes_on(&mut self, group: GroupId, place: usize) -> bool {
-        let now = self.base.time.now;
-        let working = &mut self.base.flash.working[group][place];
+    fn goes_on<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+        place: usize,
+    ) -> bool {
+        let now = time.now;
+        let working = &mut self.working[group][place];
         (working.resumed, working.entered) = (now, now);
         let mut working = *working;
         (working.progress, working.entered) = working.at(self.pulses(&working), now);
-        self.base.flash.working[group][place] = working;
+        self.working[group][place] = working;
         if working.progress.steps_left() == 0 {
             // Nothing was missing but a verify that takes no time.
             return true;
         }
         // Those that came meanwhile meet it now.
-        self.meet_all(group, place);
-        let working = self.base.flash.working[group][place];
-        if working.asking == 0 || !matches!(self.reply(&working), Reply::Stops(_)) {
+        self.meet_all(time, group, place);
+        let working = self.working[group][place];
+        if working.asking == 0 || !matches!(self.reply(time, p, &working), Reply::Stops(_)) {
             return true;
         }
-        self.put_aside(group, place);
+        self.put_aside(time, group, place);
         false
     }
 
@@ -518,41 +534,26 @@ impl Device {
                 Stage::Aside { before } => seq < before,
                 _ => false,
             };
-            self.base.flash.working[group]
-                .iter()
-                .filter(open)
-                .fold(0, |open, working| open | working.cells)
+            self.working[group].iter().filter(open).fold(0, |open, working| open | working.cells)
         };
-        self.base.flash.groups[group].first_read_on(
-            &self.base.flash.ops,
-            cells,
-            hosts_only,
-            open_to,
-        )
+        self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to)
     }
 
     /// An operation that has made way takes its cells again.
-    fn take_up(&mut self, group: GroupId, place: usize) {
-        let working = &mut self.base.flash.working[group][place];
+    fn take_up<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
+        let working = &mut self.working[group][place];
         working.stage = Stage::AtWork;
         let (id, cells) = (working.op, working.cells);
-        let state = &mut self.base.flash.groups[group];
+        let state = &mut self.groups[group];
         state.wanted &= !cells;
         state.held &= !cells;
         state.busy |= cells;
-        let op = &self.base.flash.ops[id];
+        let op = &self.ops[id];
         let (channel, holds) = (op.channel, op.holder.on_unit());
-        let channel = &mut self.base.flash.channels[channel].ledger;
-        self.base.flash.ledgers.occupy(
-            self.base.time.now,
-            group,
-            cells,
-            holds,
-            &self.base.flash.groups[group],
-            channel,
-        );
-        self.schedule_end(group, place);
-        self.consider(group, place);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(time.now, group, cells, holds, &self.groups[group], channel);
+        self.schedule_end(time, group, place);
+        self.consider(time, p, group, place);
     }
 }
 

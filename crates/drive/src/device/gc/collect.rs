@@ -3,14 +3,13 @@
 //! decides between page moves whether to go on; the scheduler decides who goes
 //! first.
 
-use crate::device::Device;
-use crate::device::event::Event;
+use crate::device::Base;
+use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, OpId, Owner};
-use crate::device::flash::{Ask, BinPlace};
-use crate::device::space::waits::SpaceSnapshot;
+use crate::device::gc::Gc;
 use engine::{Instant, Span};
-use ftl::{BinId, BlockId, Level, Pacing};
+use ftl::{BinId, BlockId, Level};
 use metrics::Holder;
 use nand::GroupId;
 
@@ -24,29 +23,15 @@ pub struct Job {
     pub(in crate::device) next: u32,
     pub(in crate::device) reads: u32,
     pub(in crate::device) writes: u32,
-    /// Units that a paced collection still owes to host writes.
-    pub(in crate::device) debt: u32,
-    /// True from a threshold (or an idle gap) until enough is free.
-    pub(in crate::device) running: bool,
-    /// It was an idle gap.
+    /// It runs because of an idle gap.
     pub(in crate::device) by_idleness: bool,
-    /// True where the present victim, or the last one, is scrubbed.
-    pub(in crate::device) scrubs: bool,
     /// A look of scrubbing is due.
     pub(in crate::device) look: bool,
-    /// A block was scrubbed since a host program last found a place.
-    pub(in crate::device) scrubbed_last: bool,
-    /// A block was collected since one was last scrubbed; and before the one that is
-    /// scrubbed now.
+    /// A block was collected since one was last scrubbed.
     pub(in crate::device) collected: bool,
-    collected_before: bool,
     /// Read and not yet written: logical unit and the place it was read from.
     pub(in crate::device) staged: Vec<[u32; 2]>,
     pub(in crate::device) erases: u32,
-    /// Units whose moves gain as much space as a host's batch takes, from the last victim.
-    pub(in crate::device) pace: u32,
-    /// Victims that were read whole and wait to be erased.
-    pub(in crate::device) draining: Vec<BlockId>,
     /// Victims of collection that are not erased yet, and when each was chosen.
     pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
 }
@@ -57,215 +42,131 @@ impl Job {
     pub fn under_way(&self) -> u32 {
         self.reads + self.writes
     }
-    /// True where nothing of a collection is under way.
-    pub fn is_idle(&self) -> bool {
+    /// True where nothing is being moved or erased.
+    fn is_idle(&self) -> bool {
         let nothing = self.reads + self.writes + self.erases == 0;
-        nothing && self.victim.is_none() && self.staged.is_empty() && self.draining.is_empty()
+        nothing && self.victim.is_none() && self.staged.is_empty()
     }
-    /// Collects until enough is free.
-    pub fn begin(&mut self) {
-        self.running = true;
-        self.by_idleness = false;
-    }
-    /// True from a threshold (or an idle gap) until enough is free.
-    pub fn is_running(&self) -> bool {
-        self.running
-    }
-    /// A block that was read whole and waits to be erased.
-    pub fn drained(&self) -> Option<BlockId> {
-        self.draining.first().copied()
-    }
-    /// No idle gap comes any more: what one has begun goes on as any collection.
-    pub fn end_idleness(&mut self) {
-        self.running &= !(self.by_idleness && self.is_idle());
-        self.by_idleness = false;
-    }
-    /// Begins to move a block that is scrubbed.
-    pub fn begin_scrub(&mut self, block: BlockId) {
-        self.victim = Some(block);
-        self.next = 0;
-        self.scrubs = true;
-        self.scrubbed_last = true;
-        self.collected_before = std::mem::take(&mut self.collected);
-    }
-    /// True while data of a scrubbed block has not been asked to be written.
-    pub(in crate::device) fn is_scrubbing(&self) -> bool {
-        self.scrubs && (self.victim.is_some() || self.reads > 0 || !self.staged.is_empty())
+    /// True while data of its victim has not been asked to be written.
+    fn is_moving(&self) -> bool {
+        self.victim.is_some() || self.reads > 0 || !self.staged.is_empty()
     }
 }
 
-impl Device {
-    /// Looks at the bins whose space has changed during the present event.
-    #[inline(always)]
-    pub(in crate::device) fn collect_where_needed(&mut self) {
-        if !self.base.space.to_collect.is_empty() {
-            self.collect_noted();
+impl Gc {
+    /// Looks at a bin whose space has changed.
+    pub(in crate::device) fn collect_if_needed(&mut self, base: &mut Base, bin: BinId) {
+        if base.flash.goes_in_rounds() {
+            return base.serve(base.group_of(bin));
         }
-    }
-
-    #[inline(never)]
-    fn collect_noted(&mut self) {
-        while let Some(bin) = self.base.space.to_collect.pop() {
-            self.collect_if_needed(bin);
-            if self.base.space.to_collect.is_empty() && !self.base.space.parked_modifies.is_empty()
-            {
-                self.turn_parked_away();
-            }
-        }
-    }
-
-    fn collect_if_needed(&mut self, bin: BinId) {
-        if self.goes_in_rounds() {
-            return self.collect_in_rounds(bin);
-        }
-        let level = self.base.space.ftl.level(bin);
+        let level = base.space.ftl.level(bin);
         if level == Level::Ample {
             // Its moves may have been set aside all the same, as pages may be free in a
             // block that hosts write.
-            return self.write_rest(bin);
+            return self.write_rest(base, bin);
         }
-        if level == Level::Urgent || self.gc.jobs[bin].debt > 0 {
-            self.clear_backlog(bin);
+        if level == Level::Urgent || base.space.bins[bin].task.debt > 0 {
+            self.clear_backlog(base, bin);
         }
-        if level == Level::Urgent && self.class_of(bin) != Class::Soft {
-            let group = self.group_of(bin);
-            self.base.flash.groups[group].raise_soft(&mut self.base.flash.ops);
+        if level == Level::Urgent && base.class_of(bin) != Class::Soft {
+            let group = base.group_of(bin);
+            base.flash.raise_soft(group);
         }
-        self.gc.jobs[bin].begin();
-        self.collect(bin);
+        self.run(base, bin);
+        self.collect(base, bin);
     }
 
-    /// Bins that were short of space look for a victim again, at once or in the
-    /// next idle gap: data has died.
-    pub(in crate::device) fn retry_starved(&mut self) {
-        while let Some(group) = self.gc.thwarted.pop() {
-            self.note_idle(group);
-        }
-        if !self.base.space.starved.is_empty() {
-            self.base.space.starved.sort_unstable();
-            self.base.space.starved.dedup();
-            self.base.space.to_collect.append(&mut self.base.space.starved);
+    /// Data has become invalid: groups whose idle collection found nothing may find something
+    /// after the next idle gap.
+    pub(in crate::device) fn retry_thwarted(&mut self, base: &mut Base) {
+        while let Some(group) = self.thwarted.pop() {
+            base.flash.watch_idle(&mut base.time, &base.space, group);
         }
     }
 
-    pub(in crate::device) fn group_of(&self, bin: BinId) -> GroupId {
-        self.base.flash.places[bin].group
+    /// A bin collects from now on until enough is free.
+    pub(in crate::device) fn run(&mut self, base: &mut Base, bin: BinId) {
+        base.space.bins[bin].task.running = true;
+        self.jobs[bin].by_idleness = false;
     }
 
-    pub(in crate::device) fn class_of(&self, bin: BinId) -> Class {
-        if !self.gc.config.preemptible
-            && self.base.flash.groups[self.group_of(bin)].is_kept_for(bin)
-        {
-            return Class::Held;
-        }
-        let is_urgent = match self.gc.jobs[bin].scrubs {
-            false => self.gc.jobs[bin].debt > 0 || self.base.space.ftl.level(bin) == Level::Urgent,
-            true => self.is_scrubbing_urgent(bin),
-        };
-        if is_urgent { Class::Urgent } else { Class::Soft }
-    }
-
-    /// A block that is scrubbed is in the way of a collection that is urgent, if somebody
-    /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
-    /// collections in between: else host writes would wait for one block after the other.
-    #[cold]
-    fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
-        let job = &self.gc.jobs[bin];
-        match self.base.space.ftl.level(bin) {
-            Level::Urgent => self.is_awaited(bin),
-            Level::Soft => job.debt > 0 && job.collected_before,
-            Level::Ample => false,
-        }
-    }
-
-    /// A host's batch is bound in a bin. Between the soft and the urgent
-    /// threshold a paced collection owes the moves that it takes to gain as much
-    /// space again; while it owes some, it goes before host writes.
-    pub(in crate::device) fn owe(&mut self, bin: BinId) {
-        if self.gc.config.pacing == Pacing::None || self.base.space.ftl.level(bin) == Level::Ample {
-            return;
-        }
-        let job = &mut self.gc.jobs[bin];
-        job.debt = (job.debt + job.pace).min(self.base.space.ftl.layout.units_per_block());
-        if job.debt > 0 {
-            let group = self.base.flash.places[bin].group;
-            self.base.flash.groups[group].raise_soft(&mut self.base.flash.ops);
-            if self.gc.backlogs[bin].len() > 0 {
-                // Not here: what owes is about to take its cells.
-                self.base.space.to_collect.push(bin);
-            }
+    /// No idle gap comes any more: what one has begun goes on as any collection.
+    pub(in crate::device) fn end_idleness(&mut self, base: &mut Base, bin: BinId) {
+        let is_idle = self.is_idle(base, bin);
+        let by_idleness = std::mem::take(&mut self.jobs[bin].by_idleness);
+        base.space.bins[bin].task.running &= !(by_idleness && is_idle);
+        if !is_idle {
+            self.collect(base, bin);
         }
     }
 
     /// Lets a bin's collection go on as far as it may.
-    pub(in crate::device) fn collect(&mut self, bin: BinId) {
-        while self.gc.jobs[bin].under_way() < self.gc.config.window {
-            if self.gc.jobs[bin].victim.is_none() && !self.next_victim(bin) {
+    pub(in crate::device) fn collect(&mut self, base: &mut Base, bin: BinId) {
+        while self.jobs[bin].under_way() < self.config.window {
+            if self.jobs[bin].victim.is_none() && !self.next_victim(base, bin) {
                 break;
             }
-            if self.yields(bin) {
+            if self.yields(base, bin) {
                 break;
             }
-            self.next_batch(bin);
+            self.next_batch(base, bin);
         }
-        self.write_rest(bin);
-        self.lift_for_readers(bin);
-        self.note_space(bin);
+        self.write_rest(base, bin);
+        self.lift_for_readers(base, bin);
+        self.note_space(base, bin);
     }
 
     /// A victim that only reads of hosts keep from being erased: they may wait for
     /// the very unit that is kept for the collection, so it is kept no longer.
-    fn lift_for_readers(&mut self, bin: BinId) {
-        let job = &self.gc.jobs[bin];
+    fn lift_for_readers(&mut self, base: &mut Base, bin: BinId) {
+        let job = &self.jobs[bin];
         let moving = job.victim.is_some() || job.reads + job.writes + job.erases > 0;
-        if !moving && !job.draining.is_empty() {
-            self.unreserve(bin);
+        if !moving && !base.space.bins[bin].task.draining.is_empty() {
+            self.unreserve(base, bin);
         }
     }
 
     /// A collection that an idle gap began makes way for whatever comes, unless it
     /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
-    pub(in crate::device) fn yields(&self, bin: BinId) -> bool {
-        let group = &self.base.flash.groups[self.group_of(bin)];
-        let job = &self.gc.jobs[bin];
+    pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {
+        let group = &base.flash.groups[base.group_of(bin)];
+        let job = &self.jobs[bin];
         job.by_idleness
             && !job.look
-            && !job.is_scrubbing()
-            && self.base.space.ftl.level(bin) == Level::Ample
+            && !self.is_scrubbing(base, bin)
+            && base.space.ftl.level(bin) == Level::Ample
             && !group.is_kept_for(bin)
             && group.queued() > 0
     }
 
     /// Has a victim erased once nothing stands against it.
     #[inline]
-    pub(in crate::device) fn erase_if_ready(&mut self, block: BlockId) {
-        if self.base.space.ftl.is_erasable(block) {
-            self.erase_if_drained(block);
+    pub(in crate::device) fn erase_if_ready(&mut self, base: &mut Base, block: BlockId) {
+        if base.space.ftl.is_erasable(block) {
+            self.erase_if_drained(base, block);
         }
     }
 
-    fn erase_if_drained(&mut self, block: BlockId) {
-        let bin = self.base.space.ftl.layout.bin(block);
-        let Some(index) = self.gc.jobs[bin].draining.iter().position(|draining| *draining == block)
-        else {
-            return;
-        };
-        self.gc.jobs[bin].draining.swap_remove(index);
-        self.erase_or_defer(bin, block);
-        self.note_space(bin);
+    fn erase_if_drained(&mut self, base: &mut Base, block: BlockId) {
+        let bin = base.space.ftl.layout.bin(block);
+        let draining = &mut base.space.bins[bin].task.draining;
+        let Some(index) = draining.iter().position(|draining| *draining == block) else { return };
+        draining.swap_remove(index);
+        self.erase_or_defer(base, bin, block);
+        self.note_space(base, bin);
     }
 
     /// Asks for the erase of a victim.
-    pub(in crate::device) fn ask_erase(&mut self, bin: BinId, block: BlockId) {
-        self.gc.jobs[bin].erases += 1;
-        let class = self.class_of(bin);
-        self.ask(Ask {
+    pub(in crate::device) fn ask_erase(&mut self, base: &mut Base, bin: BinId, block: BlockId) {
+        self.jobs[bin].erases += 1;
+        let class = base.class_of(bin);
+        base.ask(Ask {
             kind: OpKind::Erase,
             holder: Holder::Erase,
             owner: Owner::CollectErase,
             class,
             bin,
-            planes: self.base.space.ftl.layout.all_planes(),
+            planes: base.space.ftl.layout.all_planes(),
             block,
             batch: 0,
             row: 0,
@@ -275,118 +176,85 @@ impl Device {
     }
 
     /// A block is erased: what waited for space goes on.
-    pub(in crate::device) fn erased(&mut self, op: OpId) {
-        let block = self.base.flash.ops[op].block;
-        let bin = self.base.flash.ops[op].bin;
-        let job = &mut self.gc.jobs[bin];
+    pub(in crate::device) fn erased(&mut self, base: &mut Base, op: OpId) {
+        let block = base.flash.ops[op].block;
+        let bin = base.flash.ops[op].bin;
+        let job = &mut self.jobs[bin];
         job.erases -= 1;
         // Scrubbed blocks are not among them.
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);
-            self.base.flash.counters.collected(self.base.time.now - since);
+            base.flash.counters.collected(base.time.now - since);
         }
-        self.note_checkpoints();
-        self.base.space.ftl.erase(block);
-        self.audit_erase(block);
-        if self.base.space.ftl.migration(bin).is_none() {
-            self.unreserve(bin);
+        base.note_checkpoints();
+        base.space.ftl.erase(block);
+        base.audit_erase(block);
+        if base.space.ftl.migration(bin).is_none() {
+            self.unreserve(base, bin);
         }
-        self.note_space(bin);
-        self.unpark(bin);
-        self.collect(bin);
+        self.note_space(base, bin);
+        base.unpark(bin);
+        self.collect(base, bin);
     }
 
-    /// Keeps a unit for a collection that does not yield.
-    pub(in crate::device) fn reserve(&mut self, bin: BinId, group: GroupId) {
-        let cells = self.base.flash.places[bin].erase;
-        self.base.flash.groups[group].keep(cells, bin);
-        self.mark_reserved(bin, cells);
+    /// Reserves a unit for a collection that does not yield.
+    pub(in crate::device) fn reserve(&mut self, base: &mut Base, bin: BinId) {
+        base.flash.reserve(&base.time, bin);
     }
 
-    fn mark_reserved(&mut self, bin: BinId, cells: u64) {
-        let BinPlace { group, channel, .. } = self.base.flash.places[bin];
-        let channel = &mut self.base.flash.channels[channel].ledger;
-        self.base.flash.ledgers.follow(
-            self.base.time.now,
-            group,
-            cells,
-            &self.base.flash.groups[group],
-            channel,
-        );
-    }
-
-    /// Gives a bin's unit back, where it is kept for the bin's collection.
-    pub(in crate::device) fn unreserve(&mut self, bin: BinId) {
-        let group = self.group_of(bin);
-        let cells = self.base.flash.places[bin].erase;
-        if !self.base.flash.groups[group].give_back(cells, bin) {
-            return;
+    /// Gives a bin's unit back, where it is reserved for the bin's collection.
+    pub(in crate::device) fn unreserve(&mut self, base: &mut Base, bin: BinId) {
+        if base.flash.give_back(&base.time, bin) {
+            let group = base.group_of(bin);
+            // Collections of other bins of the group may have waited for their turn.
+            base.space.to_collect.extend_from_slice(&base.flash.bins_of_group[group]);
+            base.serve(group);
         }
-        self.mark_reserved(bin, cells);
-        // Collections of other bins of the group may have waited for their turn.
-        self.base.space.to_collect.extend_from_slice(&self.base.flash.bins_of_group[group]);
-        self.serve(group);
     }
 
     /// Notes whether a bin's collection is under way, for waits for space.
-    pub(in crate::device) fn note_space(&mut self, bin: BinId) {
-        let job = &self.gc.jobs[bin];
-        let under_way = job.reads + job.writes + job.erases > 0 || !job.draining.is_empty();
-        if under_way != self.base.space.spaces[bin].is_under_way() {
-            self.settle_space_of(bin);
-            self.base.space.spaces[bin].set_under_way(under_way);
+    pub(in crate::device) fn note_space(&mut self, base: &mut Base, bin: BinId) {
+        let job = &self.jobs[bin];
+        let under_way = job.reads + job.writes + job.erases > 0
+            || !base.space.bins[bin].task.draining.is_empty();
+        if under_way != base.space.spaces[bin].is_under_way() {
+            base.settle_space_of(bin);
+            base.space.spaces[bin].set_under_way(under_way);
         }
     }
 
-    pub(in crate::device) fn settle_space_of(&mut self, bin: BinId) {
-        let place = &self.base.flash.places[bin];
-        let ledger = self.base.flash.ledgers.of(place.group, place.program);
-        ledger.settle_with(self.base.time.now, &mut self.base.flash.channels[place.channel].ledger);
-        self.base.space.spaces[bin].settle(self.base.time.now, ledger.totals());
+    /// True while data of a scrubbed block has not been asked to be written.
+    pub(in crate::device) fn is_scrubbing(&self, base: &Base, bin: BinId) -> bool {
+        base.space.bins[bin].task.scrubs && self.jobs[bin].is_moving()
     }
 
-    /// What a bin's waits for space are charged to, so far.
-    pub(in crate::device) fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
-        self.settle_space_of(bin);
-        *self.base.space.spaces[bin].totals()
+    /// True where nothing of a collection is under way.
+    pub(in crate::device) fn is_idle(&self, base: &Base, bin: BinId) -> bool {
+        self.jobs[bin].is_idle() && base.space.bins[bin].task.draining.is_empty()
     }
 
-    /// A group may have become idle: looks again after the idle gap.
-    pub(in crate::device) fn note_idle(&mut self, group: GroupId) {
-        let Some(gap) = self.gc.config.idle_gap else { return };
-        if self.wants_idle_collection(group) {
-            let due = self.base.time.now + gap.span();
-            self.base.time.agenda.schedule(due, Event::Idle(group), group.0.into());
-            self.base.flash.groups[group].idle_check = due;
-        }
-    }
-
-    pub(in crate::device) fn idle_due(&mut self, group: GroupId) {
-        if self.base.flash.groups[group].idle_check != self.base.time.now {
+    /// A group has been idle for the idle gap: its bins collect where they could do with more
+    /// space.
+    pub(in crate::device) fn idle_due(&mut self, base: &mut Base, group: GroupId) {
+        if !base.flash.has_been_idle(&base.time, group) {
             return;
         }
-        self.base.flash.groups[group].idle_check = Instant::NEVER;
-        for index in 0..self.base.flash.bins_of_group[group].len() {
-            let bin = self.base.flash.bins_of_group[group][index];
-            if !self.base.space.ftl.has_enough(bin) && !self.gc.jobs[bin].running {
-                self.gc.jobs[bin].running = true;
-                self.gc.jobs[bin].by_idleness = true;
+        for index in 0..base.flash.bins_of_group[group].len() {
+            let bin = base.flash.bins_of_group[group][index];
+            let task = &mut base.space.bins[bin].task;
+            if !base.space.ftl.has_enough(bin) && !task.running {
+                task.running = true;
+                self.jobs[bin].by_idleness = true;
             }
-            if self.gc.jobs[bin].running {
-                self.collect(bin);
+            if task.running {
+                self.collect(base, bin);
             }
         }
-        if self.wants_idle_collection(group) && !self.gc.thwarted.contains(&group) {
-            self.gc.thwarted.push(group);
+        let mut bins = base.flash.bins_of_group[group].iter();
+        let wants_more = bins.any(|bin| !base.space.ftl.has_enough(*bin));
+        let is_idle = base.flash.is_unwatched(group);
+        if is_idle && wants_more && !self.thwarted.contains(&group) {
+            self.thwarted.push(group);
         }
-    }
-
-    /// True where a group does nothing although its bins could do with more space.
-    fn wants_idle_collection(&self, group: GroupId) -> bool {
-        self.base.flash.groups[group].is_idle()
-            && self.base.flash.groups[group].idle_check == Instant::NEVER
-            && self.base.flash.bins_of_group[group]
-                .iter()
-                .any(|bin| !self.base.space.ftl.has_enough(*bin))
     }
 }

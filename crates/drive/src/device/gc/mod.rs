@@ -1,17 +1,20 @@
 //! Garbage collection, wear-leveling moves and scrubbing in time.
 
-pub mod backlog;
+mod backlog;
 mod chain;
 pub mod collect;
 mod moves;
+mod rounds;
 pub mod scrub;
 mod streaming;
 mod victims;
 
 use crate::config::{DriveConfig, EraseBatching};
+use crate::device::Base;
+use crate::device::flash::op::{OpId, Owner};
 use collect::Job;
 use engine::Column;
-use ftl::{BinId, GcConfig, Layout};
+use ftl::{BinId, BlockId, GcConfig, Layout};
 use nand::GroupId;
 
 /// Collections, by bin.
@@ -45,6 +48,68 @@ impl Gc {
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| backlog::Backlog::default()),
             thwarted: Vec::new(),
+        }
+    }
+}
+
+impl Gc {
+    /// The power is cut: nothing is collected any more.
+    pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
+        self.scrubs = self.scrubs.as_ref().map(scrub::Turn::begun_anew);
+        self.jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
+        self.backlogs = Column::from_fn(layout.bins as usize, |_| backlog::Backlog::default());
+        self.thwarted.clear();
+    }
+
+    /// A read or a program of a collection has ended, and still holds its cells. Returns whether
+    /// it is over: it may have turned into another, or gone its way.
+    pub(in crate::device) fn ended(&mut self, base: &mut Base, id: OpId, owner: Owner) -> bool {
+        let bin = base.flash.ops[id].bin;
+        match owner {
+            Owner::CollectRead(live) => {
+                if self.chain_program(base, id, live) {
+                    return false;
+                }
+                base.vacate(id);
+                self.collect_read_ended(base, id, live);
+            }
+            Owner::CollectMove(from) if self.may_chain_read(base, bin, from) => {
+                // Its cells are not freed before: a move from a block that is still
+                // being read asks for nothing.
+                self.moved(base, id, from);
+                if self.chain_read(base, id) {
+                    return false;
+                }
+                base.vacate(id);
+                self.collect(base, bin);
+            }
+            Owner::CollectMove(from) => {
+                base.vacate(id);
+                self.moved(base, id, from);
+                self.collect(base, bin);
+            }
+            Owner::CollectWrite(payload) => {
+                base.vacate(id);
+                self.collect_write_ended(base, id, payload);
+            }
+            Owner::StreamOut(program) => {
+                self.streamed_out(base, id, program);
+                return false;
+            }
+            Owner::Streamed(from) => {
+                self.streamed_in(base, id, from);
+                return false;
+            }
+            _ => unreachable!("an operation of a collection"),
+        }
+        true
+    }
+
+    /// A read of a block is over; the block may have waited for it to be erased.
+    #[inline]
+    pub(in crate::device) fn unpin(&mut self, base: &mut Base, block: BlockId) {
+        if base.space.ftl.end_read(block) {
+            self.erase_if_ready(base, block);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The host's side: commands, the link, and their completions.
 
 mod answer;
-mod discard;
 pub mod link;
 pub mod read;
 pub mod request;
 
 use crate::config::{DriveConfig, FirmwareConfig};
+use crate::device::pieces::Piece;
 use link::Link;
 use metrics::Digest;
 use request::{Completion, Requests};
@@ -19,9 +19,8 @@ pub struct Port {
     // ---- state ----
     pub(in crate::device) requests: Requests,
     pub(in crate::device) link: Link,
-    pub(in crate::device) outstanding: u32,
     /// Parts of the read that is being split, kept for its memory.
-    pub(in crate::device) pieces: Vec<read::Piece>,
+    pub(in crate::device) pieces: Vec<Piece>,
     // ---- results ----
     pub(in crate::device) done: Vec<Completion>,
     pub(in crate::device) digest: Digest,
@@ -33,7 +32,6 @@ impl Port {
             firmware: config.firmware,
             requests: Requests::default(),
             link: Link::new(&config.link),
-            outstanding: 0,
             pieces: Vec::new(),
             done: Vec::new(),
             digest: Digest::default(),

@@ -94,6 +94,8 @@ pub struct Requests {
     criticals: Vec<Blame>,
     /// How many there were so far.
     count: u64,
+    /// Those that are to be answered after the present event, and when they were done.
+    pub(in crate::device) ready: Vec<(RequestId, Instant)>,
 }
 
 impl Requests {
@@ -148,6 +150,16 @@ impl Requests {
             let critical = &mut self.criticals[id.0 as usize];
             critical.clear();
             critical.add(blame);
+        }
+    }
+    /// A request is done at `at`: it is answered after the present event.
+    pub fn answer(&mut self, id: RequestId, at: Instant) {
+        self.ready.push((id, at));
+    }
+    /// Has a request answered if all its parts are done.
+    pub fn try_answer(&mut self, id: RequestId) {
+        if let Some(at) = self.settle(id) {
+            self.answer(id, at);
         }
     }
     /// Where all parts are done: charges the critical one's blame and returns

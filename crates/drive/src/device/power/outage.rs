@@ -5,20 +5,15 @@ use crate::audit::Saved;
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Ops, Owner, Payloads};
-use crate::device::flash::queue::Group;
-use crate::device::gc::backlog;
-use crate::device::gc::collect::Job;
+use crate::device::flash::op::{Op, OpId, Owner};
 use crate::device::port::request::Requests;
-use crate::device::space::placing;
-use crate::device::space::waits::Space;
-use crate::device::write::buffer::{Buffer, EntryId, Stage};
+use crate::device::write::buffer::{EntryId, Stage};
 use crate::recovery::Outage;
-use engine::{Column, Instant, Span};
+use engine::{Instant, Span};
 use ftl::recovery::{Fault, Interrupted, MapFrom};
-use ftl::{Batch, Lpn, PoolId, Pun, Source};
+use ftl::{Batch, Lpn, Pun, Source};
 use host::Command;
-use metrics::{Blame, Holder};
+use metrics::Holder;
 use std::collections::BTreeMap;
 
 /// What a power cut did.
@@ -59,19 +54,19 @@ impl Device {
     /// Where the drive keeps nothing to recover by (`drive.recovery`).
     pub fn cut_power(&mut self) -> Result<Cut, String> {
         assert!(self.port.done.is_empty(), "completions are taken before the power is cut");
-        let persistence = self.power.as_ref().expect("the drive can recover");
+        let persistence = self.base.power.as_ref().expect("the drive can recover");
         if let Some(earlier) = persistence.off {
             // It begins anew with what is on media, which is as it was. What the first cut did
             // is told of that one alone.
             let outage = earlier.begun_anew(self.base.time.now);
             return Ok(Cut { outage, lost: Vec::new() });
         }
-        self.note_checkpoints();
+        self.base.note_checkpoints();
         let cut = self.note_interrupted();
         let saved = if self.saves_buffer() { self.save_buffer() } else { Vec::new() };
         let lost = self.lose_requests();
         self.lose_all_volatile();
-        let persistence = self.power.as_mut().expect("the drive can recover");
+        let persistence = self.base.power.as_mut().expect("the drive can recover");
         let means = persistence.means();
         let loses = means.fault == Some(Fault::LosesDump);
         persistence.saved = if loses { Vec::new() } else { saved };
@@ -93,7 +88,7 @@ impl Device {
         let mut looks = Vec::new();
         let recovered = self.base.space.ftl.recover(&cut, means, &mut |look| looks.push(look));
         if self.base.audit.is_some() {
-            recovered.erased.iter().for_each(|block| self.audit_erase(*block));
+            recovered.erased.iter().for_each(|block| self.base.audit_erase(*block));
         }
         outage.closed_early = recovered.closed;
         outage.undone = recovered.undone;
@@ -107,7 +102,7 @@ impl Device {
         self.prove_recovery()?;
         self.port.digest.mix(outage.at.as_ns());
         self.port.digest.mix(outage.took.as_ns() << 8 | u64::from(outage.lost_requests));
-        self.power.as_mut().expect("it recovers").off = Some(outage);
+        self.base.power.as_mut().expect("it recovers").off = Some(outage);
         Ok(Cut { outage, lost })
     }
 
@@ -117,7 +112,7 @@ impl Device {
     /// Where the power was not cut.
     pub fn power_up(&mut self, at: Instant) {
         self.base.time.now = self.base.time.now.max(at);
-        let persistence = self.power.as_mut().expect("the power was cut");
+        let persistence = self.base.power.as_mut().expect("the power was cut");
         let outage = persistence.off.take().expect("the power was cut");
         persistence.off_for += self.base.time.now - outage.at;
         persistence.off_times.push((outage.at, self.base.time.now));
@@ -135,17 +130,17 @@ impl Device {
         }
         for (entry, rest) in entries {
             match rest {
-                Some(pun) => self.fetch_rest(entry, pun),
-                None => self.entry_ready(entry),
+                Some(pun) => self.write.fetch_rest(&mut self.base, entry, pun),
+                None => self.write.entry_ready(&mut self.base, entry),
             }
         }
         self.base.space.to_collect.extend(self.base.space.bins.ids());
-        self.collect_where_needed();
+        self.settle();
     }
 
     /// True from a power cut until the drive serves commands again.
     pub fn is_off(&self) -> bool {
-        self.power.as_ref().is_some_and(|persistence| persistence.off.is_some())
+        self.base.power.as_ref().is_some_and(|persistence| persistence.off.is_some())
     }
 
     // ---- what was under way --------------------------------------------------------
@@ -167,7 +162,7 @@ impl Device {
             found.extend(waiting.filter(|op| self.holds_unit(*op)).map(|op| (op, Phase::Transfer)));
         }
         // Their events may be stale.
-        found.extend(self.at_work().map(|op| (op, Phase::Array(None))));
+        found.extend(self.base.flash.at_work().map(|op| (op, Phase::Array(None))));
         found.retain(|op, _| self.base.flash.ops[*op].kind != OpKind::Read);
         found
     }
@@ -180,7 +175,7 @@ impl Device {
 
     /// Notes what programs that were under way have left on flash.
     fn note_interrupted(&mut self) -> Interrupted {
-        let map = self.power.as_ref().expect("the drive can recover").means().map;
+        let map = self.base.power.as_ref().expect("the drive can recover").means().map;
         let mut cut = Interrupted::default();
         for (id, phase) in self.under_way() {
             let op = &self.base.flash.ops[id];
@@ -244,18 +239,18 @@ impl Device {
                     self.base.space.ftl.note(pun, lpn);
                     self.base.space.ftl.note_version(pun, version);
                     if is_whole {
-                        self.audit_survived(lpn, pun, token);
+                        self.base.audit_survived(lpn, pun, token);
                     }
                 }
                 Data::Copy(lpn, from) => {
                     self.base.space.ftl.note_copy(from, pun, lpn);
                     if is_whole {
-                        self.audit_copy(from, pun);
+                        self.base.audit_copy(from, pun);
                     }
                 }
             }
             if !is_whole {
-                self.audit_torn(pun);
+                self.base.audit_torn(pun);
             }
         }
     }
@@ -263,7 +258,7 @@ impl Device {
     /// Counts what a program has written whose data is on flash.
     fn count_whole(&mut self, id: OpId, at: Batch) {
         let op = &self.base.flash.ops[id];
-        let from = op.uncorrected().or_else(|| self.copied_inside(id));
+        let from = op.uncorrected().or_else(|| self.base.flash.copied_inside(id));
         let source = match op.holder {
             Holder::HostProgram => Source::Host,
             Holder::Scrub => Source::Scrub,
@@ -334,69 +329,19 @@ impl Device {
             }
         }
         self.port.requests = Requests::default();
-        self.port.outstanding = 0;
+        self.base.outstanding = 0;
         lost
     }
 
     fn lose_all_volatile(&mut self) {
-        self.base.time.agenda.withdraw(|_| true);
-        self.base.flash.ops = Ops::default();
-        self.base.flash.payloads = Payloads::new(self.base.space.ftl.layout.units_per_batch);
-        self.idle_units();
-        let layout = &self.base.space.ftl.layout;
-        self.write.buffer = Buffer::new(self.write.buffer.capacity(), layout.pool_count());
-        self.port.link.clear();
-        let bins = layout.bins as usize;
-        self.gc.jobs = Column::from_fn(bins, |_| Job::default());
-        self.base.space.spaces = Column::from_fn(bins, |_| Space::default());
-        self.base.space.bins = Column::from_fn(bins, |_| placing::Home::default());
-        self.gc.backlogs = Column::from_fn(bins, |_| backlog::Backlog::default());
-        for pool in (0..layout.pool_count()).map(PoolId) {
-            self.base.space.pools[pool] =
-                self.base.space.pools[pool].begun_anew(layout.bins_of(pool).len());
-        }
-        self.base.flash.working.as_mut_slice().iter_mut().for_each(Vec::clear);
-        let cells = self.base.flash.units.cells_per_group;
-        self.base.flash.rounds =
-            self.base.flash.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
-        self.gc.scrubs = self.gc.scrubs.as_ref().map(crate::device::gc::scrub::Turn::begun_anew);
-        for list in [
-            &mut self.base.space.to_collect,
-            &mut self.base.space.starved,
-            &mut self.base.space.parked_modifies,
-        ] {
-            list.clear();
-        }
-        self.write.fetches_left.clear();
-        self.write.followers.clear();
-        self.gc.thwarted.clear();
-        self.write.listed.clear();
-        self.write.draining = false;
-        self.base.space.was_starved = false;
-        self.write.admitting = false;
-        self.write.wait_for_room = Blame::default();
-    }
-
-    /// No unit and no channel works any more; how long they did is still known.
-    fn idle_units(&mut self) {
-        for group in self.base.flash.groups.ids() {
-            self.base.flash.groups[group] = Group::new(self.base.flash.units.cells_per_group);
-            // Packages of a gang wait for channels of their own.
-            for bin in &self.base.flash.bins_of_group[group] {
-                let place = &self.base.flash.places[*bin];
-                let cells = place.read_cells(self.base.space.ftl.layout.all_planes());
-                let channel = &mut self.base.flash.channels[place.channel].ledger;
-                self.base.flash.ledgers.follow(
-                    self.base.time.now,
-                    group,
-                    cells,
-                    &self.base.flash.groups[group],
-                    channel,
-                );
-            }
-        }
-        let now = self.base.time.now;
-        self.base.flash.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
+        let Self { base, gc, write, port } = self;
+        let layout = &base.space.ftl.layout;
+        base.time.agenda.withdraw(|_| true);
+        base.flash.begin_anew(base.time.now, layout);
+        gc.begin_anew(layout);
+        write.begin_anew(layout);
+        base.space.begin_anew();
+        port.link.clear();
     }
 
     // ---- what is there -----------------------------------------------------------------
@@ -404,7 +349,7 @@ impl Device {
     /// Has the auditor prove that nothing is lost that must not be, and nothing older is
     /// there; and that the map is sound.
     fn prove_recovery(&mut self) -> Result<(), String> {
-        let persistence = self.power.as_ref().expect("it recovers");
+        let persistence = self.base.power.as_ref().expect("it recovers");
         let Some(audit) = &mut self.base.audit else { return Ok(()) };
         audit.recovered(&self.base.space.ftl, &persistence.saved)?;
         self.base.space.ftl.audit()

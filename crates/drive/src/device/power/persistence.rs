@@ -3,8 +3,8 @@
 
 use crate::audit::{Saved, Survives};
 use crate::config::{DriveConfig, Durability};
-use crate::device::Device;
 use crate::device::flash::BinPlace;
+use crate::device::{Base, Device};
 use crate::recovery::{MapRecovery, Outage, RecoveryConfig, TrimDurability};
 use engine::{Instant, Span};
 use ftl::recovery::{Fault, Look, MapFrom, Means};
@@ -129,10 +129,10 @@ impl Loads {
     }
 }
 
-impl Device {
+impl Base {
     /// The firmware hears of the checkpoints that have come due.
     #[inline]
-    pub(in crate::device) fn note_checkpoints(&mut self) {
+    pub fn note_checkpoints(&mut self) {
         if self.power.as_ref().is_some_and(|persistence| persistence.checkpoint_rows > 0) {
             self.note_some_checkpoints();
         }
@@ -142,24 +142,26 @@ impl Device {
     #[inline(never)]
     fn note_some_checkpoints(&mut self) {
         let Some(persistence) = &self.power else { return };
-        let units = self.base.space.ftl.tally.units[Source::Host as usize];
-        let count = persistence.checkpoints(self.base.time.now, units);
+        let units = self.space.ftl.tally.units[Source::Host as usize];
+        let count = persistence.checkpoints(self.time.now, units);
         let notes_trims = persistence.config.trims == TrimDurability::Volatile;
-        self.base.space.ftl.note_checkpoints(count, notes_trims);
+        self.space.ftl.note_checkpoints(count, notes_trims);
     }
 
     /// Time begins: the drive is as it was filled and aged, or shut down.
-    pub(in crate::device) fn begin_checkpoints(&mut self) {
-        let units = self.base.space.ftl.tally.units[Source::Host as usize];
+    pub fn begin_checkpoints(&mut self) {
+        let units = self.space.ftl.tally.units[Source::Host as usize];
         if let Some(persistence) = &mut self.power {
             persistence.began_at.get_or_insert(units);
         }
         self.note_checkpoints();
     }
+}
 
+impl Device {
     /// Checkpoints since the run began, and the programs that each takes.
     pub fn checkpoints(&self) -> Option<(u64, u64)> {
-        let persistence = self.power.as_ref()?;
+        let persistence = self.base.power.as_ref()?;
         let units = self.base.space.ftl.tally.units[Source::Host as usize];
         let count = persistence.checkpoints(self.base.time.now, units);
         (count > 0).then(|| (u64::from(count) - 1, persistence.checkpoint_rows))
@@ -167,7 +169,7 @@ impl Device {
 
     /// From now on recovery does something wrong. For tests of what must find that.
     pub fn recover_badly(&mut self, fault: Fault) {
-        if let Some(persistence) = &mut self.power {
+        if let Some(persistence) = &mut self.base.power {
             persistence.fault = Some(fault);
         }
     }
@@ -178,7 +180,7 @@ impl Device {
         let sense = (0..self.base.flash.timing.page_types())
             .map(|row| self.base.flash.timing.read(row))
             .max();
-        let (sense, carried) = (sense.expect("there are types"), self.base.flash.rows.of_row());
+        let (sense, carried) = (sense.expect("there are types"), self.base.flash.shape.of_row());
         let mut loads = Loads::of(self);
         for bin in 0..bins {
             let place = &self.base.flash.places[BinId(bin as u32)];
@@ -195,7 +197,7 @@ impl Device {
 
     /// What is read of blocks, and how long that takes.
     fn scanned(&self, looks: &[Look], outage: &mut Outage) -> Span {
-        let persistence = self.power.as_ref().expect("it recovers");
+        let persistence = self.base.power.as_ref().expect("it recovers");
         let layout = &self.base.space.ftl.layout;
         let mut loads = Loads::of(self);
         let mut rows = 0;
@@ -204,7 +206,7 @@ impl Device {
             let cells = place.read_cells(self.all_planes());
             if look.summary {
                 let sense = self.base.flash.timing.read(layout.rows_per_block);
-                loads.add(place, cells, sense, self.base.flash.rows.summary);
+                loads.add(place, cells, sense, self.base.flash.shape.summary);
             }
             let sense: Span = (0..look.rows).map(|row| self.base.flash.timing.read(row)).sum();
             loads.add(place, cells, sense, persistence.metadata * u64::from(look.rows));
@@ -222,7 +224,7 @@ impl Device {
         erased: &[ftl::BlockId],
         outage: &mut Outage,
     ) {
-        let persistence = self.power.as_ref().expect("it recovers");
+        let persistence = self.base.power.as_ref().expect("it recovers");
         let rows = persistence.checkpoint_rows;
         let planes = u64::from(self.base.space.ftl.layout.block_planes);
         outage.checkpoint_pages = rows * planes;
@@ -244,7 +246,7 @@ impl Device {
 
     /// What of the drive survives a power cut; nothing where it cannot recover.
     pub(in crate::device) fn survives(&self) -> Option<Survives> {
-        let means = self.power.as_ref()?.means();
+        let means = self.base.power.as_ref()?.means();
         Some(Survives {
             durability: self.write.config.durability,
             // Memory that keeps the map keeps what is not in it, too.

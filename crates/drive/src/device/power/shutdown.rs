@@ -17,10 +17,10 @@ impl Device {
     /// Where commands are under way, where a policy of the user fails, or where the drive
     /// cannot come to rest, or has no space for what is in its buffer.
     pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
-        if self.port.outstanding > 0 {
-            return Err(format!("{} commands are still under way", self.port.outstanding));
+        if self.base.outstanding > 0 {
+            return Err(format!("{} commands are still under way", self.base.outstanding));
         }
-        self.end_scrubbing();
+        self.gc.end_scrubbing(&mut self.base);
         self.end_idle_collection();
         self.end_what_is_due()?;
         self.write_buffered(choice)?;
@@ -36,14 +36,12 @@ impl Device {
 
     /// No idle gap comes any more: what one has begun goes on without.
     fn end_idle_collection(&mut self) {
-        self.gc.config.idle_gap = None;
+        self.base.flash.idle_gap = None;
         self.base.time.agenda.withdraw(|event| matches!(event, Event::Idle(_)));
         for bin in self.gc.jobs.ids() {
-            self.gc.jobs[bin].end_idleness();
-            if !self.gc.jobs[bin].is_idle() {
-                self.collect(bin);
-            }
+            self.gc.end_idleness(&mut self.base, bin);
         }
+        self.settle();
     }
 
     fn end_what_is_due(&mut self) -> Result<(), String> {

@@ -1,14 +1,21 @@
 //! Space: the firmware's state, where writes go, and what waits for free pages.
 
 pub mod placing;
+pub mod task;
 pub mod waits;
 
+use crate::config::{BufferConfig, DriveConfig};
 use engine::Column;
-use ftl::{BinId, Ftl, PoolId};
+use ftl::{BinId, Ftl, Pacing, PoolId};
 
 /// The firmware, its pools and bins, and what waits for space.
 #[derive(Clone)]
 pub struct Space {
+    // ---- constant ----
+    pub(in crate::device) preemptible: bool,
+    pub(in crate::device) pacing: Pacing,
+    pub(in crate::device) buffer: BufferConfig,
+    // ---- state ----
     pub(in crate::device) ftl: Ftl,
     /// What keeps the bins' collections from giving space.
     pub(in crate::device) spaces: Column<BinId, waits::Space>,
@@ -22,10 +29,15 @@ pub struct Space {
     pub(in crate::device) parked_modifies: Vec<BinId>,
     /// True once a pool was without space.
     pub(in crate::device) was_starved: bool,
+    /// Data has become invalid during the present event.
+    pub(in crate::device) has_died: bool,
+    /// Pools whose bins may take programs again.
+    pub(in crate::device) due_pools: Vec<PoolId>,
 }
 
 impl Space {
-    pub fn new(choice: ftl::BinChoice, ftl: Ftl) -> Self {
+    pub fn new(config: &DriveConfig, ftl: Ftl) -> Self {
+        let choice = config.ftl.allocation.choice;
         let layout = &ftl.layout;
         Self {
             spaces: Column::from_fn(layout.bins as usize, |_| waits::Space::default()),
@@ -37,7 +49,30 @@ impl Space {
             starved: Vec::new(),
             parked_modifies: Vec::new(),
             was_starved: false,
+            has_died: false,
+            due_pools: Vec::new(),
+            preemptible: config.ftl.gc.preemptible,
+            pacing: config.ftl.gc.pacing,
+            buffer: config.buffer.clone(),
             ftl,
+        }
+    }
+}
+
+impl Space {
+    /// The power is cut: nothing waits for space any more.
+    pub(in crate::device) fn begin_anew(&mut self) {
+        let (layout, pools) = (&self.ftl.layout, &mut self.pools);
+        for pool in (0..layout.pool_count()).map(PoolId) {
+            pools[pool] = pools[pool].begun_anew(layout.bins_of(pool).len());
+        }
+        self.spaces = Column::from_fn(layout.bins as usize, |_| waits::Space::default());
+        self.bins = Column::from_fn(layout.bins as usize, |_| placing::Home::default());
+        self.was_starved = false;
+        self.has_died = false;
+        self.due_pools.clear();
+        for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_modifies] {
+            list.clear();
         }
     }
 }

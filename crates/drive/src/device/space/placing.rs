@@ -1,13 +1,16 @@
 //! Where host writes go: pools and their bins, and programs on their way to one.
 
 use crate::config::Durability;
-use crate::device::Device;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId};
-use crate::device::space::waits::{self, SpaceSnapshot};
+use crate::device::flash::modify::Rest;
+use crate::device::flash::op::{Class, Op, OpId, Payloads};
+use crate::device::flash::{Bound, Placement, Wanted};
+use crate::device::space::Space;
+use crate::device::space::task::Task;
+use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
-use ftl::{BinChoice, BinId, PoolId, Stream};
-use metrics::Holder;
+use ftl::{Batch, BinChoice, BinId, Level, Lpn, PoolId, Stream};
+use metrics::{Holder, Snapshot};
 
 /// How a pool's writes are placed.
 #[derive(Clone)]
@@ -19,10 +22,6 @@ pub struct Pool {
     available: Vec<u64>,
     /// Bins with space for another batch, whether or not they can take it now.
     roomy: u32,
-    /// When it is looked at whether a partly filled batch has waited for long enough.
-    pub(in crate::device) partial_check: Instant,
-    /// Entries listed before this moment go out in batches that are not full.
-    pub(in crate::device) hurry_until: Option<Instant>,
     /// Time that no bin of the pool had space, by what it is charged to.
     pub(in crate::device) without_space: SpaceSnapshot,
     /// Until when that is counted; the start where there was no such time.
@@ -40,8 +39,6 @@ impl Pool {
             turn: 0,
             available,
             roomy: 0,
-            partial_check: Instant::NEVER,
-            hurry_until: None,
             without_space: SpaceSnapshot::default(),
             without_space_until: Instant::START,
             starved: None,
@@ -96,19 +93,21 @@ pub struct Home {
     unbound: u32,
     /// Those whose turn came when there was no place.
     pub parked: Vec<(OpId, SpaceSnapshot)>,
+    /// What placement must know of the bin's collection.
+    pub task: Task,
 }
 
-impl Device {
+impl Space {
     /// Works out anew whether a bin can take another program.
     pub(in crate::device) fn update_home(&mut self, bin: BinId) {
-        let through = self.write.config.durability == Durability::None;
-        let home = &mut self.base.space.bins[bin];
-        let roomy = self.base.space.ftl.room(bin, Stream::Host) > home.unbound;
-        let available = roomy && (through || home.queued < self.write.config.programs_per_bin());
+        let through = self.buffer.durability == Durability::None;
+        let home = &mut self.bins[bin];
+        let roomy = self.ftl.room(bin, Stream::Host) > home.unbound;
+        let available = roomy && (through || home.queued < self.buffer.programs_per_bin());
         if roomy == home.roomy && available == home.available {
             return;
         }
-        let pool = &mut self.base.space.pools[self.base.space.ftl.layout.pool_of_bin(bin)];
+        let pool = &mut self.pools[self.ftl.layout.pool_of_bin(bin)];
         pool.roomy = pool.roomy + u32::from(roomy) - u32::from(home.roomy);
         pool.set_available(home.place, available);
         home.roomy = roomy;
@@ -117,10 +116,10 @@ impl Device {
 
     /// Numbers the bins of every pool, at the start.
     pub(in crate::device) fn place_homes(&mut self) {
-        for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {
-            for place in 0..self.base.space.ftl.layout.bins_of(pool).len() {
-                let bin = self.base.space.ftl.layout.bins_of(pool)[place];
-                self.base.space.bins[bin].place = place as u32;
+        for pool in (0..self.ftl.layout.pool_count()).map(PoolId) {
+            for place in 0..self.ftl.layout.bins_of(pool).len() {
+                let bin = self.ftl.layout.bins_of(pool)[place];
+                self.bins[bin].place = place as u32;
                 self.update_home(bin);
             }
         }
@@ -128,26 +127,20 @@ impl Device {
 
     /// The bin that takes a pool's next batch; `None` where all are busy or full.
     pub(in crate::device) fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
-        let bins = self.base.space.ftl.layout.bins_of(pool);
-        let state = &self.base.space.pools[pool];
+        let bins = self.ftl.layout.bins_of(pool);
+        let state = &self.pools[pool];
         let place = match state.choice {
             BinChoice::RoundRobin => state.next_in_turn(),
             choice => self.best(choice, state.in_turn(), |place| bins[place]),
-        };
-        match place {
-            Some(place) => {
-                let bin = bins[place];
-                self.base.space.pools[pool].turn =
-                    if place + 1 == bins.len() { 0 } else { place + 1 };
-                Some(bin)
-            }
-            None => {
-                if state.roomy == 0 {
-                    self.starve(pool);
-                }
-                None
-            }
-        }
+        }?;
+        self.pools[pool].turn = if place + 1 == bins.len() { 0 } else { place + 1 };
+        Some(bins[place])
+    }
+
+    /// True if no bin of a pool has space, and that is not noted yet.
+    pub(in crate::device) fn starves_anew(&self, pool: PoolId) -> bool {
+        let state = &self.pools[pool];
+        state.roomy == 0 && state.starved.is_none()
     }
 
     /// The best of some places in turn.
@@ -160,49 +153,20 @@ impl Device {
     ) -> Option<usize> {
         match choice {
             BinChoice::RoundRobin => in_turn.next(),
-            BinChoice::LeastQueued => {
-                in_turn.min_by_key(|place| self.base.space.bins[bin(*place)].queued)
-            }
+            BinChoice::LeastQueued => in_turn.min_by_key(|place| self.bins[bin(*place)].queued),
             BinChoice::MostFree => {
                 in_turn.min_by_key(|place| u32::MAX - self.unpromised_units(bin(*place)))
             }
         }
     }
 
-    /// A host program that stands in no queue is given to the bin of its group, and its pool,
-    /// on which the choice falls now; `turns` are the places among the group's bins that are next,
-    /// each pool's where its first bin stands.
-    pub(in crate::device) fn choose_again(&mut self, id: OpId, turns: &mut [usize]) {
-        let Op { bin: old, group, .. } = self.base.flash.ops[id];
-        let pool = self.base.space.ftl.layout.pool_of_bin(old);
-        let choice = self.base.space.pools[pool].choice;
-        self.promise(old, false);
-        let bins = &self.base.flash.bins_of_group[group];
-        let first = bins.iter().position(|bin| self.is_of(pool, *bin));
-        let turn = &mut turns[first.expect("its own bin is of the pool")];
-        let is_open = |place: &usize| {
-            self.base.space.bins[bins[*place]].available && self.is_of(pool, bins[*place])
-        };
-        let in_turn = (*turn..bins.len()).chain(0..*turn).filter(is_open);
-        let place = self.best(choice, in_turn, |place| bins[place]);
-        let bin = place.map_or(old, |place| bins[place]);
-        if let Some(place) = place {
-            *turn = if place + 1 == bins.len() { 0 } else { place + 1 };
-        }
-        self.promise(bin, true);
-        let (cells, channel) =
-            (self.base.flash.places[bin].program, self.base.flash.places[bin].channel);
-        let op = &mut self.base.flash.ops[id];
-        (op.bin, op.cells, op.channel) = (bin, cells, channel);
-    }
-
     fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
-        self.base.space.ftl.layout.pool_of_bin(bin) == pool
+        self.ftl.layout.pool_of_bin(bin) == pool
     }
 
     /// A host program is asked for in a bin, or no longer.
     pub(in crate::device) fn promise(&mut self, bin: BinId, is_asked: bool) {
-        let home = &mut self.base.space.bins[bin];
+        let home = &mut self.bins[bin];
         if is_asked {
             (home.queued, home.unbound) = (home.queued + 1, home.unbound + 1);
         } else {
@@ -213,120 +177,150 @@ impl Device {
 
     /// Free units of a bin that no program waits for.
     fn unpromised_units(&self, bin: BinId) -> u32 {
-        let promised =
-            self.base.space.bins[bin].unbound * self.base.space.ftl.layout.units_per_batch;
-        self.base.space.ftl.free_units(bin).saturating_sub(promised)
+        let promised = self.bins[bin].unbound * self.ftl.layout.units_per_batch;
+        self.ftl.free_units(bin).saturating_sub(promised)
     }
 
-    /// Notes that a pool has no space left, once.
-    fn starve(&mut self, pool: PoolId) {
-        if self.base.space.pools[pool].starved.is_none() {
-            let bins = self.base.space.ftl.layout.bins_of(pool);
-            let bin = bins[self.base.space.pools[pool].turn];
-            self.base.space.starved.extend_from_slice(bins);
-            self.base.space.to_collect.extend_from_slice(bins);
-            let snapshot = self.space_snapshot(bin);
-            self.base.space.pools[pool].starved = Some((bin, snapshot));
-            self.base.space.was_starved = true;
-        }
+    /// The bin that is blamed where a pool has no space left.
+    pub(in crate::device) fn blamed_bin(&self, pool: PoolId) -> BinId {
+        self.ftl.layout.bins_of(pool)[self.pools[pool].turn]
+    }
+
+    /// Notes that a pool has no space left, and what the bin that is blamed had done by now.
+    pub(in crate::device) fn starve(&mut self, pool: PoolId, bin: BinId, then: SpaceSnapshot) {
+        let bins = self.ftl.layout.bins_of(pool);
+        self.starved.extend_from_slice(bins);
+        self.to_collect.extend_from_slice(bins);
+        self.pools[pool].starved = Some((bin, then));
+        self.was_starved = true;
     }
 
     /// True where host programs are yet to find a place in a bin.
     pub(in crate::device) fn is_awaited(&self, bin: BinId) -> bool {
-        self.base.space.bins[bin].unbound > 0 || self.is_starved(bin)
+        self.bins[bin].unbound > 0 || self.is_starved(bin)
     }
 
     /// Where a pool is without space, the bin whose collection is blamed for that.
     pub(in crate::device) fn starved_bin(&self, pool: PoolId) -> Option<BinId> {
-        self.base.space.pools[pool].starved.map(|(bin, _)| bin)
+        self.pools[pool].starved.map(|(bin, _)| bin)
     }
 
     /// True where a bin's pool waits for space.
     pub(in crate::device) fn is_starved(&self, bin: BinId) -> bool {
-        self.base.space.pools[self.base.space.ftl.layout.pool_of_bin(bin)].starved.is_some()
+        self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()
     }
 
-    /// Counts the time without space up to now.
-    #[inline]
-    pub(in crate::device) fn settle_space(&mut self, pool: PoolId) {
-        let Some((bin, earlier)) = self.base.space.pools[pool].starved else { return };
-        let present = self.space_snapshot(bin);
-        let pool = &mut self.base.space.pools[pool];
-        for (state, total) in pool.without_space.iter_mut().enumerate() {
-            *total += present[state] - earlier[state];
+    /// Data has become invalid: bins that are short of space may find a victim now.
+    pub(in crate::device) fn retry_starved(&mut self) {
+        self.has_died = true;
+        if !self.starved.is_empty() {
+            self.starved.sort_unstable();
+            self.starved.dedup();
+            self.to_collect.append(&mut self.starved);
         }
-        pool.without_space_until = self.base.time.now;
-        pool.starved = Some((bin, present));
     }
+}
 
-    /// True where a program would find a place.
+impl Placement for Space {
     #[inline(always)]
-    pub(in crate::device) fn has_place(&self, id: OpId) -> bool {
-        let op = &self.base.flash.ops[id];
+    fn has_page(&self, op: &Op, payloads: &Payloads) -> bool {
         let (bin, stream) = (op.bin, stream_of(op.holder));
-        self.base.space.ftl.can_bind(bin, stream)
-            && (stream == Stream::Host || self.leaves_room(bin, |older| self.moves_from(id, older)))
+        self.ftl.can_bind(bin, stream)
+            && (stream == Stream::Host
+                || self.leaves_room(bin, |older| self.moves_from(op, payloads, older)))
     }
 
-    /// Binds a program (or copy-back) to its place; returns whether there is one.
-    pub(in crate::device) fn bind(&mut self, id: OpId) -> bool {
-        let op = &mut self.base.flash.ops[id];
+    #[inline]
+    fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound {
         let (bin, stream) = (op.bin, stream_of(op.holder));
-        let Ok(at) = self.base.space.ftl.bind(bin, stream) else { return false };
+        let Ok(at) = self.ftl.bind(bin, stream) else { return Bound::Nowhere };
         op.block = at.block;
         op.batch = at.batch;
         if op.kind != OpKind::CopyBack {
-            op.row = at.batch * self.base.space.ftl.layout.rows_per_batch;
+            op.row = at.batch * self.ftl.layout.rows_per_batch;
         }
+        let mut bound = Bound::Here;
         if stream == Stream::Host {
-            self.base.space.bins[bin].unbound -= 1;
-        }
-        if stream == Stream::Host || at.batch == 0 {
+            let home = &mut self.bins[bin];
+            home.unbound -= 1;
+            home.task.scrubbed_last = false;
+            self.update_home(bin);
+            if self.owe(bin) {
+                bound = Bound::Owing;
+            }
+            self.prefetch_entries(op, payloads);
+        } else if at.batch == 0 {
             self.update_home(bin);
         }
-        if stream == Stream::Host {
-            self.owe(bin);
-            if self.gc.scrubs.is_some() {
-                self.gc.jobs[bin].scrubbed_last = false;
-            }
-        }
-        if at.batch == 0 || self.base.space.ftl.counts_pages() {
+        if at.batch == 0 || self.ftl.counts_pages() {
             // A block was opened (or a page taken): less is free than before.
-            self.base.space.to_collect.push(bin);
+            self.to_collect.push(bin);
         }
-        true
+        bound
     }
 
-    /// Sets a program aside until its bin has space.
-    pub(in crate::device) fn park(&mut self, id: OpId) {
-        let op = &self.base.flash.ops[id];
+    fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot) {
         let bin = op.bin;
-        self.park_wait(id);
-        let snapshot = self.space_snapshot(bin);
-        self.base.space.bins[bin].parked.push((id, snapshot));
-        if self.base.flash.ops[id].kind == OpKind::Modify
-            && !self.base.space.parked_modifies.contains(&bin)
-        {
-            self.base.space.parked_modifies.push(bin);
+        self.spaces[bin].settle(now, unit);
+        let snapshot = *self.spaces[bin].totals();
+        self.bins[bin].parked.push((id, snapshot));
+        if op.kind == OpKind::Modify && !self.parked_modifies.contains(&bin) {
+            self.parked_modifies.push(bin);
         }
-        self.base.space.starved.push(bin);
-        self.base.space.to_collect.push(bin);
+        self.starved.push(bin);
+        self.to_collect.push(bin);
     }
 
-    /// A bin has space again.
-    pub(in crate::device) fn unpark(&mut self, bin: BinId) {
-        self.update_home(bin);
-        let parked = std::mem::take(&mut self.base.space.bins[bin].parked);
-        if !parked.is_empty() {
-            let present = self.space_snapshot(bin);
-            for (id, then) in &parked {
-                waits::charge(then, &present, self.base.flash.ops.blame(*id));
-            }
+    fn class_of(&self, bin: BinId, is_reserved: bool) -> Class {
+        if !self.preemptible && is_reserved {
+            return Class::Held;
         }
-        for (id, _) in parked.into_iter().rev() {
-            self.resume(id);
+        let task = &self.bins[bin].task;
+        let is_urgent = match task.scrubs {
+            false => task.debt > 0 || self.ftl.level(bin) == Level::Urgent,
+            true => self.is_scrubbing_urgent(bin),
+        };
+        if is_urgent { Class::Urgent } else { Class::Soft }
+    }
+
+    #[inline]
+    fn may_copy_back(&self, bin: BinId, from: Batch) -> bool {
+        let layout = &self.ftl.layout;
+        layout.planes_per_bin() == layout.block_planes || {
+            let to = self.ftl.next_block(bin, Stream::Gc);
+            to.is_some_and(|to| layout.share_planes(from.block, to))
         }
-        self.pump(self.base.space.ftl.layout.pool_of_bin(bin));
+    }
+
+    fn rest_of(&self, lpn: Lpn) -> Option<Rest> {
+        let at = self.batch_of(self.ftl.lookup(lpn)?);
+        Some(Rest { at, may_be_copied: self.ftl.may_be_copied(at) })
+    }
+
+    fn wants(&self, bin: BinId) -> Wanted {
+        let has_enough = self.ftl.has_enough(bin);
+        if self.ftl.level(bin) != Level::Ample || self.bins[bin].task.running && !has_enough {
+            return Wanted::Now;
+        }
+        if has_enough { Wanted::Nothing } else { Wanted::More }
+    }
+
+    fn place_again(&mut self, old: BinId, among: &[BinId], turns: &mut [usize]) -> BinId {
+        let pool = self.ftl.layout.pool_of_bin(old);
+        let choice = self.pools[pool].choice;
+        self.promise(old, false);
+        let first = among.iter().position(|bin| self.is_of(pool, *bin));
+        let turn = &mut turns[first.expect("its own bin is of the pool")];
+        let is_open =
+            |place: &usize| self.bins[among[*place]].available && self.is_of(pool, among[*place]);
+        let in_turn = (*turn..among.len()).chain(0..*turn).filter(is_open);
+        let place = self.best(choice, in_turn, |place| among[place]);
+        if let Some(place) = place {
+            *turn = if place + 1 == among.len() { 0 } else { place + 1 };
+        }
+        let bin = place.map_or(old, |place| among[place]);
+        self.promise(bin, true);
+        bin
     }
 }
 

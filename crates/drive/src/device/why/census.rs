@@ -57,7 +57,8 @@ impl Device {
             ops.extend(home.parked.iter().map(|(id, _)| (*id, Doing::AwaitsSpace)));
         }
         for group in self.base.flash.groups.ids() {
-            let interrupted = self.working_in(group).filter(|working| working.ends.is_none());
+            let interrupted =
+                self.base.flash.working_in(group).filter(|working| working.ends.is_none());
             let doing = |is_aside| if is_aside { Doing::MakesWay } else { Doing::Stops };
             ops.extend(interrupted.map(|working| (working.op, doing(working.is_aside))));
         }

@@ -115,7 +115,7 @@ impl Look<'_> {
             Event::Sensed(_) => (die, Some(timing.read(row))),
             Event::SensedRest(_) => (die, None),
             // What may make way knows itself when it began.
-            _ if self.device.may_make_way(kind) => (die, None),
+            _ if self.device.base.flash.may_make_way(kind) => (die, None),
             Event::Programmed(_) => (die, Some(timing.program(row))),
             _ if kind == OpKind::Erase => (die, Some(timing.erase.total())),
             _ => (die, None),
@@ -131,7 +131,8 @@ impl Look<'_> {
     fn add_course(&self, id: OpId, name: &str, standing: &mut Standing) {
         let now = self.device.base.time.now;
         let op = &self.device.base.flash.ops[id];
-        let Some(working) = self.device.working_in(op.group).find(|working| working.op == id)
+        let Some(working) =
+            self.device.base.flash.working_in(op.group).find(|working| working.op == id)
         else {
             if let (OpKind::Erase, Some(began)) = (op.kind, standing.since) {
                 standing.words += &format!("; it began {} ago", rounded(now - began));
@@ -192,14 +193,14 @@ impl Look<'_> {
         if depth == 0 {
             return Vec::new();
         }
-        let is_own = |id: &OpId| self.device.job_of(*id) == bin;
+        let is_own = |id: &OpId| self.device.base.job_of(*id) == bin;
         let found = self.below(self.census.collections.iter().copied().filter(is_own), depth);
         if !found.is_empty() {
             return found;
         }
         let ftl = &self.device.base.space.ftl;
-        let job = &self.device.gc.jobs[bin];
-        let mut standing = match (job.drained(), job.victim) {
+        let (job, task) = (&self.device.gc.jobs[bin], &self.device.base.space.bins[bin].task);
+        let mut standing = match (task.draining.first().copied(), job.victim) {
             (Some(block), _) => {
                 let readers = ftl.reads_under_way(block);
                 let words = format!(
@@ -211,8 +212,8 @@ impl Look<'_> {
                 standing.block = Some(block);
                 standing
             }
-            (None, None) if self.device.gc.backlogs[bin].len() > 0 => {
-                let erases = self.device.gc.backlogs[bin].len();
+            (None, None) if !task.deferred.is_empty() => {
+                let erases = self.device.base.space.bins[bin].task.deferred.len();
                 let words = format!(
                     "{} in bin {} {} for fewer reads",
                     counted(erases as u64, "erase"),

@@ -221,7 +221,7 @@ impl Look<'_> {
 
     /// Data that stands in a pool's list.
     fn listed(&self, pool: PoolId, whose: &str, since: Instant) -> Standing {
-        let mut standing = match self.device.starved_bin(pool) {
+        let mut standing = match self.device.base.space.starved_bin(pool) {
             Some(bin) => {
                 let words = format!("{whose} waits for free space in bin {}", bin.0);
                 let mut standing = self.of_bin(Stage::Space, words, bin);
@@ -256,7 +256,7 @@ impl Look<'_> {
             let Some(first) = first else { continue };
             // Where nothing waits for space, what is listed goes on behind what is under way.
             let goes_on = !programs.is_empty() || !others.is_empty();
-            if self.device.starved_bin(pool).is_some() || !goes_on {
+            if self.device.base.space.starved_bin(pool).is_some() || !goes_on {
                 let since = self.device.write.buffer.entry(first).since;
                 others.push(self.listed(pool, "data in it", since));
             }

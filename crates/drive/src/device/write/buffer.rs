@@ -6,6 +6,7 @@
 //! not yet being programmed; the newest is the current data and is what reads
 //! find.
 
+use crate::device::flash::op::PayloadId;
 use crate::device::port::request::RequestId;
 use crate::device::space::waits::SpaceSnapshot;
 use engine::{Instant, Slab, typed_id};
@@ -88,6 +89,8 @@ pub struct Buffer {
     tokens: Vec<u64>,
     /// Which of the host's writes their data is of, by entry; empty where that is not kept.
     versions: Vec<u32>,
+    /// The programs of partial writes inside planes, by entry; empty where there are none.
+    programs: Vec<Option<PayloadId>>,
     /// Blame of the room and the reads that entries waited for, by entry.
     fetches: Vec<Blame>,
     /// Their pools' time without space when they were listed, by entry.
@@ -117,6 +120,7 @@ impl Buffer {
             entries: Slab::default(),
             tokens: Vec::new(),
             versions: Vec::new(),
+            programs: Vec::new(),
             fetches: Vec::new(),
             without_space: Vec::new(),
             index: HashTable::with_capacity(capacity as usize),
@@ -241,6 +245,15 @@ impl Buffer {
     #[inline]
     pub fn version(&self, id: EntryId) -> u32 {
         self.versions.get(id.0 as usize).copied().unwrap_or(0)
+    }
+    /// Notes the program of a partial write inside its planes, if it was asked for.
+    pub fn set_program(&mut self, id: EntryId, program: Option<PayloadId>) {
+        self.programs.resize(self.entries.slots(), None);
+        self.programs[id.0 as usize] = program;
+    }
+    /// The program of a partial write inside its planes, if it was asked for.
+    pub fn program(&self, id: EntryId) -> Option<PayloadId> {
+        self.programs[id.0 as usize]
     }
     /// An entry's data is no unit's, also where a recovery finds it on flash.
     pub fn make_void(&mut self, id: EntryId) {

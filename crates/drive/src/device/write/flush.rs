@@ -1,276 +1,248 @@
 //! Host data on its way from the buffer to flash.
 
 use crate::config::{Durability, FlushPolicy};
-use crate::device::Device;
+use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::Ask;
-use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, OpId, Owner, PayloadId};
-use crate::device::port::request::RequestId;
-use crate::device::space::waits as space;
-use crate::device::write::buffer::{EntryId, Stage};
-use engine::{Instant, Span};
+use crate::device::port::request::{RequestId, Requests};
+use crate::device::space::waits;
+use crate::device::write::Write;
+use crate::device::write::buffer::{Deferred, EntryId, Stage};
+use engine::Instant;
 use ftl::{BinId, Lpn, PoolId, Pun, Source};
 use metrics::{Blame, Holder, State};
 
-impl Device {
+impl Write {
     /// Sends out what a pool holds now, full batch or not.
-    pub(in crate::device) fn hurry(&mut self, pool: PoolId) {
-        self.base.space.pools[pool].hurry_until = Some(self.base.time.now);
-        self.pump(pool);
+    pub(in crate::device) fn hurry(&mut self, base: &mut Base, pool: PoolId) {
+        self.pools[pool].hurry_until = Some(base.time.now);
+        self.pump(base, pool);
     }
 
-    pub(in crate::device) fn pump_all(&mut self) {
-        for pool in 0..self.base.space.ftl.layout.pool_count() {
-            self.pump(PoolId(pool));
+    pub(in crate::device) fn pump_all(&mut self, base: &mut Base) {
+        for pool in 0..base.space.ftl.layout.pool_count() {
+            self.pump(base, PoolId(pool));
         }
     }
 
     /// Forms as many programs of a pool as its policy and its bins allow.
-    pub(in crate::device) fn pump(&mut self, pool: PoolId) {
-        self.pump_after(pool, None);
+    pub(in crate::device) fn pump(&mut self, base: &mut Base, pool: PoolId) {
+        self.pump_after(base, pool, None);
     }
 
-    /// As [`Device::pump`], made possible by the end of a program.
-    fn pump_after(&mut self, pool: PoolId, after: Option<OpId>) {
-        while self.is_due(pool) {
-            let Some(bin) = self.choose_bin(pool) else { return };
-            self.form(pool, bin, after);
+    /// As [`Write::pump`], made possible by the end of a program.
+    fn pump_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
+        while self.is_due(base, pool) {
+            let Some(bin) = base.choose_bin(pool) else { return };
+            self.form(base, pool, bin, after);
         }
         // What is left waits for its own time.
-        self.watch_partial(pool);
+        self.watch_partial(base, pool);
     }
 
     /// True where a pool's first batch should go to flash.
-    fn is_due(&mut self, pool: PoolId) -> bool {
-        let Some(head) = self.write.buffer.head(pool) else {
-            self.base.space.pools[pool].hurry_until = None;
+    fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
+        let Some(head) = self.buffer.head(pool) else {
+            self.pools[pool].hurry_until = None;
             return false;
         };
-        let through = self.write.config.durability == Durability::None;
-        let waits = self.write.config.partial_after.is_some();
-        if self.write.buffer.listed(pool) >= self.base.space.ftl.layout.units_per_batch {
-            let eager = matches!(self.write.config.flush, FlushPolicy::Eager {});
-            if eager || through || self.drains() {
+        let through = self.config.durability == Durability::None;
+        let waits = self.config.partial_after.is_some();
+        if self.buffer.listed(pool) >= base.space.ftl.layout.units_per_batch {
+            let eager = matches!(self.config.flush, FlushPolicy::Eager {});
+            if eager || through || self.drains(base) {
                 return true;
             }
-        } else if through && !waits && !self.write.admitting {
+        } else if through && !waits && !self.admitting {
             return true;
         }
-        let since = self.write.buffer.entry(head).since;
-        match self.base.space.pools[pool].hurry_until {
+        let since = self.buffer.entry(head).since;
+        match self.pools[pool].hurry_until {
             Some(until) if since <= until => return true,
-            Some(_) => self.base.space.pools[pool].hurry_until = None,
+            Some(_) => self.pools[pool].hurry_until = None,
             None => {}
         }
-        self.write.buffer.flush_wants(pool)
+        self.buffer.flush_wants(pool)
     }
 
     /// True while the buffer is being drained down to its low mark.
-    fn drains(&mut self) -> bool {
-        if let FlushPolicy::Watermark { low, .. } = self.write.config.flush {
-            let left = f64::from(self.write.buffer.pending())
-                / f64::from(self.write.config.units(&self.base.space.ftl.layout));
-            self.write.draining &= left > low.fraction();
+    fn drains(&mut self, base: &mut Base) -> bool {
+        if let FlushPolicy::Watermark { low, .. } = self.config.flush {
+            let left = f64::from(self.buffer.pending())
+                / f64::from(self.config.units(&base.space.ftl.layout));
+            self.draining &= left > low.fraction();
         }
-        self.write.draining
+        self.draining
     }
 
     /// Asks for a program of a pool's first entries.
-    fn form(&mut self, pool: PoolId, bin: BinId, after: Option<OpId>) {
-        let head = self.write.buffer.head(pool).expect("a due pool holds something");
-        let payload = self.base.flash.payloads.new_empty();
-        let batch = self.base.space.ftl.layout.units_per_batch;
-        while self.base.flash.payloads.count(payload) < batch {
-            let Some(entry) = self.write.buffer.head(pool) else { break };
-            self.write.buffer.unlist(entry);
-            self.write.buffer.entry_mut(entry).stage = Stage::Flying;
-            self.write.buffer.flying += 1;
-            self.base.flash.payloads.push(payload, [entry.0, 0]);
+    fn form(&mut self, base: &mut Base, pool: PoolId, bin: BinId, after: Option<OpId>) {
+        let head = self.buffer.head(pool).expect("a due pool holds something");
+        let payload = base.flash.payloads.new_empty();
+        let batch = base.space.ftl.layout.units_per_batch;
+        while base.flash.payloads.count(payload) < batch {
+            let Some(entry) = self.buffer.head(pool) else { break };
+            self.buffer.unlist(entry);
+            self.buffer.entry_mut(entry).stage = Stage::Flying;
+            self.buffer.flying += 1;
+            let lpn = self.buffer.entry(entry).lpn;
+            base.flash.payloads.push(payload, [entry.0, lpn.0]);
         }
-        self.settle_space(pool);
-        self.base.space.pools[pool].starved = None;
-        self.promise(bin, true);
-        let op = self.ask_program(
+        base.settle_space(pool);
+        base.space.pools[pool].starved = None;
+        base.space.promise(bin, true);
+        let op = base.ask_program(
             bin,
             payload,
             Holder::HostProgram,
             Class::Write,
             Owner::Flush(payload),
         );
-        self.charge_listed(op, head, after);
+        self.charge_listed(base, op, head, after);
     }
 
     /// Charges a program with the time that its first data stood in its list: for
     /// want of space as collection went on, else as with the program whose end
     /// made way for it.
-    fn charge_listed(&mut self, op: OpId, head: EntryId, after: Option<OpId>) {
-        let entry = self.write.buffer.entry(head);
-        let mut waited = self.base.time.now - entry.since;
+    fn charge_listed(&mut self, base: &mut Base, op: OpId, head: EntryId, after: Option<OpId>) {
+        let entry = self.buffer.entry(head);
+        let mut waited = base.time.now - entry.since;
         if waited.is_zero() {
             return;
         }
-        let pool = &self.base.space.pools[entry.pool];
+        let pool = &base.space.pools[entry.pool];
         if pool.without_space_until > entry.since {
-            let then = self.write.buffer.without_space(head);
-            let starved = space::charge(then, &pool.without_space, self.base.flash.ops.blame(op));
+            let then = self.buffer.without_space(head);
+            let starved = waits::charge(then, &pool.without_space, base.flash.ops.blame(op));
             waited = waited.checked_sub(starved).expect("a wait for space is a wait");
         }
         let rest = match after {
             Some(after) => {
-                let (blame, other) = self.base.flash.ops.blame_and_other(op, after);
+                let (blame, other) = base.flash.ops.blame_and_other(op, after);
                 blame.add_wait_for(other, waited)
             }
             None => waited,
         };
-        self.base.flash.ops.blame(op).charge(State::BufferFull, rest);
-    }
-
-    /// Asks for a program of a payload; its place is bound when it starts.
-    pub(in crate::device) fn ask_program(
-        &mut self,
-        bin: BinId,
-        payload: PayloadId,
-        holder: Holder,
-        class: Class,
-        owner: Owner,
-    ) -> OpId {
-        let transfer = self.base.flash.rows.units[self.base.flash.payloads.count(payload) as usize];
-        self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
-    }
-
-    /// Asks for what writes to all planes of a block; its place is bound when it starts.
-    #[inline(always)]
-    pub(in crate::device) fn ask_on_planes(
-        &mut self,
-        kind: OpKind,
-        bin: BinId,
-        holder: Holder,
-        class: Class,
-        owner: Owner,
-        transfer: Span,
-    ) -> OpId {
-        let layout = &self.base.space.ftl.layout;
-        self.ask(Ask {
-            kind,
-            holder,
-            owner,
-            class,
-            bin,
-            planes: layout.all_planes(),
-            block: ftl::BlockId(0),
-            batch: 0,
-            row: 0,
-            rows: layout.rows_per_batch,
-            transfer,
-        })
-    }
-
-    /// Brings what the end of a program of host data will look at near, in two steps:
-    /// the map's entries when it starts, what they lead to when its data has crossed
-    /// the channel. Since the write was taken in, all of it has left the caches.
-    #[inline]
-    pub(in crate::device) fn prefetch_flush(&self, id: OpId, prefetch: impl Fn(&ftl::Ftl, Lpn)) {
-        if let Owner::Flush(payload) = self.base.flash.ops[id].owner {
-            for slot in 0..self.base.flash.payloads.count(payload) {
-                let entry = EntryId(self.base.flash.payloads.slot(payload, slot)[0]);
-                prefetch(&self.base.space.ftl, self.write.buffer.entry(entry).lpn);
-            }
-        }
+        base.flash.ops.blame(op).charge(State::BufferFull, rest);
     }
 
     /// A program of buffer entries is over: their data is on flash.
-    pub(in crate::device) fn flushed(&mut self, op: OpId, payload: PayloadId) {
-        let at = self.base.flash.ops[op].at();
-        let bin = self.base.flash.ops[op].bin;
-        let first = self.base.space.ftl.layout.first_unit(at.block, at.batch);
-        let count = self.base.flash.payloads.count(payload);
+    pub(in crate::device) fn flushed(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: OpId,
+        payload: PayloadId,
+    ) {
+        let at = base.flash.ops[op].at();
+        let bin = base.flash.ops[op].bin;
+        let first = base.space.ftl.layout.first_unit(at.block, at.batch);
+        let count = base.flash.payloads.count(payload);
         for slot in 0..count {
-            let entry = EntryId(self.base.flash.payloads.slot(payload, slot)[0]);
-            self.entry_on_flash(op, entry, Pun(first.0 + slot));
+            let entry = EntryId(base.flash.payloads.slot(payload, slot)[0]);
+            self.entry_on_flash(base, requests, op, entry, Pun(first.0 + slot));
         }
-        let from = self.copied_inside(op);
-        self.base.space.ftl.note_copied(from, at);
-        let tally = &mut self.base.space.ftl.tally;
+        let from = base.flash.copied_inside(op);
+        base.space.ftl.note_copied(from, at);
+        let tally = &mut base.space.ftl.tally;
         tally.units[Source::Host as usize] += u64::from(count);
         tally.units[Source::Padding as usize] +=
-            u64::from(self.base.space.ftl.layout.units_per_batch - count);
-        self.note_checkpoints();
-        self.base.space.ftl.finish(at);
-        self.base.space.bins[bin].queued -= 1;
-        self.update_home(bin);
-        if self.write.modifies {
-            self.go_on_modifying(op, payload);
+            u64::from(base.space.ftl.layout.units_per_batch - count);
+        base.note_checkpoints();
+        base.space.ftl.finish(at);
+        base.space.bins[bin].queued -= 1;
+        base.space.update_home(bin);
+        if self.modifies {
+            self.go_on_modifying(base, requests, op, payload);
         }
-        self.base.flash.payloads.remove(payload);
-        self.end_flushes(Some(op));
-        self.pump_after(self.base.space.ftl.layout.pool_of_bin(bin), Some(op));
-        self.admit_waiting(Some(op));
-        self.retry_starved();
+        base.flash.payloads.remove(payload);
+        self.end_flushes(base, requests, Some(op));
+        let pool = base.space.ftl.layout.pool_of_bin(bin);
+        self.pump_after(base, pool, Some(op));
+        self.admit_waiting(base, requests, Some(op));
+        base.space.retry_starved();
     }
 
-    fn entry_on_flash(&mut self, op: OpId, id: EntryId, pun: Pun) {
+    fn entry_on_flash(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: OpId,
+        id: EntryId,
+        pun: Pun,
+    ) {
         let (lpn, stale, writer) = {
-            let entry = self.write.buffer.entry(id);
+            let entry = self.buffer.entry(id);
             (entry.lpn, entry.stale, entry.writer)
         };
-        self.base.space.ftl.note(pun, lpn);
-        self.base.space.ftl.note_version(pun, self.write.buffer.version(id));
-        self.audit_program(lpn, pun, self.write.buffer.token(id));
+        base.space.ftl.note(pun, lpn);
+        base.space.ftl.note_version(pun, self.buffer.version(id));
+        base.audit_program(lpn, pun, self.buffer.token(id));
         if !stale {
-            self.base.space.ftl.commit_write(lpn, pun);
-            self.write.buffer.supersede_older(id);
+            base.space.ftl.commit_write(lpn, pun);
+            self.buffer.supersede_older(id);
+            self.void_parts(base, self.buffer.entry(id).older);
         }
         if let Some((request, part)) = writer {
-            self.written_through(op, id, request, part);
+            self.written_through(base, requests, op, id, request, part);
         }
-        while let Some(deferred) = self.write.buffer.take_deferred(id) {
-            match self.write.buffer.entry(id).stage {
-                Stage::Void => self.read_after_void(op, deferred, lpn),
-                _ => self.read_deferred(op, deferred, lpn, pun),
+        while let Some(deferred) = self.buffer.take_deferred(id) {
+            match self.buffer.entry(id).stage {
+                Stage::Void => self.read_after_void(base, requests, op, deferred, lpn),
+                _ => self.read_deferred(base, requests, op, deferred, lpn, pun),
             }
         }
-        self.write.buffer.flying -= 1;
-        self.write.buffer.remove(id);
+        self.buffer.flying -= 1;
+        self.buffer.remove(id);
     }
 
     /// Part of a write that is acknowledged from flash is there.
-    fn written_through(&mut self, op: OpId, entry: EntryId, id: RequestId, part: u32) {
-        let waited = self.base.time.now - self.port.requests[id].since;
+    fn written_through(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: OpId,
+        entry: EntryId,
+        id: RequestId,
+        part: u32,
+    ) {
+        let waited = base.time.now - requests[id].since;
         let mut blame = Blame::default();
-        let rest = blame.add_tail(self.base.flash.ops.blame_ref(op), waited);
-        let rest = blame.add_tail(self.write.buffer.fetch_blame(entry), rest);
+        let rest = blame.add_tail(base.flash.ops.blame_ref(op), waited);
+        let rest = blame.add_tail(self.buffer.fetch_blame(entry), rest);
         blame.charge(State::BufferFull, rest);
-        self.port.requests.part_done(id, part, self.base.time.now, &blame);
-        self.try_answer(id);
+        requests.part_done(id, part, base.time.now, &blame);
+        requests.try_answer(id);
     }
 
     /// A read waited for its data to be on flash, where it is now.
     pub(in crate::device) fn read_deferred(
         &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
         program: OpId,
-        deferred: crate::device::write::buffer::Deferred,
+        deferred: Deferred,
         lpn: Lpn,
         pun: Pun,
     ) {
-        let command = self.port.requests[deferred.request].command;
-        let class = Class::of_read(self.port.requests[deferred.request].priority);
+        let command = requests[deferred.request].command;
+        let class = Class::of_read(requests[deferred.request].priority);
         let mut blame = Blame::default();
-        let rest = blame
-            .add_tail(self.base.flash.ops.blame_ref(program), self.base.time.now - deferred.since);
+        let rest =
+            blame.add_tail(base.flash.ops.blame_ref(program), base.time.now - deferred.since);
         blame.charge(State::BufferFull, rest);
         let mut pieces = Vec::new();
-        self.split(&mut pieces, lpn, pun, command.offset, command.end());
-        self.audit_flash_read(deferred.request, lpn, pun);
-        self.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
-        let request = &mut self.port.requests[deferred.request];
+        base.split(&mut pieces, lpn, pun, command.offset, command.end());
+        base.audit_flash_read(requests, deferred.request, lpn, pun);
+        base.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
+        let request = &mut requests[deferred.request];
         request.parts_left += pieces.len() as u32 - 1;
         let mut part = deferred.part;
         for piece in pieces {
             let op =
-                self.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
-            self.base.flash.ops.blame(op).add(&blame);
-            let request = &mut self.port.requests[deferred.request];
+                base.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
+            base.flash.ops.blame(op).add(&blame);
+            let request = &mut requests[deferred.request];
             part = request.parts;
             request.parts += 1;
         }
@@ -278,34 +250,34 @@ impl Device {
 
     /// Looks again at a pool's partly filled batch when its first entry has
     /// waited for as long as it may.
-    pub(in crate::device) fn watch_partial(&mut self, pool: PoolId) {
-        let Some(after) = self.write.config.partial_after else { return };
-        let Some(head) = self.write.buffer.head(pool) else { return };
-        let since = self.write.buffer.entry(head).since;
-        if self.base.space.pools[pool].hurry_until.is_some_and(|until| since <= until) {
+    pub(in crate::device) fn watch_partial(&mut self, base: &mut Base, pool: PoolId) {
+        let Some(after) = self.config.partial_after else { return };
+        let Some(head) = self.buffer.head(pool) else { return };
+        let since = self.buffer.entry(head).since;
+        if self.pools[pool].hurry_until.is_some_and(|until| since <= until) {
             // It is late already and goes as soon as a bin takes it.
             return;
         }
-        if self.base.space.pools[pool].partial_check == Instant::NEVER {
-            let due = (since + after.span()).max(self.base.time.now);
-            self.base.time.agenda.schedule(due, Event::Partial(pool), pool.0.into());
-            self.base.space.pools[pool].partial_check = due;
+        if self.pools[pool].partial_check == Instant::NEVER {
+            let due = (since + after.span()).max(base.time.now);
+            base.time.agenda.schedule(due, Event::Partial(pool), pool.0.into());
+            self.pools[pool].partial_check = due;
         }
     }
 
-    pub(in crate::device) fn partial_due(&mut self, pool: PoolId) {
-        if self.base.space.pools[pool].partial_check != self.base.time.now {
+    pub(in crate::device) fn partial_due(&mut self, base: &mut Base, pool: PoolId) {
+        if self.pools[pool].partial_check != base.time.now {
             return;
         }
-        self.base.space.pools[pool].partial_check = Instant::NEVER;
-        let after = self.write.config.partial_after.expect("only then a look is scheduled").span();
-        if let Some(head) = self.write.buffer.head(pool)
-            && self.write.buffer.entry(head).since + after <= self.base.time.now
+        self.pools[pool].partial_check = Instant::NEVER;
+        let after = self.config.partial_after.expect("only then a look is scheduled").span();
+        if let Some(head) = self.buffer.head(pool)
+            && self.buffer.entry(head).since + after <= base.time.now
         {
-            let since = self.write.buffer.entry(head).since;
-            self.base.space.pools[pool].hurry_until = Some(since);
-            self.pump(pool);
+            let since = self.buffer.entry(head).since;
+            self.pools[pool].hurry_until = Some(since);
+            self.pump(base, pool);
         }
-        self.watch_partial(pool);
+        self.watch_partial(base, pool);
     }
 }

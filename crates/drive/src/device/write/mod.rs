@@ -2,13 +2,24 @@
 
 mod admit;
 pub mod buffer;
+mod discard;
 mod flush;
 pub mod modify;
 
-use crate::config::{BufferConfig, DriveConfig};
+use crate::config::{BufferConfig, DriveConfig, Durability};
 use buffer::{Buffer, EntryId};
+use engine::{Column, Instant};
 use ftl::{Layout, PartialWrites, PoolId};
 use metrics::Blame;
+
+/// A pool's list of entries on its way to flash.
+#[derive(Clone)]
+pub struct Flushing {
+    /// When it is looked at whether a partly filled batch has waited for long enough.
+    partial_check: Instant,
+    /// Entries listed before this moment go out in batches that are not full.
+    hurry_until: Option<Instant>,
+}
 
 /// Host data on its way to flash.
 #[derive(Clone)]
@@ -18,6 +29,7 @@ pub struct Write {
     /// Whether writes of a part of a unit leave the rest of it in its planes.
     pub(in crate::device) modifies: bool,
     // ---- state ----
+    pub(in crate::device) pools: Column<PoolId, Flushing>,
     pub(in crate::device) buffer: Buffer,
     /// True from the buffer's high mark to its low mark.
     pub(in crate::device) draining: bool,
@@ -36,11 +48,20 @@ pub struct Write {
 
 impl Write {
     pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
-        let units = (config.buffer.size.bytes() / layout.unit_bytes) as u32;
+        let modifies = config.ftl.partial_writes == PartialWrites::Plane;
+        Self::empty(config.buffer.clone(), modifies, layout)
+    }
+
+    fn empty(config: BufferConfig, modifies: bool, layout: &Layout) -> Self {
+        let units = (config.size.bytes() / layout.unit_bytes) as u32;
         Self {
-            config: config.buffer.clone(),
-            modifies: config.ftl.partial_writes == PartialWrites::Plane,
+            config,
+            modifies,
             buffer: Buffer::new(units, layout.pool_count()),
+            pools: Column::filled(
+                Flushing { partial_check: Instant::NEVER, hurry_until: None },
+                layout.pool_count() as usize,
+            ),
             draining: false,
             fetches_left: Vec::new(),
             followers: Vec::new(),
@@ -48,5 +69,15 @@ impl Write {
             admitting: false,
             listed: Vec::new(),
         }
+    }
+
+    /// The power is cut: the buffer is empty.
+    pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
+        *self = Self::empty(self.config.clone(), self.modifies, layout);
+    }
+
+    /// True where writes are acknowledged before they are on flash.
+    pub(in crate::device) fn acknowledges_early(&self) -> bool {
+        self.config.durability != Durability::None
     }
 }

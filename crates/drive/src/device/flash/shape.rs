@@ -1,12 +1,23 @@
-//! How long rows take on a channel.
+//! The shape of what operations carry, and how long rows of it take on a channel.
 
 use engine::Span;
 use ftl::Layout;
 use nand::Timing;
 
-/// Durations that follow from the shape of a batch, computed once.
+/// The shape of batches and blocks, and the durations that follow from it, computed once.
 #[derive(Clone)]
-pub(in crate::device) struct RowTiming {
+pub(in crate::device) struct Shape {
+    /// Rows of a batch, and of a block: pages of each of its erase blocks.
+    pub rows_per_batch: u32,
+    pub rows_per_block: u32,
+    pub batches_per_block: u32,
+    /// Whether a block ends with a summary.
+    pub summary_page: bool,
+    /// All planes of a block, and all slots of a batch.
+    pub all_planes: u64,
+    pub whole_batch: u64,
+    /// Bytes of a row that hold data of one unit.
+    pub unit_in_row: u64,
     /// By number of chunks, which move as a whole: a mapping unit, or a page where
     /// units are larger.
     pub(in crate::device) chunks: Vec<Span>,
@@ -16,7 +27,7 @@ pub(in crate::device) struct RowTiming {
     pub(in crate::device) summary: Span,
 }
 
-impl RowTiming {
+impl Shape {
     pub(in crate::device) fn new(layout: &Layout, timing: &Timing) -> Self {
         let chunk = layout.unit_bytes.min(layout.page_bytes);
         let in_row = layout.unit_bytes.min(layout.row_bytes());
@@ -24,6 +35,13 @@ impl RowTiming {
             (0..=count).map(|count| timing.transfer(count * bytes)).collect()
         };
         Self {
+            rows_per_batch: layout.rows_per_batch,
+            rows_per_block: layout.rows_per_block,
+            batches_per_block: layout.batches_per_block,
+            summary_page: layout.summary_page,
+            all_planes: layout.all_planes(),
+            whole_batch: layout.whole_batch(),
+            unit_in_row: in_row,
             chunks: up_to(layout.row_bytes() / chunk, chunk),
             units: up_to(u64::from(layout.units_per_batch), in_row),
             summary: timing.transfer(SUMMARY_BYTES),

@@ -1,0 +1,163 @@
+//! What all other parts stand on: time, flash and its space.
+
+use crate::audit::Audit;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, OpId, Owner, PayloadId};
+use crate::device::flash::{Ask, Flash};
+use crate::device::power::persistence::Persistence;
+use crate::device::space::Space;
+use crate::device::space::waits::{self, SpaceSnapshot};
+use engine::{Agenda, Instant, Span};
+use ftl::{BinId, PoolId};
+use metrics::Holder;
+use nand::GroupId;
+
+/// How far time has come, and what is due.
+#[derive(Clone)]
+pub struct Time {
+    pub now: Instant,
+    pub agenda: Agenda<Event>,
+}
+
+/// Time, flash, space, and the auditor who watches them.
+#[derive(Clone)]
+pub struct Base {
+    pub time: Time,
+    pub flash: Flash,
+    pub space: Space,
+    /// Commands submitted and not completed.
+    pub outstanding: u32,
+    pub audit: Option<Box<Audit>>,
+    /// What recovery from power cuts takes, if the drive can.
+    pub power: Option<Box<Persistence>>,
+}
+
+impl Base {
+    /// Asks for an operation: it starts at once where nothing is in its way.
+    #[inline]
+    pub fn ask(&mut self, ask: Ask) -> OpId {
+        self.flash.ask(&mut self.time, &mut self.space, ask)
+    }
+    /// Starts what may start on a group.
+    #[inline]
+    pub fn serve(&mut self, group: GroupId) {
+        self.flash.serve(&mut self.time, &mut self.space, group);
+    }
+    /// Frees the cells of an operation that has ended.
+    #[inline]
+    pub fn vacate(&mut self, id: OpId) {
+        self.flash.vacate(&mut self.time, id);
+    }
+    /// An operation's owner has heard of its end: others may start.
+    #[inline]
+    pub fn leave(&mut self, id: OpId, group: GroupId) {
+        self.flash.leave(&mut self.time, &mut self.space, id, group);
+    }
+    /// The group of units that a bin lies in.
+    #[inline]
+    pub fn group_of(&self, bin: BinId) -> GroupId {
+        self.flash.places[bin].group
+    }
+    /// How urgent operations of a bin's collection are.
+    #[inline]
+    pub fn class_of(&self, bin: BinId) -> Class {
+        self.flash.class_of(&self.space, bin)
+    }
+    /// The bin whose collection asked for an operation.
+    #[inline]
+    pub fn job_of(&self, op: OpId) -> BinId {
+        match self.flash.ops[op].owner {
+            Owner::Streamed(from) => self.space.ftl.layout.bin(from.block),
+            _ => self.flash.ops[op].bin,
+        }
+    }
+    /// Asks for a program of a payload; its place is bound when it starts.
+    pub fn ask_program(
+        &mut self,
+        bin: BinId,
+        payload: PayloadId,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) -> OpId {
+        let transfer = self.flash.shape.units[self.flash.payloads.count(payload) as usize];
+        self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
+    }
+
+    /// Asks for what writes to all planes of a block; its place is bound when it starts.
+    #[inline(always)]
+    pub fn ask_on_planes(
+        &mut self,
+        kind: OpKind,
+        bin: BinId,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+        transfer: Span,
+    ) -> OpId {
+        self.ask(Ask {
+            kind,
+            holder,
+            owner,
+            class,
+            bin,
+            planes: self.flash.shape.all_planes,
+            block: ftl::BlockId(0),
+            batch: 0,
+            row: 0,
+            rows: self.flash.shape.rows_per_batch,
+            transfer,
+        })
+    }
+
+    // ---- waits for space ---------------------------------------------------------------
+
+    /// Brings what waits for a bin's space are charged to up to now.
+    pub fn settle_space_of(&mut self, bin: BinId) {
+        let unit = self.flash.settled_totals(&self.time, bin);
+        self.space.spaces[bin].settle(self.time.now, unit);
+    }
+    /// What a bin's waits for space are charged to, so far.
+    pub fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
+        self.settle_space_of(bin);
+        *self.space.spaces[bin].totals()
+    }
+    /// Counts a pool's time without space up to now.
+    #[inline]
+    pub fn settle_space(&mut self, pool: PoolId) {
+        let Some((bin, earlier)) = self.space.pools[pool].starved else { return };
+        let present = self.space_snapshot(bin);
+        let pool = &mut self.space.pools[pool];
+        for (state, total) in pool.without_space.iter_mut().enumerate() {
+            *total += present[state] - earlier[state];
+        }
+        pool.without_space_until = self.time.now;
+        pool.starved = Some((bin, present));
+    }
+    /// The bin that takes a pool's next batch; where none has space, that is noted.
+    pub fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+        let bin = self.space.choose_bin(pool);
+        if bin.is_none() && self.space.starves_anew(pool) {
+            let blamed = self.space.blamed_bin(pool);
+            let then = self.space_snapshot(blamed);
+            self.space.starve(pool, blamed, then);
+        }
+        bin
+    }
+    /// A bin has space again: what was set aside goes on, and its pool after the present event.
+    pub fn unpark(&mut self, bin: BinId) {
+        self.space.update_home(bin);
+        let parked = std::mem::take(&mut self.space.bins[bin].parked);
+        if !parked.is_empty() {
+            let present = self.space_snapshot(bin);
+            for (id, then) in &parked {
+                waits::charge(then, &present, self.flash.ops.blame(*id));
+            }
+        }
+        for (id, _) in parked.into_iter().rev() {
+            self.flash.resume(&mut self.time, &mut self.space, id);
+        }
+        self.space.due_pools.push(self.space.ftl.layout.pool_of_bin(bin));
+    }
+}

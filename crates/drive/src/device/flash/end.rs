@@ -1,0 +1,161 @@
+//! Operations on units: their phases and their ends.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::{Flash, Placement};
+use metrics::State;
+use nand::GroupId;
+
+/// An operation that has ended. It still holds its cells: whoever hears of it frees them
+/// ([`Flash::vacate`]), or has it turn into another.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub id: OpId,
+    pub owner: Owner,
+}
+
+impl Flash {
+    /// A unit has programmed a row, where programs may make way; or the event is stale.
+    #[inline(never)]
+    pub(in crate::device) fn programmed_beside_reads<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+        sequence: u64,
+    ) -> Option<Ended> {
+        if self.end_work(time, id, sequence) { self.programmed(time, p, id) } else { None }
+    }
+
+    /// A unit has erased, or copied back, where erases may make way; or the event is stale.
+    #[inline(never)]
+    pub(in crate::device) fn array_ended(
+        &mut self,
+        time: &mut Time,
+        id: OpId,
+        sequence: u64,
+    ) -> Option<Ended> {
+        if self.end_work(time, id, sequence) { self.array_over(time, id) } else { None }
+    }
+
+    /// A unit has erased, or copied back: a copy that fills a block writes its summary, too.
+    #[inline]
+    pub(in crate::device) fn array_over(&mut self, time: &mut Time, id: OpId) -> Option<Ended> {
+        if self.ops[id].kind == OpKind::CopyBack && self.summarises(id) {
+            self.write_summary(time, id);
+            return None;
+        }
+        Some(self.ended(id))
+    }
+
+    /// True where a batch fills its block, and that gets a summary.
+    #[inline]
+    fn summarises(&self, id: OpId) -> bool {
+        self.shape.summary_page && self.ops[id].batch + 1 == self.shape.batches_per_block
+    }
+
+    /// The last data of a block is programmed: its summary follows, on the same cells.
+    #[cold]
+    fn write_summary(&mut self, time: &mut Time, id: OpId) {
+        let op = &mut self.ops[id];
+        op.row = self.shape.rows_per_block;
+        op.rows_left = 1;
+        op.transfer = self.shape.summary;
+        self.counters.count(OpKind::Program, op.holder, op.planes);
+        self.want_transfer(time, id);
+    }
+
+    /// A unit has programmed a row.
+    #[inline]
+    pub(in crate::device) fn programmed<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) -> Option<Ended> {
+        let op = &mut self.ops[id];
+        op.rows_left -= 1;
+        op.row += 1;
+        if op.rows_left > 0 {
+            if op.kind == OpKind::Modify {
+                self.modify_row(time, p, id);
+            } else {
+                self.want_transfer(time, id);
+            }
+            return None;
+        }
+        if op.row == self.shape.rows_per_block && self.summarises(id) {
+            self.write_summary(time, id);
+            return None;
+        }
+        Some(self.ended(id))
+    }
+
+    /// A channel has carried a row of a read to its owner.
+    #[inline]
+    pub(in crate::device) fn carried_out<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) -> Option<Ended> {
+        self.release_channel(time, p, id);
+        let op = &mut self.ops[id];
+        op.rows_left -= 1;
+        op.row += 1;
+        if op.rows_left == 0 {
+            return Some(self.ended(id));
+        }
+        let span = self.timing.read(op.row);
+        self.ops.charge_service(id, State::Sense, span);
+        time.agenda.schedule(time.now + span, Event::Sensed(id), self.ops[id].seq);
+        None
+    }
+
+    /// A channel has carried a row of a program to its cells.
+    #[inline]
+    pub(in crate::device) fn carried_in<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        self.release_channel(time, p, id);
+        self.begin_program(time, p, id);
+    }
+
+    /// The data of a program's row is in its unit.
+    #[inline]
+    pub(in crate::device) fn begin_program<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        let span = self.timing.program(self.ops[id].row);
+        self.ops.charge_service(id, State::Program, span);
+        if self.may_make_way(self.ops[id].kind) {
+            return self.begin_work(time, p, id);
+        }
+        time.agenda.schedule(time.now + span, Event::Programmed(id), self.ops[id].seq);
+    }
+
+    #[inline]
+    fn ended(&self, id: OpId) -> Ended {
+        Ended { id, owner: self.ops[id].owner }
+    }
+
+    /// An operation's owner has heard of its end: others may start.
+    pub(in crate::device) fn leave<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+        group: GroupId,
+    ) {
+        self.ops.remove(id);
+        self.serve(time, p, group);
+    }
+}

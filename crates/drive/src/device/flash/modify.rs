@@ -1,0 +1,108 @@
+//! Partial writes inside planes: they sense the row that the rest of a unit lies in, take the
+//! written part over the channel, and program both elsewhere in themselves.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{OpId, Owner, PayloadId};
+use crate::device::flash::{Flash, Note, Placement};
+use engine::Span;
+use ftl::{Batch, Lpn};
+use metrics::State;
+
+/// The rest of a unit, which stays in its planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Where it is.
+    pub at: Batch,
+    /// Whether it may be programmed without correction.
+    pub may_be_copied: bool,
+}
+
+/// What a partial write brings of its unit: bytes `from..to`. The rest is found when it starts;
+/// there is none where the unit holds no data by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    pub from: u64,
+    pub to: u64,
+    pub rest: Option<Rest>,
+    /// True if newer data is on flash, or the unit was trimmed: there is no rest.
+    pub is_void: bool,
+}
+
+impl Flash {
+    fn modifies(&self, id: OpId) -> PayloadId {
+        let Owner::Flush(payload) = self.ops[id].owner else { unreachable!("hosts write parts") };
+        payload
+    }
+
+    /// Binds a partial write to its place, on idle cells, and begins its first row.
+    pub(super) fn start_modify<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let payload = self.modifies(id);
+        let lpn = Lpn(self.payloads.slot(payload, 0)[1]);
+        let part = self.payloads.part_mut(payload);
+        part.rest = if part.is_void { None } else { p.rest_of(lpn) };
+        self.notes.push_back(Note::PartStarted(id));
+        let bound = self.bind(p, id);
+        debug_assert!(bound, "a program with a place binds");
+        self.end_wait(time, id);
+        self.occupy(time, id);
+        self.modify_row(time, p, id);
+    }
+
+    /// The batch that a program of host data copies without correcting it.
+    pub(in crate::device) fn copied_inside(&self, id: OpId) -> Option<Batch> {
+        let Owner::Flush(payload) = self.ops[id].owner else { return None };
+        if self.ops[id].kind != OpKind::Modify {
+            return None;
+        }
+        let rest = self.payloads.part(payload)?.rest?;
+        rest.may_be_copied.then_some(rest.at)
+    }
+
+    /// The planes sense the next row of the rest.
+    pub(super) fn modify_row<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let part = self.part_of_row(id);
+        let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
+        self.ops[id].transfer = part;
+        let payload = self.modifies(id);
+        let Some(rest) = self.payloads.part(payload).and_then(|part| part.rest) else {
+            return self.rest_sensed(time, p, id);
+        };
+        let sense = self.timing.read(rest.at.batch * self.shape.rows_per_batch + step);
+        self.ops.charge_service(id, State::Sense, sense);
+        let mut span = sense;
+        if !rest.may_be_copied {
+            // It goes out, is corrected and comes back as a whole.
+            let decode = self.timing.decode;
+            self.ops.charge_service(id, State::Decode, decode);
+            self.ops[id].transfer = self.shape.of_row() + self.shape.of_row();
+            span += decode;
+        }
+        time.agenda.schedule(time.now + span, Event::SensedRest(id), self.ops[id].seq);
+    }
+
+    /// The rest of a row is in the page register: the part that was written joins it.
+    pub(in crate::device) fn rest_sensed<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) {
+        match self.ops[id].transfer.is_zero() {
+            true => self.begin_program(time, p, id),
+            false => self.want_transfer(time, id),
+        }
+    }
+
+    /// Channel time of what the host wrote of an operation's present row.
+    fn part_of_row(&self, id: OpId) -> Span {
+        let part = self.payloads.part(self.modifies(id)).expect("a part is written");
+        let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
+        let length = self.shape.unit_in_row;
+        let start = u64::from(step) * length;
+        let from = part.from.clamp(start, start + length) - start;
+        let to = part.to.clamp(start, start + length) - start;
+        self.timing.transfer_part(from, to)
+    }
+}

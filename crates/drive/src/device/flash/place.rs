@@ -1,0 +1,71 @@
+//! Where operations go: the cells, the group and the channel of a bin.
+
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, Owner};
+use engine::{Span, bits};
+use ftl::{BinId, BlockId};
+use metrics::Holder;
+use nand::{ChannelId, GroupId, PlaneId};
+
+/// What an operation is asked for with; the rest follows from where it goes.
+pub struct Ask {
+    pub kind: OpKind,
+    pub holder: Holder,
+    pub owner: Owner,
+    pub class: Class,
+    pub bin: BinId,
+    /// Planes that take part, counted from the bin's first: bit `i` for plane `i`.
+    pub planes: u64,
+    pub block: BlockId,
+    pub batch: u32,
+    pub row: u32,
+    pub rows: u32,
+    /// Channel time of each row.
+    pub transfer: Span,
+}
+
+/// Where the operations of a bin go.
+#[derive(Clone)]
+#[repr(align(64))]
+pub struct BinPlace {
+    pub group: GroupId,
+    pub channel: ChannelId,
+    pub program: u64,
+    pub erase: u64,
+    /// Cells that a read of all planes occupies, and of each.
+    read_of_all: u64,
+    read: Vec<u64>,
+}
+
+impl BinPlace {
+    pub fn new(bin: BinId, layout: &ftl::Layout, units: &nand::Units) -> Self {
+        let first = layout.first_plane(bin).0;
+        let planes =
+            || (first..first + layout.block_planes).map(|plane| units.place(PlaneId(plane)));
+        let of_first = units.place(PlaneId(first));
+        Self {
+            group: of_first.group,
+            channel: of_first.channel,
+            read_of_all: planes().fold(0, |cells, place| cells | place.read),
+            read: planes().map(|place| place.read).collect(),
+            program: planes().fold(0, |cells, place| cells | place.program),
+            erase: planes().fold(0, |cells, place| cells | place.erase),
+        }
+    }
+    /// True where any read and program in the bin occupies the same cells.
+    pub fn is_uniform(&self) -> bool {
+        self.units_of_hosts().all(|cells| cells == self.program)
+    }
+    /// The units that operations of hosts occupy in the bin.
+    pub fn units_of_hosts(&self) -> impl Iterator<Item = u64> {
+        self.read.iter().copied().chain([self.program])
+    }
+    /// Cells that a read of some planes occupies.
+    #[inline]
+    pub fn read_cells(&self, planes: u64) -> u64 {
+        if planes.trailing_ones() as usize == self.read.len() {
+            return self.read_of_all;
+        }
+        bits(planes).fold(0, |cells, plane| cells | self.read[plane])
+    }
+}

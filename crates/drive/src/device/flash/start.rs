@@ -1,0 +1,410 @@
+//! Operations on units: asking, waiting, starting.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, Op, OpId, Owner};
+use crate::device::flash::place::Ask;
+use crate::device::flash::{Bound, Flash, Note, Placement, Wanted};
+use engine::{Instant, Span};
+use ftl::BinId;
+use metrics::{Holder, Snapshot, State};
+use nand::GroupId;
+
+impl Flash {
+    /// Asks for an operation: it starts at once where nothing is in its way.
+    pub(in crate::device) fn ask<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        ask: Ask,
+    ) -> OpId {
+        let id = self.insert(time, ask);
+        self.enqueue(time, p, id);
+        id
+    }
+
+    /// Makes an operation that stands in no queue.
+    #[inline(always)]
+    pub(in crate::device) fn insert(&mut self, time: &mut Time, ask: Ask) -> OpId {
+        let place = &self.places[ask.bin];
+        let (group, channel) = (place.group, place.channel);
+        let cells = match ask.kind {
+            OpKind::Read => place.read_cells(ask.planes),
+            OpKind::Program | OpKind::CopyBack | OpKind::Modify => place.program,
+            OpKind::Erase => place.erase,
+        };
+        let seq = self.next_seq;
+        let now = time.now;
+        let id = self.ops.insert_with(|| Op {
+            kind: ask.kind,
+            holder: ask.holder,
+            owner: ask.owner,
+            group,
+            channel,
+            cells,
+            bin: ask.bin,
+            transfer: ask.transfer,
+            planes: ask.planes.count_ones(),
+            class: ask.class,
+            block: ask.block,
+            batch: ask.batch,
+            row: ask.row,
+            rows_left: ask.rows,
+            seq,
+            turn: 0,
+            awaits_both: false,
+            since: now,
+            waits: false,
+            next: None,
+        });
+        self.next_seq += 1;
+        id
+    }
+
+    #[inline]
+    fn enqueue<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        if self.goes_in_rounds() {
+            return self.enqueue_for_round(time, p, id);
+        }
+        let op = &self.ops[id];
+        let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
+        self.groups[group].idle_check = Instant::NEVER;
+        let group_state = &self.groups[group];
+        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
+            match kind {
+                OpKind::Read | OpKind::Erase => return self.start(time, p, id),
+                OpKind::Program if self.has_page(p, id) => {
+                    if !self.channels[channel].busy {
+                        return self.start_program(time, p, id);
+                    }
+                    // What makes way may go on before this one's wait has begun.
+                    if self.short_ways && !self.has_work(group) && self.groups[group].is_alone() {
+                        let forced = self.groups[group].pass(self.ops[id].class, self.bypass);
+                        self.begin_wait(time, id);
+                        return self.want_channel(time, id, group, forced);
+                    }
+                }
+                OpKind::Modify if self.has_page(p, id) => return self.start_modify(time, p, id),
+                OpKind::Program | OpKind::CopyBack | OpKind::Modify => {}
+            }
+        }
+        self.begin_wait(time, id);
+        if self.has_work(group) {
+            return self.enqueue_beside_work(time, p, id);
+        }
+        self.groups[group].push_back(&mut self.ops, id);
+        // What waits already cannot start because of it, so only it can.
+        if self.groups[group].may_start(&self.ops, id) {
+            self.serve(time, p, group);
+        }
+    }
+
+    /// Puts an operation back that waited for space, with its place by age.
+    pub(in crate::device) fn resume<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let group = self.ops[id].group;
+        self.begin_wait(time, id);
+        self.requeue(p, id);
+        self.serve(time, p, group);
+    }
+
+    /// Puts an operation back in front of its class. What was soft collection when
+    /// it left may be urgent by now.
+    fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
+        let Op { group, bin, .. } = self.ops[id];
+        if self.ops[id].is_collection() {
+            self.ops[id].class = self.class_of(p, bin);
+        }
+        self.groups[group].push_front(&mut self.ops, id);
+    }
+
+    pub(in crate::device) fn begin_wait(&mut self, time: &mut Time, id: OpId) {
+        let now = time.now;
+        let op = &mut self.ops[id];
+        if op.is_collection() {
+            // Nobody is charged with what collection waits for.
+            return;
+        }
+        op.since = now;
+        op.waits = true;
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let ledger = self.ledgers.of(group, cells);
+        ledger.settle_with(now, &mut self.channels[channel].ledger);
+        *self.ops.snapshot_mut(id) = *ledger.totals();
+    }
+
+    /// Charges an operation with its wait for a unit, if it had any, which ends now.
+    #[inline(always)]
+    pub(in crate::device) fn end_wait(&mut self, time: &mut Time, id: OpId) {
+        if std::mem::take(&mut self.ops[id].waits) {
+            self.charge_wait(time, id);
+        }
+    }
+
+    #[inline(never)]
+    fn charge_wait(&mut self, time: &mut Time, id: OpId) {
+        let op = &self.ops[id];
+        let waited = time.now - op.since;
+        if waited.is_zero() {
+            return;
+        }
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let ledger = self.ledgers.of(group, cells);
+        ledger.settle_with(time.now, &mut self.channels[channel].ledger);
+        let (earlier, blame) = self.ops.wait_and_blame(id);
+        ledger.charge_wait(earlier, waited, blame);
+    }
+
+    /// Starts what may start on a group.
+    pub(in crate::device) fn serve<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
+        if self.goes_in_rounds() {
+            return self.serve_in_rounds(time, p, group);
+        }
+        if self.has_work(group) {
+            self.go_on_working(time, p, group);
+        }
+        while self.groups[group].may_serve(self.all_cells) {
+            let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
+            let Some(pick) = pick else { break };
+            self.groups[group].take(&self.ops, pick.op);
+            let kind = self.ops[pick.op].kind;
+            match kind {
+                OpKind::Read | OpKind::Erase => self.start(time, p, pick.op),
+                OpKind::CopyBack if self.reads_instead(p, pick.op) => self.start(time, p, pick.op),
+                OpKind::Program | OpKind::CopyBack | OpKind::Modify
+                    if !self.has_page(p, pick.op) =>
+                {
+                    self.park(time, p, pick.op)
+                }
+                OpKind::Modify => self.start_modify(time, p, pick.op),
+                OpKind::CopyBack => {
+                    self.bind(p, pick.op);
+                    self.start(time, p, pick.op);
+                }
+                OpKind::Program if self.channels[self.ops[pick.op].channel].busy => {
+                    self.want_channel(time, pick.op, group, pick.forced);
+                }
+                OpKind::Program => self.start_program(time, p, pick.op),
+            }
+            if self.has_work(group) {
+                self.go_on_working(time, p, group);
+            }
+        }
+        self.watch_idle(time, p, group);
+    }
+
+    /// A program waits for its channel; its cells stay idle meanwhile.
+    pub(in crate::device) fn want_channel(
+        &mut self,
+        time: &mut Time,
+        id: OpId,
+        group: GroupId,
+        forced: bool,
+    ) {
+        let (channel, cells) = (self.ops[id].channel, self.ops[id].cells);
+        let state = &mut self.groups[group];
+        state.wanted |= cells;
+        if forced {
+            state.held |= cells;
+        }
+        let waits_for = &mut self.channels[channel].ledger;
+        self.ledgers.follow(time.now, group, cells, &self.groups[group], waits_for);
+        self.channels[channel].push_in(&mut self.ops, id);
+    }
+
+    /// The channel is free for a program that wanted it. If a read has taken its
+    /// unit meanwhile it goes back to the queue; returns whether it started.
+    pub(in crate::device) fn channel_granted<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+    ) -> bool {
+        let op = &self.ops[id];
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let state = &mut self.groups[group];
+        state.wanted &= !cells;
+        state.held &= !cells;
+        let startable = state.busy & cells == 0;
+        let awaited = &mut self.channels[channel].ledger;
+        self.ledgers.follow(time.now, group, cells, &self.groups[group], awaited);
+        if startable && self.has_page(p, id) {
+            self.start_program(time, p, id);
+            return true;
+        }
+        if startable {
+            self.park(time, p, id);
+        } else {
+            self.requeue(p, id);
+        }
+        false
+    }
+
+    /// Occupies the cells of an operation from now on.
+    #[inline]
+    pub(in crate::device) fn occupy(&mut self, time: &mut Time, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells) = (op.group, op.cells);
+        debug_assert_eq!(
+            self.groups[group].busy & cells,
+            0,
+            "a cell serves one operation at a time"
+        );
+        self.groups[group].busy |= cells;
+        self.hold_on(time, id);
+    }
+
+    /// Counts an operation, which holds its cells, and charges waits for them to it.
+    #[inline]
+    pub(in crate::device) fn hold_on(&mut self, time: &mut Time, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, state) = (op.group, op.cells, op.holder.on_unit());
+        self.counters.count(op.kind, op.holder, op.planes);
+        let channel = &mut self.channels[op.channel].ledger;
+        self.ledgers.occupy(time.now, group, cells, state, &self.groups[group], channel);
+    }
+
+    /// Frees the cells of an operation that has ended.
+    pub(in crate::device) fn vacate(&mut self, time: &mut Time, id: OpId) {
+        let op = &self.ops[id];
+        let (group, cells, channel) = (op.group, op.cells, op.channel);
+        self.groups[group].busy &= !cells;
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
+    }
+
+    /// Starts a read, copy-back or erase on idle cells.
+    pub(in crate::device) fn start<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        self.end_wait(time, id);
+        self.occupy(time, id);
+        let op = &self.ops[id];
+        let (kind, row, batch, sequence) = (op.kind, op.row, op.batch, op.seq);
+        let span = match kind {
+            OpKind::Read => {
+                let sense = self.timing.read(row);
+                self.ops.charge_service(id, State::Sense, sense);
+                time.agenda.schedule(time.now + sense, Event::Sensed(id), sequence);
+                return;
+            }
+            OpKind::CopyBack => {
+                let target = batch * self.shape.rows_per_batch;
+                let rows = 0..self.shape.rows_per_batch;
+                let sense: Span = rows.clone().map(|step| self.timing.read(row + step)).sum();
+                let program: Span = rows.map(|step| self.timing.program(target + step)).sum();
+                sense + program
+            }
+            OpKind::Erase if self.may_make_way(kind) => return self.begin_work(time, p, id),
+            OpKind::Erase => self.timing.erase.total(),
+            OpKind::Program | OpKind::Modify => unreachable!("what carries data starts otherwise"),
+        };
+        time.agenda.schedule(time.now + span, Event::Array(id), sequence);
+    }
+
+    /// Binds a program to its place and starts its transfer.
+    pub(super) fn start_program<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let bound = self.bind(p, id);
+        debug_assert!(bound, "a program with a place binds");
+        self.end_wait(time, id);
+        self.occupy(time, id);
+        self.carry(time, id);
+    }
+
+    // ---- placement ---------------------------------------------------------------------
+
+    /// True if a program would find a page.
+    #[inline(always)]
+    pub(super) fn has_page<P: Placement>(&self, p: &P, id: OpId) -> bool {
+        p.has_page(&self.ops[id], &self.payloads)
+    }
+
+    /// Binds a program (or copy-back) to its place; returns whether there is one.
+    #[inline]
+    pub(in crate::device) fn bind<P: Placement>(&mut self, p: &mut P, id: OpId) -> bool {
+        let bound = p.bind(&mut self.ops[id], &self.payloads);
+        if bound == Bound::Owing {
+            self.raise_soft(self.ops[id].group);
+        }
+        bound != Bound::Nowhere
+    }
+
+    /// Sets a program aside until its bin has space: its wait for the unit ends here.
+    pub(super) fn park<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        self.end_wait(time, id);
+        let bin = self.ops[id].bin;
+        let totals = *self.settled_totals(time, bin);
+        p.park(time.now, id, &self.ops[id], &totals);
+    }
+
+    /// Collection of a group that waits as soft is urgent from now on.
+    pub(in crate::device) fn raise_soft(&mut self, group: GroupId) {
+        self.groups[group].raise_soft(&mut self.ops);
+    }
+
+    /// What the unit that a bin's programs occupy has been doing so far.
+    pub(in crate::device) fn settled_totals(&mut self, time: &Time, bin: BinId) -> &Snapshot {
+        let place = &self.places[bin];
+        let ledger = self.ledgers.of(place.group, place.program);
+        ledger.settle_with(time.now, &mut self.channels[place.channel].ledger);
+        ledger.totals()
+    }
+
+    /// How urgent operations of a bin's collection are.
+    pub(in crate::device) fn class_of<P: Placement>(&self, p: &P, bin: BinId) -> Class {
+        p.class_of(bin, self.groups[self.places[bin].group].is_kept_for(bin))
+    }
+
+    /// Others have taken the places on the planes of a batch that was to be copied back: it is
+    /// read instead. Returns whether it must be.
+    pub(super) fn reads_instead<P: Placement>(&mut self, p: &P, id: OpId) -> bool {
+        let op = &self.ops[id];
+        let (bin, Owner::CollectMove(from)) = (op.bin, op.owner) else { return false };
+        if p.may_copy_back(bin, from) {
+            return false;
+        }
+        let cells = self.places[bin].read_cells(self.shape.all_planes);
+        let op = &mut self.ops[id];
+        // Those of a read, which are no others than those of the program that it was to be.
+        op.cells &= cells;
+        op.kind = OpKind::Read;
+        if op.holder == Holder::GcProgram {
+            op.holder = Holder::GcRead;
+        }
+        op.owner = Owner::CollectRead(self.shape.whole_batch);
+        self.notes.push_back(Note::TurnedToRead(bin));
+        true
+    }
+
+    /// A group may have become idle: it is looked at again after the idle gap.
+    pub(in crate::device) fn watch_idle<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &P,
+        group: GroupId,
+    ) {
+        let Some(gap) = self.idle_gap else { return };
+        let mut bins = self.bins_of_group[group].iter();
+        if !bins.any(|bin| p.wants(*bin) != Wanted::Nothing) {
+            return;
+        }
+        let state = &mut self.groups[group];
+        if state.is_idle() && state.idle_check == Instant::NEVER {
+            state.idle_check = time.now + gap;
+            time.agenda.schedule(state.idle_check, Event::Idle(group), group.0.into());
+        }
+    }
+
+    /// An idle gap may be over; returns whether it is, and the group still idle.
+    pub(in crate::device) fn has_been_idle(&mut self, time: &Time, group: GroupId) -> bool {
+        let state = &mut self.groups[group];
+        let is_over = state.idle_check == time.now;
+        if is_over {
+            state.idle_check = Instant::NEVER;
+        }
+        is_over
+    }
+}

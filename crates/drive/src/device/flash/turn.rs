@@ -1,0 +1,194 @@
+//! Operations that turn into others on the same cells, and packages that latch what another
+//! sends: what collection asks of flash beside new operations.
+//!
+//! A turn is a short cut through the end of an operation, [`Flash::vacate`] and [`Flash::ask`],
+//! and nothing else: it is taken only where they would do the same at the same moment; the fuzz
+//! test compares. Most flash operations of a drive under random writes are of this kind.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, Op, OpId, Owner};
+use crate::device::flash::place::Ask;
+use crate::device::flash::{Flash, Placement};
+use engine::Instant;
+use ftl::{Batch, BinId};
+use metrics::Holder;
+
+impl Flash {
+    /// True if an operation of `class` in a bin, on the cells that `id` still holds, would go next
+    /// there: `planes` are those of a read; a program takes all.
+    #[inline]
+    pub(in crate::device) fn may_turn(
+        &self,
+        id: OpId,
+        bin: BinId,
+        class: Class,
+        read: Option<u64>,
+    ) -> bool {
+        let op = &self.ops[id];
+        let place = &self.places[bin];
+        let takes_same = self.uniform
+            || match read {
+                Some(planes) => place.read_cells(planes) == op.cells,
+                None => place.program == op.cells,
+            };
+        takes_same && self.groups[op.group].passes_on(class, op.cells, bin, self.bypass)
+    }
+
+    /// The read of a whole batch becomes the program that moves it. There is a page for it.
+    pub(in crate::device) fn turn_to_program<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        id: OpId,
+        class: Class,
+        holder: Holder,
+    ) {
+        let (planes, rows) = (self.shape.all_planes.count_ones(), self.shape.rows_per_batch);
+        let transfer = self.shape.of_batch();
+        let from = self.ops[id].at();
+        self.turn(id, class, Owner::CollectMove(from), |op| {
+            op.kind = OpKind::Program;
+            op.holder = holder;
+            op.planes = planes;
+            op.transfer = transfer;
+            op.rows_left = rows;
+        });
+        let (group, channel) = (self.ops[id].group, self.ops[id].channel);
+        if self.channels[channel].busy {
+            let op = &self.ops[id];
+            self.groups[group].busy &= !op.cells;
+            let forced = self.groups[group].pass(class, self.bypass);
+            self.want_channel(time, id, group, forced);
+        } else {
+            let bound = self.bind(p, id);
+            debug_assert!(bound, "a program with a place binds");
+            self.hold_on(time, id);
+            self.carry(time, id);
+        }
+    }
+
+    /// The program of a move becomes the read of `valid` units of the victim's next batch.
+    pub(in crate::device) fn turn_to_read(
+        &mut self,
+        time: &mut Time,
+        id: OpId,
+        (class, holder): (Class, Holder),
+        (at, valid, planes): (Batch, u64, u64),
+    ) {
+        let rows = self.shape.rows_per_batch;
+        let row = at.batch * rows;
+        let transfer = self.shape.of_units(valid);
+        self.turn(id, class, Owner::CollectRead(valid), |op| {
+            op.kind = OpKind::Read;
+            op.holder = holder;
+            op.planes = planes.count_ones();
+            op.transfer = transfer;
+            op.block = at.block;
+            op.batch = at.batch;
+            op.row = row;
+            op.rows_left = rows;
+        });
+        self.hold_on(time, id);
+        let due = time.now + self.timing.read(row);
+        time.agenda.schedule(due, Event::Sensed(id), self.ops[id].seq);
+    }
+
+    /// Makes an operation the next one of its bin's collection, on the same cells.
+    #[inline(always)]
+    fn turn(&mut self, id: OpId, class: Class, owner: Owner, rest: impl FnOnce(&mut Op)) {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        let op = &mut self.ops[id];
+        op.owner = owner;
+        op.class = class;
+        op.seq = seq;
+        rest(op);
+        debug_assert!(!op.waits, "collection's waits are not measured");
+        let group = op.group;
+        self.groups[group].idle_check = Instant::NEVER;
+        self.chained += 1;
+    }
+
+    // ---- streaming ---------------------------------------------------------------------
+
+    /// True if a bin's package could latch now what another sends over `source`'s channel.
+    pub(in crate::device) fn could_latch(&self, source: OpId, to: BinId) -> bool {
+        let place = &self.places[to];
+        self.groups[place.group].is_open_to(place.program)
+            && (place.channel == self.ops[source].channel || !self.channels[place.channel].busy)
+            && !self.has_work(place.group)
+    }
+
+    /// A package latches what another sends, and holds its lines for that. It can, and there is a
+    /// page.
+    pub(in crate::device) fn latch<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        source: OpId,
+        ask: Ask,
+    ) -> OpId {
+        let holder = ask.holder;
+        let id = self.insert(time, ask);
+        let Op { group, channel, planes, .. } = self.ops[id];
+        let is_bound = self.bind(p, id);
+        debug_assert!(is_bound, "a bin that takes a batch has a place for it");
+        self.groups[group].idle_check = Instant::NEVER;
+        self.occupy(time, id);
+        if channel != self.ops[source].channel {
+            self.channels[channel].busy = true;
+            self.channels[channel].ledger.occupy(time.now, holder.on_channel());
+        }
+        self.counters.streamed += u64::from(planes);
+        self.ops[source].owner = Owner::StreamOut(id);
+        id
+    }
+
+    /// What a package has latched is there: its program begins.
+    pub(in crate::device) fn latched<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        source: OpId,
+        program: OpId,
+    ) {
+        if self.ops[program].channel != self.ops[source].channel {
+            self.release_channel(time, p, program);
+        }
+        self.begin_program(time, p, program);
+    }
+
+    // ---- units that are reserved -------------------------------------------------------
+
+    /// Reserves a bin's unit for its collection.
+    pub(in crate::device) fn reserve(&mut self, time: &Time, bin: BinId) {
+        let (group, cells) = (self.places[bin].group, self.places[bin].erase);
+        self.groups[group].keep(cells, bin);
+        self.follow(time, bin, cells);
+    }
+
+    /// A bin's unit is not reserved for its collection any more; returns whether it was.
+    pub(in crate::device) fn give_back(&mut self, time: &Time, bin: BinId) -> bool {
+        let (group, cells) = (self.places[bin].group, self.places[bin].erase);
+        let was_reserved = self.groups[group].give_back(cells, bin);
+        if was_reserved {
+            self.follow(time, bin, cells);
+        }
+        was_reserved
+    }
+
+    /// What keeps cells of a bin's group idle has changed.
+    pub(super) fn follow(&mut self, time: &Time, bin: BinId, cells: u64) {
+        let place = &self.places[bin];
+        let (group, channel) = (place.group, &mut self.channels[place.channel].ledger);
+        self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
+    }
+
+    /// True if a group does nothing and no idle gap of it is being measured.
+    pub(in crate::device) fn is_unwatched(&self, group: nand::GroupId) -> bool {
+        let state = &self.groups[group];
+        state.is_idle() && state.idle_check == Instant::NEVER
+    }
+}

@@ -1,0 +1,91 @@
+//! Ranges of units as reads of pages.
+
+use crate::device::Base;
+use crate::device::flash::Ask;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, OpId, Owner};
+use ftl::{BlockId, Lpn, Pun};
+use metrics::Holder;
+use nand::PlaneId;
+
+/// What one read operation will fetch: part of one row.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    block: BlockId,
+    batch: u32,
+    row: u32,
+    planes: u64,
+    chunks: u32,
+}
+
+impl Piece {
+    /// True where it senses a page.
+    pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
+        self.block == block && self.row == row && self.planes >> plane & 1 == 1
+    }
+}
+
+impl Base {
+    /// Asks for one piece; an erase of its block waits until it is read.
+    pub fn ask_piece(&mut self, piece: Piece, holder: Holder, class: Class, owner: Owner) -> OpId {
+        self.space.ftl.begin_read(piece.block);
+        self.ask(Ask {
+            kind: OpKind::Read,
+            holder,
+            owner,
+            class,
+            bin: self.space.ftl.layout.bin(piece.block),
+            planes: piece.planes,
+            block: piece.block,
+            batch: piece.batch,
+            row: piece.row,
+            rows: 1,
+            transfer: self.flash.shape.chunks[piece.chunks as usize],
+        })
+    }
+
+    /// Adds what a unit's bytes `from..to` (of the drive) need to `pieces`.
+    pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, pun: Pun, from: u64, to: u64) {
+        let layout = &self.space.ftl.layout;
+        let (block, place) = layout.block_and_place(pun);
+        let (batch, slot) = layout.batch_and_slot(place);
+        if layout.unit_bytes <= layout.page_bytes {
+            let (row, planes) = (batch, layout.planes_of_slot(slot));
+            return self.add(pieces, Piece { block, batch, row, planes, chunks: 1 });
+        }
+        // A unit of several pages: only those that the range touches.
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        let first = from.saturating_sub(start) / layout.page_bytes;
+        let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
+        for page in first..behind {
+            let in_batch = u64::from(slot) * (layout.unit_bytes / layout.page_bytes) + page;
+            let row =
+                batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
+            let plane = in_batch % u64::from(layout.block_planes);
+            self.add(pieces, Piece { block, batch, row, planes: 1 << plane, chunks: 1 });
+        }
+    }
+
+    /// Adds a piece, joined with the last where one sensing serves both: the same
+    /// page, or planes that a read occupies together anyway.
+    fn add(&self, pieces: &mut Vec<Piece>, piece: Piece) {
+        if let Some(last) = pieces.last_mut()
+            && last.block == piece.block
+            && last.row == piece.row
+            && (last.planes == piece.planes
+                || self.read_together(piece.block, last.planes, piece.planes))
+        {
+            last.planes |= piece.planes;
+            last.chunks += piece.chunks;
+            return;
+        }
+        pieces.push(piece);
+    }
+
+    fn read_together(&self, block: BlockId, one: u64, other: u64) -> bool {
+        let first = self.space.ftl.layout.first_plane(self.space.ftl.layout.bin(block)).0;
+        let cells =
+            |planes: u64| self.flash.units.place(PlaneId(first + planes.trailing_zeros())).read;
+        cells(one) == cells(other)
+    }
+}

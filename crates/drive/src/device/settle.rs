@@ -1,0 +1,138 @@
+//! What happens when something is due, who hears of it, and what follows in the same moment.
+
+use super::Device;
+use super::event::Event;
+
+use super::flash::op::Owner;
+use super::flash::{Ended, Note};
+use super::port::request::RequestId;
+use host::Kind;
+
+impl Device {
+    /// Something is due now; returns the operation that it ended, if any.
+    #[inline(always)]
+    pub(super) fn happen(&mut self, event: Event, sequence: u64) -> Option<Ended> {
+        let Self { base, gc, write, port } = self;
+        let (time, flash, space) = (&mut base.time, &mut base.flash, &mut base.space);
+        match event {
+            Event::Sensed(op) => flash.want_transfer(time, op),
+            Event::CarriedOut(op) => return flash.carried_out(time, space, op),
+            Event::CarriedIn(op) => {
+                space.prefetch_old(&flash.ops[op], &flash.payloads);
+                flash.carried_in(time, space, op);
+            }
+            Event::Programmed(op) if flash.suspends => {
+                return flash.programmed_beside_reads(time, space, op, sequence);
+            }
+            Event::Programmed(op) => return flash.programmed(time, space, op),
+            Event::Array(op) if flash.suspends => return flash.array_ended(time, op, sequence),
+            Event::Array(op) => return flash.array_over(time, op),
+            Event::SensedRest(op) => flash.rest_sensed(time, space, op),
+            Event::Look(op) => flash.look_due(time, space, op, sequence),
+            Event::Dispatch(request) => self.dispatch(request),
+            Event::Answer(request) => port.send(base, request, base.time.now),
+            Event::Complete(request) => port.complete(base, request),
+            Event::Fetched(entry) => write.entry_ready(base, entry),
+            Event::Partial(pool) => write.partial_due(base, pool),
+            Event::Idle(group) => gc.idle_due(base, group),
+            Event::Scrub => gc.scrub_due(base),
+            Event::Backlog(bin) => gc.backlog_due(base, bin),
+        }
+        None
+    }
+
+    #[inline]
+    fn dispatch(&mut self, id: RequestId) {
+        let Self { base, write, port, .. } = self;
+        match port.requests[id].command.kind {
+            Kind::Read => port.read(base, write, id),
+            Kind::Write | Kind::WriteZeroes => write.admit(base, &mut port.requests, id),
+            Kind::Trim => port.trim(base, write, id),
+            Kind::Flush => write.flush(base, &mut port.requests, id),
+        }
+    }
+
+    /// An operation has ended: its owner hears of it, and then others may start.
+    pub(super) fn route(&mut self, ended: Ended) {
+        let Self { base, gc, write, port } = self;
+        let id = ended.id;
+        let group = base.flash.ops[id].group;
+        match ended.owner {
+            Owner::Read(request, part) => {
+                base.vacate(id);
+                let block = base.flash.ops[id].block;
+                base.space.ftl.note_sensed(block, 1);
+                gc.unpin(base, block);
+                port.read_ended(base, write, id, (request, part));
+            }
+            Owner::Fetch(entry) => {
+                base.vacate(id);
+                let block = base.flash.ops[id].block;
+                base.space.ftl.note_sensed(block, 1);
+                gc.unpin(base, block);
+                write.fetched(base, id, entry);
+            }
+            Owner::Flush(payload) => {
+                base.vacate(id);
+                write.flushed(base, &mut port.requests, id, payload);
+            }
+            Owner::CollectErase => {
+                base.vacate(id);
+                gc.erased(base, id);
+            }
+            owner => {
+                if !gc.ended(base, id, owner) {
+                    return;
+                }
+            }
+        }
+        base.leave(id, group);
+    }
+
+    /// What follows in the same moment, in this order: answers; what flash has noted; bins whose
+    /// space has changed, the last one first; partial writes without space; pools whose bins may
+    /// take programs again; idle groups, where data has become invalid.
+    #[inline(always)]
+    pub(super) fn settle(&mut self) {
+        let space = &self.base.space;
+        let is_settled = self.port.requests.ready.is_empty()
+            && self.base.flash.notes.is_empty()
+            && space.to_collect.is_empty()
+            && space.due_pools.is_empty()
+            && !space.has_died;
+        if !is_settled {
+            self.settle_all();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_all(&mut self) {
+        let Self { base, gc, write, port } = self;
+        loop {
+            if !port.requests.ready.is_empty() {
+                port.answer_ready(base, write);
+            } else if let Some(note) = base.flash.notes.pop_front() {
+                match note {
+                    Note::CarriesOut(op) => gc.stream_if_possible(base, op),
+                    Note::PartStarted(op) => write.part_started(base, op),
+                    Note::TurnedToRead(bin) => gc.turned_to_read(bin),
+                    Note::Strained(block, strain) => {
+                        base.space.ftl.note_strain(block, strain.ramps, strain.pulses);
+                    }
+                    Note::RoundEnded(group) => gc.collect_in_round(base, group),
+                }
+            } else if let Some(bin) = base.space.to_collect.pop() {
+                gc.collect_if_needed(base, bin);
+                if base.space.to_collect.is_empty() && !base.space.parked_modifies.is_empty() {
+                    write.turn_parked_away(base, &mut port.requests);
+                }
+            } else if let Some(pool) = base.space.due_pools.pop() {
+                write.pump(base, pool);
+            } else if std::mem::take(&mut base.space.has_died) {
+                gc.retry_thwarted(base);
+            } else {
+                return;
+            }
+        }
+    }
+}

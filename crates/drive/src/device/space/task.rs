@@ -1,0 +1,121 @@
+//! Collections as placement sees them: how urgent they are, and what room they need.
+
+use crate::device::flash::op::{Op, Owner, Payloads};
+use crate::device::space::Space;
+use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Stream};
+
+/// What placement must know of a bin's collection.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// True from a threshold (or an idle gap) until enough is free.
+    pub running: bool,
+    /// Units that a paced collection still owes to host writes.
+    pub debt: u32,
+    /// Units whose moves gain as much space as a host's batch takes, from the last victim.
+    pub pace: u32,
+    /// True where the present victim, or the last one, is scrubbed.
+    pub scrubs: bool,
+    /// True if a block was collected before the one that is scrubbed now.
+    pub collected_before: bool,
+    /// A block was scrubbed since a host program last found a place.
+    pub scrubbed_last: bool,
+    /// Victims that were read whole and wait to be erased.
+    pub draining: Vec<BlockId>,
+    /// Blocks that are ready to be erased and wait for a burst of reads to end.
+    pub deferred: Vec<BlockId>,
+}
+
+impl Space {
+    /// A host's batch is bound in a bin. Between the soft and the urgent
+    /// threshold a paced collection owes the moves that it takes to gain as much
+    /// space again; while it owes some, it goes before host writes. Returns whether it does.
+    pub(super) fn owe(&mut self, bin: BinId) -> bool {
+        if self.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
+            return false;
+        }
+        let task = &mut self.bins[bin].task;
+        task.debt = (task.debt + task.pace).min(self.ftl.layout.units_per_block());
+        if task.debt > 0 && !task.deferred.is_empty() {
+            // Not here: what owes is about to take its cells.
+            self.to_collect.push(bin);
+        }
+        task.debt > 0
+    }
+
+    /// A block that is scrubbed is in the way of a collection that is urgent, if somebody
+    /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
+    /// collections in between: else host writes would wait for one block after the other.
+    #[cold]
+    pub(super) fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
+        let task = &self.bins[bin].task;
+        match self.ftl.level(bin) {
+            Level::Urgent => self.is_awaited(bin),
+            Level::Soft => task.debt > 0 && task.collected_before,
+            Level::Ample => false,
+        }
+    }
+
+    /// Whether a move may take a place of its bin while an older victim is being moved.
+    /// Hosts may have taken space since the second was chosen, so the first goes before:
+    /// its erase gives some to the second. With two free blocks no first victim lacks any.
+    #[inline(always)]
+    pub(in crate::device) fn leaves_room(
+        &self,
+        bin: BinId,
+        is_from: impl Fn(BlockId) -> bool,
+    ) -> bool {
+        self.ftl.free_blocks(bin) > 1 || self.leaves_room_of_little(bin, is_from)
+    }
+
+    #[inline(never)]
+    fn leaves_room_of_little(&self, bin: BinId, is_from: impl Fn(BlockId) -> bool) -> bool {
+        let Some(&older) = self.bins[bin].task.draining.first() else { return true };
+        let needed = self.ftl.reads_under_way(older).min(self.ftl.layout.batches_per_block);
+        self.ftl.room(bin, Stream::Gc) > needed || is_from(older)
+    }
+
+    /// True where a move carries data of a block.
+    pub(super) fn moves_from(&self, op: &Op, payloads: &Payloads, block: BlockId) -> bool {
+        match op.owner {
+            Owner::CollectMove(from) => from.block == block,
+            Owner::CollectWrite(payload) => {
+                let mut slots = 0..payloads.count(payload);
+                let from = |slot| Pun(payloads.slot(payload, slot)[1]);
+                slots.any(|slot| self.ftl.layout.block(from(slot)) == block)
+            }
+            _ => false,
+        }
+    }
+
+    /// The bin that a unit lies in.
+    pub(in crate::device) fn bin_of(&self, pun: Pun) -> BinId {
+        self.ftl.layout.bin(self.ftl.layout.block(pun))
+    }
+
+    /// The batch that a unit lies in.
+    pub(in crate::device) fn batch_of(&self, pun: Pun) -> Batch {
+        let (block, place) = self.ftl.layout.block_and_place(pun);
+        Batch { block, batch: self.ftl.layout.batch_and_slot(place).0 }
+    }
+
+    /// Brings what the end of a program of host data will look at near, in two steps:
+    /// the map's entries when it starts, what they lead to when its data has crossed
+    /// the channel ([`Space::prefetch_old`]). Since the write was taken in, all of it has left
+    /// the caches.
+    #[inline]
+    pub(super) fn prefetch_entries(&self, op: &Op, payloads: &Payloads) {
+        for_each_unit(op, payloads, |lpn| self.ftl.prefetch(lpn));
+    }
+    /// See [`Space::prefetch_entries`].
+    #[inline]
+    pub(in crate::device) fn prefetch_old(&self, op: &Op, payloads: &Payloads) {
+        for_each_unit(op, payloads, |lpn| self.ftl.prefetch_old(lpn));
+    }
+}
+
+#[inline]
+fn for_each_unit(op: &Op, payloads: &Payloads, touch: impl Fn(Lpn)) {
+    if let Owner::Flush(payload) = op.owner {
+        (0..payloads.count(payload)).for_each(|slot| touch(Lpn(payloads.slot(payload, slot)[1])));
+    }
+}

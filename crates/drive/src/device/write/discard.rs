@@ -1,0 +1,82 @@
+//! Data that is given back, and flushes.
+
+use crate::config::Durability;
+use crate::device::Base;
+use crate::device::flash::op::OpId;
+use crate::device::port::request::{RequestId, Requests};
+use crate::device::write::Write;
+use crate::device::write::buffer::Stage;
+use ftl::Lpn;
+use host::Kind;
+use metrics::State;
+
+impl Write {
+    /// A unit's data is given back, in the buffer and on flash.
+    pub(in crate::device) fn discard(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        lpn: Lpn,
+        id: RequestId,
+    ) {
+        if let Some(entry) = self.buffer.find(lpn) {
+            let kept = self.buffer.entry(entry);
+            // What a request waits for is programmed all the same, dead.
+            let droppable = kept.stage == Stage::Pending
+                && kept.writer.is_none()
+                && !self.buffer.is_awaited(entry);
+            self.buffer.supersede_older(entry);
+            self.void_parts(base, Some(entry));
+            if droppable {
+                self.buffer.unlist(entry);
+                self.buffer.forget(entry);
+                self.buffer.remove(entry);
+                self.end_flushes(base, requests, None);
+            } else {
+                self.buffer.forget(entry);
+            }
+        }
+        base.note_checkpoints();
+        if requests[id].command.kind == Kind::WriteZeroes {
+            base.space.ftl.zero(lpn);
+        } else {
+            base.space.ftl.trim(lpn);
+        }
+        base.audit_trim(requests, id, lpn);
+    }
+
+    /// The firmware takes a flush in. Only a volatile buffer has work to do.
+    pub(in crate::device) fn flush(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        id: RequestId,
+    ) {
+        requests[id].since = base.time.now;
+        if self.config.durability == Durability::Volatile && self.buffer.begin_flush(id) {
+            self.pump_all(base);
+        } else {
+            requests.answer(id, base.time.now);
+        }
+    }
+
+    /// Answers the flushes whose entries are all on flash, by the end of `op` if
+    /// by a program's.
+    pub(in crate::device) fn end_flushes(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: Option<OpId>,
+    ) {
+        while let Some(id) = self.buffer.ended_flush() {
+            let waited = base.time.now - requests[id].since;
+            let blame = requests.blame_mut(id);
+            let rest = match op {
+                Some(op) => blame.add_tail(base.flash.ops.blame_ref(op), waited),
+                None => waited,
+            };
+            blame.charge(State::BufferFull, rest);
+            requests.answer(id, base.time.now);
+        }
+    }
+}
