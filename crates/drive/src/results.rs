@@ -19,10 +19,10 @@ use crate::prepare::History;
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Source};
 use host::Kind;
-use host::trace::Survey;
 use metrics::{Holder, State};
 use nand::NandConfig;
 use serde_json::{Map, Value, json};
+use traces::Survey;
 
 /// What only the caller knows.
 #[derive(Clone, Copy, Debug)]

@@ -22,9 +22,9 @@ use crate::snapshot::Snapshot;
 use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
 use host::Source;
-use host::trace::Survey;
 use initiator::{Coming, Drawn, Initiator};
 use power::Power;
+use traces::Survey;
 use untimed::WithoutTime;
 
 /// How a run stands.

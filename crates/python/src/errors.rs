@@ -47,7 +47,7 @@ pub fn host(error: HostError) -> PyErr {
 }
 
 /// Traces that cannot be replayed, and what a configuration says of them wrongly.
-pub fn traces(errors: Vec<host::TraceError>, problems: &Problems) -> PyErr {
+pub fn traces(errors: Vec<traces::TraceError>, problems: &Problems) -> PyErr {
     let Some(first) = errors.first() else { return config(problems) };
     let mut texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     if !problems.is_empty() {
@@ -56,7 +56,7 @@ pub fn traces(errors: Vec<host::TraceError>, problems: &Problems) -> PyErr {
     trace(texts.join("\n"), first)
 }
 
-fn trace(text: String, error: &host::TraceError) -> PyErr {
+fn trace(text: String, error: &traces::TraceError) -> PyErr {
     let place = (error.file.clone(), error.line, error.problem.clone());
     TraceError::new_err((text, place.0, place.1, place.2))
 }

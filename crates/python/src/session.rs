@@ -10,11 +10,11 @@ use crate::table::Table;
 use drive::check::Checked;
 use drive::results::{Outcome, summary, tables};
 use drive::{Experiment, Prepared, Progress, Run};
-use host::trace::Survey;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
+use traces::Survey;
 
 /// One run of a plan.
 #[pyclass(frozen, module = "flashscape._flashscape")]
