@@ -4,23 +4,11 @@
 //! writing`, so the firmware never looks at geometry; only what a flash
 //! operation occupies is decoded from it.
 
-use crate::config::{AllocationConfig, FtlConfig, PoolLevel};
-use crate::map::low_bits;
-use engine::{Column, Divisor, bits, ids::Id, typed_id};
+use crate::allocation::{AllocationConfig, PoolLevel};
+use crate::config::FtlConfig;
+use crate::ids::{BinId, BlockId, Lpn, PoolId, Pun};
+use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
-
-typed_id! {
-    /// A logical unit: a piece of the host's address space.
-    pub struct Lpn;
-    /// A physical unit: a place on flash that holds one logical unit.
-    pub struct Pun;
-    /// A block of the firmware (see the crate's vocabulary).
-    pub struct BlockId;
-    /// A home of blocks: `block_planes` planes of one die, or several such.
-    pub struct BinId;
-    /// A set of bins among which a unit may be placed.
-    pub struct PoolId;
-}
 
 /// The shape of a drive as its firmware sees it.
 #[derive(Clone, Debug)]
