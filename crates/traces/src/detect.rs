@@ -5,9 +5,10 @@
 //! requests come more than ten seconds apart in the mean is then ruled out, and
 //! if that does not leave exactly one, the user must say which it is.
 
-use super::Format;
 use super::options::Options;
-use super::rows::{Passed, Rows};
+use super::read::Format;
+use super::remarks::Passed;
+use super::rows::Rows;
 use crate::error::TraceError;
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 
 use super::detect::detect;
 use super::options::{Options, Spread};
+use super::read::Format;
 use super::rows::Rows;
 use super::spread::Spreading;
 use super::survey::{Stamps, survey_with};
-use super::{Format, Passed};
 use crate::error::TraceError;
 use std::path::Path;
 
@@ -15,27 +15,6 @@ pub(crate) struct Input<'a> {
     pub path: &'a Path,
     pub format: Format,
     options: Options,
-}
-
-/// What a reader says of a file beside its requests.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Remarks {
-    /// Lines that are no requests, by reason.
-    pub passed: Vec<Passed>,
-    /// What was chosen or understood in a way that could be another.
-    pub notes: Vec<String>,
-    /// The names of devices 0, 1, …; none where the trace numbers them itself.
-    pub names: Vec<String>,
-}
-
-impl Remarks {
-    /// How messages call a device: its number, and its name where it has one.
-    pub(crate) fn device_label(&self, device: u32) -> String {
-        match self.names.get(device as usize) {
-            Some(name) => format!("{device} = {}", name.escape_debug()),
-            None => device.to_string(),
-        }
-    }
 }
 
 impl<'a> Input<'a> {

@@ -1,169 +1,45 @@
 //! Traces: requests that real programs made, read from a file.
 //!
-//! A format is a file of its own beside this one, with a `DESCRIPTION` and a
-//! `Parser` of its lines, and a line in the registry below; detection, survey and
-//! replays then know it. A file is streamed, never held in memory: `lines` cuts it
-//! up, `rows` parses, `detect` finds the format, `survey` reads it once to know
-//! what is in it, `order` puts the stamps in order, and `spread` takes equal ones
-//! apart. For statistics and conversions `input` says what a file is, and `preview`
-//! what must be known of it before it is gone through.
+//! `read` has the formats, one file each. A file is streamed, never held in memory:
+//! `lines` cuts it up, `rows` parses, `detect` finds the format, `survey` reads it once
+//! to know what is in it, `order` puts the stamps in order, and `spread` takes equal
+//! ones apart. For statistics and conversions `input` says what a file is, and
+//! `preview` what must be known of it before it is gone through.
 
-mod alibaba;
-mod blkparse;
-mod captured;
 mod columns;
 mod command;
 mod detect;
-mod disksim;
 mod error;
-mod etw;
-mod fio;
-mod fio_v2;
-mod fio_v3;
 mod foreign;
 mod gzip;
 pub mod imitate;
 mod input;
 mod lines;
-mod mqsim;
-mod msr;
+mod meaning;
 mod names;
 mod options;
 mod order;
 mod parse;
 mod preview;
+mod progress;
+mod read;
+mod remarks;
 mod row;
 mod rows;
-mod spc;
 mod spread;
 pub mod statistics;
 mod survey;
-mod systor;
-mod tencent;
 pub mod write;
 mod zst;
 
 pub use command::{Command, Kind};
 pub use error::{Fault, TraceError};
-pub use input::Remarks;
 pub use lines::Compression;
 pub use options::{Event, Options, Spread, TimeUnit, Waits};
-use parse::{Outcome, Parse};
+pub use read::Format;
+pub use remarks::{Passed, Remarks};
 pub use row::Row;
-pub use rows::Passed;
 pub use spread::Spreading;
 pub use survey::{
     Backwards, DeviceSurvey, Farthest, Stamps, Survey, Tally, glance, survey, survey_with,
 };
-
-/// Declares the formats: the enum, its names and the way to each parser.
-macro_rules! registry {
-    ($($(#[$doc:meta])* $format:ident => $module:ident,)+) => {
-        /// The format of a trace.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum Format {
-            $($(#[$doc])* $format,)+
-        }
-
-        impl Format {
-            /// Every format.
-            pub const ALL: &[Self] = &[$(Self::$format,)+];
-
-            pub(crate) const fn description(self) -> &'static row::Description {
-                match self {
-                    $(Self::$format => &$module::DESCRIPTION,)+
-                }
-            }
-
-        }
-
-        /// The parser of any format: matched, not called through a table.
-        #[allow(clippy::large_enum_variant, reason = "there is one for a file")]
-        pub(crate) enum AnyParser {
-            $($format($module::Parser),)+
-        }
-
-        impl AnyParser {
-            /// A parser of `format` at the beginning of a file.
-            pub(crate) fn new(format: Format, options: &Options) -> Self {
-                match format {
-                    $(Format::$format => Self::$format($module::Parser::new(options)),)+
-                }
-            }
-
-            #[inline]
-            pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Outcome, columns::Fault> {
-                match self {
-                    $(Self::$format(parser) => parser.parse(line),)+
-                }
-            }
-
-            pub(crate) fn notes(&self) -> Vec<String> {
-                match self {
-                    $(Self::$format(parser) => parser.notes(),)+
-                }
-            }
-
-            pub(crate) fn names(&self) -> &[String] {
-                match self {
-                    $(Self::$format(parser) => parser.names(),)+
-                }
-            }
-        }
-    };
-}
-
-registry! {
-    /// MQSim ASCII: arrival (ns), device, start and length (512 B sectors), type
-    /// (0 = write, 1 = read).
-    Mqsim => mqsim,
-    /// DiskSim ASCII: arrival (ms), device, start and length (512 B blocks), flags
-    /// (hex; bit 0 set = read).
-    Disksim => disksim,
-    /// The CSV that flashscape's block device captures: `time_us,op,offset,length`.
-    Captured => captured,
-    /// MSR Cambridge CSV: stamp (filetime, 100 ns), host, disk, `Read` or `Write`,
-    /// offset, bytes, response time.
-    Msr => msr,
-    /// Windows ETW as text (xperf): a header between BeginHeader and EndHeader, then
-    /// a row for each event, of which those of disks are read.
-    Etw => etw,
-    /// The text of blkparse in its default format, of Linux block devices.
-    Blkparse => blkparse,
-    /// fio's I/O log, version 2: file, action, offset, bytes; times by `wait` alone.
-    FioV2 => fio_v2,
-    /// fio's I/O log, version 3: stamp, file, action, offset, bytes.
-    FioV3 => fio_v3,
-    /// SPC (UMass): unit, address in blocks, bytes, R or W, seconds.
-    Spc => spc,
-    /// SYSTOR '17 CSV: seconds, response time, R or W, LUN, offset, bytes.
-    Systor => systor,
-    /// Alibaba block traces of 2020: device, R or W, offset, bytes, stamp (us).
-    Alibaba => alibaba,
-    /// Tencent CBS of 2018: stamp (s), sector, sectors, 0 = read or 1 = write, volume.
-    Tencent => tencent,
-}
-
-impl Format {
-    /// How configurations write it: `mqsim`.
-    pub const fn name(self) -> &'static str {
-        self.description().name
-    }
-
-    /// How messages call it: `MQSim ASCII`.
-    pub const fn title(self) -> &'static str {
-        self.description().title
-    }
-
-    /// What each column holds, with its unit.
-    pub const fn columns(self) -> &'static [&'static str] {
-        self.description().columns
-    }
-
-    /// True where rows may stand in another order than their stamps in a sound file.
-    pub const fn sorts_by_default(self) -> bool {
-        self.description().sorts_by_default
-    }
-}

@@ -2,8 +2,9 @@
 //! somebody told how far that has come.
 
 use super::detect::empty;
-use super::input::{Input, Remarks};
-use super::statistics::Progress;
+use super::input::Input;
+use super::progress::Progress;
+use super::remarks::Remarks;
 use super::survey::{Repeats, Stamps};
 use crate::error::TraceError;
 use std::collections::BTreeSet;

@@ -1,12 +1,12 @@
 //! The rows of a trace in a known format.
 
 use super::columns::{Fault, What, shown, trim};
-use super::input::Remarks;
 use super::lines::{Compression, Lines};
 use super::options::Options;
 use super::parse::Outcome;
+use super::read::{AnyParser, Format};
+use super::remarks::{Passed, Remarks};
 use super::row::{Header, Row};
-use super::{AnyParser, Format};
 use crate::error::TraceError;
 use std::path::Path;
 
@@ -21,17 +21,6 @@ pub(crate) struct Rows {
     has_header: bool,
     /// By the index of the reason.
     passed: Vec<Passed>,
-}
-
-/// Lines of a trace that are no requests to replay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Passed {
-    /// Why they are none.
-    pub reason: &'static str,
-    /// How many there are.
-    pub lines: u64,
-    /// The first, counted from 1.
-    pub first_line: u64,
 }
 
 impl Rows {

@@ -5,8 +5,8 @@ use super::options::Options;
 use super::order::InOrder;
 use super::row::Row;
 use super::rows::Rows;
-use crate::Format;
 use crate::error::TraceError;
+use crate::read::Format;
 use std::collections::VecDeque;
 use std::path::Path;
 

@@ -1,12 +1,13 @@
 //! What is in a trace: read once, before it is replayed, so that the user is
 //! told what was understood and faults show before the run and not inside it.
 
-use super::Format;
 use super::detect::{detect, empty};
 use super::lines::{Compression, Lines};
 use super::options::{Options, Spread};
+use super::read::Format;
+use super::remarks::Passed;
 use super::row::Row;
-use super::rows::{Passed, Rows};
+use super::rows::Rows;
 use crate::command::Kind;
 use crate::error::TraceError;
 use engine::Span;

@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::deck::{Deck, scaled};
 use super::model::{KindModel, Model};
 use super::space::{Side, Space};
+use super::wishes::Wishes;
 use crate::command::{Command, Kind};
 use crate::row::Row;
 use crate::statistics::sequence::{REACH, age_class};
@@ -18,17 +19,6 @@ const LONG: usize = 256;
 
 /// Units of a request beyond which it is no access of data in use.
 const TOUCHED_MAX: u64 = 1 << 18;
-
-/// What a stand-in may have differently from its model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wishes {
-    /// Requests.
-    pub requests: u64,
-    /// Bytes of the address space.
-    pub span_bytes: u64,
-    /// Each gives another stand-in.
-    pub seed: u64,
-}
 
 /// A stand-in: rows that resemble those a model was made of.
 pub struct StandIn {

@@ -10,6 +10,8 @@ mod deck;
 mod generate;
 mod model;
 mod space;
+mod wishes;
 
-pub use generate::{StandIn, Wishes};
+pub use generate::StandIn;
 pub use model::{DESCRIPTION_VERSION, KindModel, Model};
+pub use wishes::Wishes;

@@ -1,6 +1,6 @@
 //! What a stand-in is made from: checked, as files come from anywhere.
 
-use super::generate::Wishes;
+use super::wishes::Wishes;
 use crate::command::Kind;
 use crate::error::{Fault, TraceError};
 use crate::statistics::sequence::AGES;

@@ -1,15 +1,18 @@
 //! Reads a trace for its statistics: once, if its stamps are in order.
 
+use super::summary::{Disorder, Statistics};
 use super::watch::Watch;
-use super::{Disorder, Statistics};
 use crate::detect::empty;
 use crate::error::TraceError;
-use crate::input::{Input, Remarks};
+use crate::input::Input;
+use crate::lines::Compression;
 use crate::options::Options;
 use crate::preview::Preview;
+use crate::progress::Progress;
+use crate::read::Format;
+use crate::remarks::Remarks;
 use crate::spread::Spreading;
 use crate::survey::{Repeats, Stamps};
-use crate::{Compression, Format};
 use engine::Span;
 use std::path::Path;
 
@@ -41,15 +44,6 @@ pub struct Measured {
     pub remarks: Remarks,
     /// What its requests are like.
     pub statistics: Statistics,
-}
-
-/// How far reading has come.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Progress {
-    /// Requests read.
-    pub requests: u64,
-    /// The share of the file that is read.
-    pub share: f64,
 }
 
 /// Why a pass ended before the end of the file.

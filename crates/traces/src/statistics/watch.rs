@@ -5,7 +5,7 @@ use super::hotness::Overview;
 use super::places::{DEVICES_MAX, Places};
 use super::sequence::{Follower, Step};
 use super::sizes::{self, Sizes};
-use super::{Alignment, DeviceStatistics, Disorder, KindStatistics, Statistics};
+use super::summary::{Alignment, DeviceStatistics, Disorder, KindStatistics, Statistics};
 use crate::command::Kind;
 use crate::imitate::{KindModel, Model};
 use crate::row::Row;

@@ -1,8 +1,8 @@
 //! The captured CSV: all five kinds, bytes, whole microseconds. It has no devices.
 
-use super::{BYTES, Writer, number, numbers};
-use crate::Format;
+use super::writer::{BYTES, Writer, number, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::Row;
 
 pub(super) const WRITER: Writer = Writer {

@@ -2,16 +2,17 @@
 //! lines, unless it was said what to do about it.
 
 use super::sink::Sink;
-use super::{Lack, Target};
-use crate::Format;
+use super::target::{Lack, Target};
 use crate::command::Kind;
 use crate::error::TraceError;
-use crate::input::{Input, Remarks};
+use crate::input::Input;
 use crate::options::Options;
 use crate::preview::Preview;
+use crate::progress::Progress;
+use crate::read::Format;
+use crate::remarks::Remarks;
 use crate::row::Row;
 use crate::spread::Spreading;
-use crate::statistics::Progress;
 use engine::Span;
 use settings::counted;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,9 +2,9 @@
 //! in ms with as many decimals as it takes for a nanosecond. DiskSim reads numbers of
 //! devices, blocks and lengths as signed 32-bit ones, and stamps must not run backwards.
 
-use super::{DATA, SECTORS, Writer, decimal, numbers};
-use crate::Format;
+use super::writer::{DATA, SECTORS, Writer, decimal, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::{Row, SECTOR_BYTES};
 
 /// The largest number that DiskSim's `%d` takes.

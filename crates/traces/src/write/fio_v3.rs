@@ -5,9 +5,9 @@
 //! `replay_redirect` or files of these names. Stamps must not run backwards: fio takes
 //! such a gap as none.
 
-use super::{BYTES, Writer, number, numbers};
-use crate::Format;
+use super::writer::{BYTES, Writer, number, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::Row;
 
 pub(super) const WRITER: Writer = Writer {

@@ -1,11 +1,11 @@
 //! A stand-in written to a file.
 
 use super::sink::Sink;
-use super::{Lack, Target};
+use super::target::{Lack, Target};
 use crate::command::Kind;
 use crate::error::TraceError;
 use crate::imitate::{Model, StandIn, Wishes};
-use crate::statistics::Progress;
+use crate::progress::Progress;
 use settings::counted;
 use std::collections::BTreeMap;
 use std::path::Path;

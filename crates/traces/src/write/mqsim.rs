@@ -2,9 +2,9 @@
 //! schedules each row when it reads it, so stamps must not run backwards. It reads stamps
 //! as signed 64-bit numbers and lengths as 32-bit ones.
 
-use super::{DATA, SECTORS, Writer, numbers};
-use crate::Format;
+use super::writer::{DATA, SECTORS, Writer, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::{Row, SECTOR_BYTES};
 
 /// The latest stamp that MQSim's `strtoll` takes.

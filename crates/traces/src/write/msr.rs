@@ -4,9 +4,9 @@
 //! unknown: the host is `trace`, the response time 0. Stamps keep their origin, which
 //! in the collection is the year 1601.
 
-use super::{BYTES, DATA, Writer, number, numbers};
-use crate::Format;
+use super::writer::{BYTES, DATA, Writer, number, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::Row;
 
 pub(super) const WRITER: Writer = Writer {

@@ -1,6 +1,7 @@
 //! A file that is written: compressed if its name says so, and whole or not there.
 
-use super::{Target, fio_v3};
+use super::fio_v3;
+use super::target::Target;
 use crate::error::TraceError;
 use crate::row::Row;
 use flate2::Compression;

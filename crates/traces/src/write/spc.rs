@@ -2,9 +2,9 @@
 //! 512 B, the size in bytes, seconds with as many decimals as it takes, six at least. It
 //! has reads and writes; the ASU is the device.
 
-use super::{DATA, Grain, Writer, decimal, numbers};
-use crate::Format;
+use super::writer::{DATA, Grain, Writer, decimal, numbers};
 use crate::command::Kind;
+use crate::read::Format;
 use crate::row::{Row, SECTOR_BYTES};
 
 pub(super) const WRITER: Writer = Writer {

@@ -6,11 +6,11 @@
 //! response was seen: what it asked for is unknown, so it is passed over. Rows come
 //! from captured packets, and stamps may run back.
 
-use super::columns::{Columns, Fault, What};
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header, Row, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header, Row, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "systor",

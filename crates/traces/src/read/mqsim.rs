@@ -3,10 +3,10 @@
 //! **0 is a write and 1 a read** (MQSim, `ASCII_Trace_Definition.h`): the
 //! opposite of what most formats with numbered operations do.
 
-use super::columns::{Columns, Fault, Separator, What};
-use super::parse::each_line_is_a_row;
-use super::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::columns::{Columns, Fault, Separator, What};
 use crate::command::Kind;
+use crate::parse::each_line_is_a_row;
+use crate::row::{Description, Row, SECTOR_BYTES, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "mqsim",

@@ -15,12 +15,12 @@
 //! offer by request: they are counted. S (sync), A (ahead), M (metadata) are hints to
 //! schedulers, and E marks a secure discard.
 
-use super::columns::{Columns, Fault, Separator, What, decimal_ns, digits, trim};
-use super::names::Names;
-use super::options::{Event, Options};
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::columns::{Columns, Fault, Separator, What, decimal_ns, digits, trim};
 use crate::command::{Command, Kind};
+use crate::names::Names;
+use crate::options::{Event, Options};
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Row, SECTOR_BYTES, ranged};
 use settings::counted;
 
 pub(crate) const DESCRIPTION: Description = Description {

@@ -9,12 +9,12 @@
 //! `TimeStamp - ElapsedTime`. Times are microseconds, `ByteOffset`, `IOSize` and
 //! `IrpPtr` hexadecimal. All other rows are passed over.
 
-use super::columns::{Fault, What, digits, hex, trim, trim_start};
-use super::names::Names;
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header, Row, ranged};
+use crate::columns::{Fault, What, digits, hex, trim, trim_start};
 use crate::command::{Command, Kind};
+use crate::names::Names;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header, Row, ranged};
 use hashbrown::HashTable;
 use memchr::memchr_iter;
 

@@ -5,10 +5,10 @@
 //! **Bit 0 of the flags set is a read.** The other bits (time-critical and the
 //! like) are hints to a disk scheduler and have no meaning for an SSD.
 
-use super::columns::{Columns, Fault, Separator, What, hex};
-use super::parse::each_line_is_a_row;
-use super::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::columns::{Columns, Fault, Separator, What, hex};
 use crate::command::Kind;
+use crate::parse::each_line_is_a_row;
+use crate::row::{Description, Row, SECTOR_BYTES, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "disksim",

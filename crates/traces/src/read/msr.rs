@@ -6,12 +6,12 @@
 //! a disk together are a device, `hm_1`, as the files are named. The response time
 //! (100 ns, too) is that of the disks traced; nothing is made of it.
 
-use super::columns::{Columns, Fault, What, trim};
-use super::names::Names;
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header, Row, ranged};
+use crate::columns::{Columns, Fault, What, trim};
 use crate::command::Kind;
+use crate::names::Names;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header, Row, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "msr",

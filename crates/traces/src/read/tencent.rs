@@ -5,11 +5,11 @@
 //! whole seconds since 1970: up to thousands of requests share one, so a replay in
 //! open mode needs `spread`.
 
-use super::columns::{Columns, Fault, What};
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header, Row, SECTOR_BYTES, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header, Row, SECTOR_BYTES, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "tencent",

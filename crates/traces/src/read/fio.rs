@@ -1,11 +1,11 @@
 //! What both versions of fio's I/O log have in common: the actions, and files as
 //! devices (fio, `iolog.c`, and "Trace file format" in its HOWTO).
 
-use super::columns::{Columns, Fault, What};
-use super::names::Names;
-use super::parse::Outcome;
-use super::row::{Row, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::{Command, Kind};
+use crate::names::Names;
+use crate::parse::Outcome;
+use crate::row::{Row, ranged};
 
 /// Why a line may be passed over.
 pub(crate) const PASSES: &[&str] = &[

@@ -6,12 +6,12 @@
 //! writes microseconds since the start of the job. Versions that read them as
 //! milliseconds have existed, and files made by hand for those: `time_unit = "ms"`.
 
-use super::columns::{Columns, Fault, Separator};
 use super::fio::{self, Action};
-use super::names::Names;
-use super::options::{Options, TimeUnit};
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header};
+use crate::columns::{Columns, Fault, Separator};
+use crate::names::Names;
+use crate::options::{Options, TimeUnit};
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "fio-v3",

@@ -9,12 +9,12 @@
 //! `time_unit = "ms"`). The documentation is followed unless the configuration says
 //! otherwise.
 
-use super::columns::{Columns, Fault, Separator, What};
 use super::fio::{self, Action};
-use super::names::Names;
-use super::options::{Options, TimeUnit, Waits};
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header};
+use crate::columns::{Columns, Fault, Separator, What};
+use crate::names::Names;
+use crate::options::{Options, TimeUnit, Waits};
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "fio-v2",

@@ -4,10 +4,10 @@
 //!
 //! Several threads log into one file, so stamps run back by up to milliseconds.
 
-use super::columns::{Columns, Fault, What};
-use super::parse::each_line_is_a_row;
-use super::row::{Description, Header, Row, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::{Command, Kind};
+use crate::parse::each_line_is_a_row;
+use crate::row::{Description, Header, Row, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "captured",

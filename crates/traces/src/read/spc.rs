@@ -7,11 +7,11 @@
 //! since the start with a fraction. Blanks around columns mean nothing, and more
 //! columns may follow, which nothing is made of.
 
-use super::columns::{Columns, Fault, What};
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Row, SECTOR_BYTES, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "spc",

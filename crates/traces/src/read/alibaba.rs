@@ -3,11 +3,11 @@
 //!
 //! The stamp stands last and counts microseconds since 1970.
 
-use super::columns::{Columns, Fault, What};
-use super::options::Options;
-use super::parse::{Outcome, Parse};
-use super::row::{Description, Header, Row, ranged};
+use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
+use crate::options::Options;
+use crate::parse::{Outcome, Parse};
+use crate::row::{Description, Header, Row, ranged};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "alibaba",
