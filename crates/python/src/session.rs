@@ -4,6 +4,7 @@ use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
 use crate::policies;
+use crate::progress::report;
 use crate::requests::RequestsFile;
 use crate::snapshot::Snapshot;
 use crate::table::Table;
@@ -214,13 +215,4 @@ fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyRe
         left -= step;
     }
     Ok(true)
-}
-
-pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
-    policies::interrupted()?;
-    py.check_signals()?;
-    if let Some(ongoing) = ongoing {
-        ongoing.call1(py, (share,))?;
-    }
-    Ok(())
 }
