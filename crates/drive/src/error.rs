@@ -1,4 +1,4 @@
-//! Why a run ends early, and how that is worded.
+//! Reasons why a run ends early, and their wording.
 
 use crate::device::rounded;
 use crate::precondition::NoSpace;

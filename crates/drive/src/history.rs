@@ -1,4 +1,4 @@
-//! Where a drive comes from: preconditioning, a snapshot, or both.
+//! Origin of a drive: preconditioning, a snapshot, or both.
 
 use crate::config::DriveConfig;
 use crate::precondition::Preconditioned;

@@ -1,4 +1,4 @@
-//! What a user says about where writes go: the `[drive.ftl.allocation]` table.
+//! Configuration of allocation: the `[drive.ftl.allocation]` table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace: each fault names its place and what to do.
+//! Faults of traces and of settings; each names its place and the remedy.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which options mean something for which format.
+//! Options, and the formats that they apply to.
 
 use super::error::TraceError;
 use super::options::Options;

@@ -1,4 +1,4 @@
-//! What a reader says of a file beside its requests.
+//! Remarks of a reader on a file: lines that are no requests, choices, names of devices.
 
 /// Lines of a trace that are no requests to replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

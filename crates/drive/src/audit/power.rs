@@ -1,4 +1,4 @@
-//! The auditor's account when the power may be cut: what is lost, and what is found again.
+//! Account of the auditor across power cuts: lost commands, and the data found by recovery.
 
 use super::Audit;
 use super::durable::{Durable, Saved, Survives, Unit};

@@ -1,4 +1,4 @@
-//! What the auditor notes of one command.
+//! Notes of the auditor on one command.
 
 use engine::Instant;
 use ftl::Lpn;

@@ -1,4 +1,4 @@
-//! Tokens: what the auditor calls the data of a unit.
+//! Tokens: numbers that stand for the data of a unit.
 
 use ftl::Lpn;
 

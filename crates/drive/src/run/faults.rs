@@ -1,4 +1,4 @@
-//! Faults of workloads that show in the middle of a run, and how they are worded.
+//! Faults of workloads that show during a run, and their wording.
 
 use super::Run;
 use super::initiator::Initiator;

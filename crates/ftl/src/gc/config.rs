@@ -1,5 +1,4 @@
-//! What a user says about garbage collection: the `[drive.ftl.gc]` table. A threshold says
-//! its unit.
+//! Configuration of garbage collection: the `[drive.ftl.gc]` table. A threshold says its unit.
 
 use super::victim::VictimPolicy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What a policy for scrubbing is asked: the blocks of a bin, and which to write anew.
+//! Blocks that scrubbing may write anew, and the trait of the policies that pick one.
 
 use crate::blocks::BARRED;
 

@@ -1,4 +1,4 @@
-//! The formats that are written: their list, and what each lacks of a row.
+//! Formats that can be written: their list, and the requests that each cannot express.
 
 use super::writer::{Grain, Writer};
 use super::{captured, disksim, fio_v3, mqsim, msr, spc};

@@ -1,4 +1,4 @@
-//! What a format that is written says of itself, and how its writer forms numbers.
+//! Description of a format that can be written, and formatting of numbers.
 
 use crate::command::Kind;
 use crate::read::Format;

@@ -1,4 +1,4 @@
-//! What a policy for read routing is asked, and what it answers.
+//! Question to a policy for read routing, and its answers.
 
 use engine::{Instant, Span};
 

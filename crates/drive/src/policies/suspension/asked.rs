@@ -1,4 +1,4 @@
-//! What a policy for suspension is asked, and what it answers.
+//! Question to a policy for suspension, and its answers.
 
 use engine::{Instant, Span};
 

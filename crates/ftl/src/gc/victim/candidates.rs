@@ -1,4 +1,4 @@
-//! What a policy for victims is asked: the blocks of a bin, and which of them to collect.
+//! Candidates for collection, and the trait of the policies that choose among them.
 
 use engine::Stream;
 
