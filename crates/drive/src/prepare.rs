@@ -3,10 +3,11 @@
 
 use crate::check::shortage;
 use crate::device::Device;
+use crate::error::RunError;
 use crate::experiment::{Experiment, Fill};
+use crate::history::History;
 use crate::precondition::{Preconditioned, precondition};
-use crate::run::RunError;
-use crate::snapshot::{Origin, Snapshot, unfit};
+use crate::snapshot::{Snapshot, unfit};
 use engine::Streams;
 use serde_json::{Value, json};
 
@@ -16,15 +17,6 @@ pub struct Prepared {
     pub device: Device,
     /// Its history.
     pub history: History,
-}
-
-/// What was done to a drive before.
-#[derive(Clone, Debug, Default)]
-pub struct History {
-    /// What preconditioned it.
-    pub preconditioned: Preconditioned,
-    /// The snapshot that it was started from, if it was.
-    pub snapshot: Option<Origin>,
 }
 
 impl Prepared {
@@ -122,13 +114,6 @@ impl Prepared {
             self.device.audit();
         }
         self
-    }
-}
-
-impl History {
-    /// Simulated time that the drive ran before, in nanoseconds.
-    pub fn ran_ns(&self) -> u64 {
-        self.snapshot.as_ref().map_or(0, |origin| origin.ran_ns)
     }
 }
 

@@ -14,15 +14,15 @@ pub use tables::{Table, Values, tables};
 use crate::check::Checked;
 use crate::device::OpKind;
 use crate::experiment::Experiment;
+use crate::history::History;
 use crate::measure::{InitiatorStats, KindStats, Measured};
-use crate::prepare::History;
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Source};
 use host::Kind;
-use host::trace::Survey;
 use metrics::{Holder, State};
 use nand::NandConfig;
 use serde_json::{Map, Value, json};
+use traces::Survey;
 
 /// What only the caller knows.
 #[derive(Clone, Copy, Debug)]

@@ -1,31 +1,34 @@
 //! A run: initiators on one side, the device on the other, and what is measured
 //! between them.
 
-mod error;
+mod faults;
 mod initiator;
 mod intake;
 mod power;
 mod starvation;
+mod supply;
 mod untimed;
+mod without_time;
 
-pub use error::RunError;
 pub use initiator::Backlog;
 
 use crate::check::available;
 use crate::device::{Completion, Device};
+use crate::error::RunError;
 use crate::experiment::Experiment;
+use crate::history::History;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
-use crate::prepare::{History, Prepared};
+use crate::prepare::Prepared;
 use crate::requests::RequestLog;
 use crate::snapshot::Snapshot;
 use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
 use host::Source;
-use host::trace::Survey;
 use initiator::{Coming, Drawn, Initiator};
-use power::Power;
-use untimed::WithoutTime;
+use supply::Power;
+use traces::Survey;
+use without_time::WithoutTime;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,7 +144,9 @@ impl Run {
         };
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
-            run.without_time = Some(Box::new(WithoutTime::new(&mut run, choice)));
+            let initiators = run.initiators.len();
+            run.without_time =
+                Some(Box::new(WithoutTime::new(&mut run.device, initiators, choice)));
             return Ok(run);
         }
         // So that small runs have begun when they are made.

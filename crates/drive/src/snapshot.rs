@@ -10,17 +10,16 @@
 mod file;
 mod fit;
 
+pub use crate::history::Origin;
 pub use file::{Damaged, content, header, info};
 pub use fit::unfit;
 
 use crate::check::Found;
 use crate::config::DriveConfig;
 use crate::device::Device;
-use crate::precondition::Preconditioned;
-use crate::prepare::History;
+use crate::history::History;
 use file::Kept;
 use ftl::Ftl;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -40,27 +39,6 @@ enum Store {
     /// In a file, whose memory all drives share that are started from it, as long as
     /// they do not change it.
     File(Box<Kept>),
-}
-
-/// Where a snapshot comes from, and what is in it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Origin {
-    /// The version of flashscape that took it.
-    pub flashscape: String,
-    /// The title of the experiment that it was taken from.
-    pub title: Option<String>,
-    /// The seed of that experiment.
-    pub seed: u64,
-    /// The drive.
-    pub drive: DriveConfig,
-    /// What preconditioned it.
-    pub preconditioned: Preconditioned,
-    /// Simulated time that it ran after that, in all its runs, in nanoseconds.
-    pub ran_ns: u64,
-    /// Blocks erased since it was new.
-    pub erases: u64,
-    /// Mapping units that hold data.
-    pub mapped_units: u32,
 }
 
 fn locked(ftl: &Mutex<Box<Ftl>>) -> MutexGuard<'_, Box<Ftl>> {

@@ -13,6 +13,12 @@ pub fn bits(mask: impl Into<u64>) -> impl Iterator<Item = usize> {
     })
 }
 
+/// A word whose lowest `count` (1 to 64) bits are set.
+#[inline]
+pub const fn low_bits(count: u32) -> u64 {
+    u64::MAX >> (64 - count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +28,12 @@ mod tests {
         assert_eq!(bits(0u32).count(), 0);
         assert_eq!(bits(1u64 << 63 | 0b1010).collect::<Vec<_>>(), [1, 3, 63]);
         assert_eq!(bits(u64::MAX).count(), 64);
+    }
+
+    #[test]
+    fn the_lowest_bits_are_as_many_as_asked_for() {
+        for count in 1..=64 {
+            assert!(bits(low_bits(count)).eq(0..count as usize), "{count}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::blocks::BlockState;
 use crate::ftl::Ftl;
-use crate::layout::{BinId, BlockId, Lpn, Pun};
+use crate::ids::{BinId, BlockId, Lpn, Pun};
 
 impl Ftl {
     /// Proves that map, reverse map, live bits, counts and free lists agree.

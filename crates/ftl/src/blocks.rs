@@ -1,9 +1,8 @@
 //! Blocks and bins: which blocks are free, open, closed, being collected or bad,
 //! how much live data each holds, and how worn it is.
 
-use crate::config::FreeBlockOrder;
-use crate::layout::BlockId;
-use crate::wear::Migration;
+use crate::allocation::FreeBlockOrder;
+use crate::ids::BlockId;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -78,15 +77,6 @@ impl Tally {
         let host = self.units[Source::Host as usize];
         if host == 0 { 1.0 } else { total as f64 / host as f64 }
     }
-}
-
-/// A place for one batch of units, bound to a stream's open block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Batch {
-    /// The block.
-    pub block: BlockId,
-    /// The batch's place in the block's order of writing.
-    pub batch: u32,
 }
 
 /// What a block is used for.
@@ -197,6 +187,25 @@ pub struct Open {
     pub block: Option<BlockId>,
     /// The next batch to be bound.
     pub next: u32,
+}
+
+/// How far a bin's migration has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Migration {
+    /// The worn block is collected as any other.
+    Empties {
+        /// It.
+        to: BlockId,
+    },
+    /// It is erased and takes data.
+    Takes {
+        /// It.
+        to: BlockId,
+        /// Its next batch.
+        next: u32,
+        /// The block with the data, once it was chosen.
+        from: Option<BlockId>,
+    },
 }
 
 /// The blocks of one bin that are not closed.

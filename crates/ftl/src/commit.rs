@@ -1,8 +1,8 @@
 //! What is on flash becomes the current data: of writes, of moves, and what a trim forgets.
 
-use crate::blocks::{BARRED, Batch, BlockState, Source};
+use crate::blocks::{BARRED, BlockState, Source};
 use crate::ftl::Ftl;
-use crate::layout::{BlockId, Lpn, Pun};
+use crate::ids::{Batch, BlockId, Lpn, Pun};
 
 impl Ftl {
     /// Notes what a bound place is written with; `None` for padding.

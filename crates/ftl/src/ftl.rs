@@ -3,15 +3,17 @@
 //! `victims`: deciding (`bind`, `pick_victim`) and committing (`commit_*`,
 //! `finish`, `erase`) are separate, so that time may pass between.
 
-use crate::blocks::{Batch, Bin, BlockState, Blocks, Tally};
-use crate::config::{FreeBlockOrder, FtlConfig, StreamSharing};
+use crate::allocation::{FreeBlockOrder, StreamSharing};
+use crate::blocks::{Bin, BlockState, Blocks, Tally};
+use crate::config::FtlConfig;
 use crate::factory::FactoryBlocks;
 use crate::gc::{Thresholds, VictimPolicy};
-use crate::layout::{BinId, BlockId, Layout, Lpn, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, Pun};
+use crate::layout::Layout;
+use crate::leveling::Wear;
 use crate::map::Map;
-use crate::persist::Persist;
+use crate::metadata::Persist;
 use crate::scrub::ScrubChoice;
-use crate::wear::Wear;
 use engine::{Column, Streams};
 
 /// The firmware of a drive, or of a part of it.

@@ -4,22 +4,18 @@
 //! writing`, so the firmware never looks at geometry; only what a flash
 //! operation occupies is decoded from it.
 
-use crate::config::{AllocationConfig, FtlConfig, PoolLevel};
-use crate::map::low_bits;
-use engine::{Column, Divisor, bits, ids::Id, typed_id};
+use crate::allocation::{AllocationConfig, PoolLevel};
+use crate::config::FtlConfig;
+use crate::ids::{BinId, BlockId, Lpn, PoolId, Pun};
+use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
 
-typed_id! {
-    /// A logical unit: a piece of the host's address space.
-    pub struct Lpn;
-    /// A physical unit: a place on flash that holds one logical unit.
-    pub struct Pun;
-    /// A block of the firmware (see the crate's vocabulary).
-    pub struct BlockId;
-    /// A home of blocks: `block_planes` planes of one die, or several such.
-    pub struct BinId;
-    /// A set of bins among which a unit may be placed.
-    pub struct PoolId;
+/// A contradiction: the key below `ftl`, and what is wrong and what to do.
+type Fault = (&'static str, String);
+
+/// Refuses a configuration with faults.
+fn sound(faults: Vec<Fault>) -> Result<(), Vec<Fault>> {
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
 /// The shape of a drive as its firmware sees it.
@@ -72,102 +68,22 @@ impl Layout {
         geometry: &Geometry,
         config: &FtlConfig,
         exported: u128,
-    ) -> Result<Self, Vec<(&'static str, String)>> {
-        let mut faults = Vec::new();
-        let unit = config.unit.bytes();
-        let page = geometry.page_bytes;
-        let planes = config.block_planes;
-        if planes == 0 || !geometry.planes_per_die.is_multiple_of(planes) {
-            let die = geometry.planes_per_die;
-            faults.push((
-                "block_planes",
-                format!(
-                    "{planes} does not divide the {} of a die",
-                    settings::counted(die, "plane")
-                ),
-            ));
-        }
-        let row = page * u64::from(planes);
-        if unit == 0
-            || !(row.is_multiple_of(unit) || unit.is_multiple_of(row))
-            || !(page.is_multiple_of(unit) || unit.is_multiple_of(page))
-        {
-            faults.push((
-                "unit",
-                format!("{unit} bytes neither divide nor are a multiple of the {row} bytes that a program command writes"),
-            ));
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        let units_per_batch = (row / unit).max(1);
-        let rows_per_batch = (unit / row).max(1);
-        if units_per_batch > 64 {
-            faults.push((
-                "unit",
-                format!("{units_per_batch} units in one program command; at most 64 are supported"),
-            ));
-        }
+    ) -> Result<Self, Vec<Fault>> {
+        sound(Self::unit_faults(geometry, config))?;
+        sound(Self::block_faults(geometry, config))?;
+        let (unit, page, planes) = (config.unit.bytes(), geometry.page_bytes, config.block_planes);
+        let (units_per_batch, rows_per_batch) = Self::batch(geometry, config);
         let rows = config.data_pages(geometry);
-        if rows == 0 {
-            faults.push(("summary_page", "a block of one page holds a summary or data".into()));
-        } else if config.summary_page && rows_per_batch > 1 {
-            let fault = format!(
-                "a unit takes {rows_per_batch} rows, and a summary only one; choose a unit of no more than the {row} bytes that a program command writes, or leave summary_page out"
-            );
-            faults.push(("summary_page", fault));
-        } else if !u64::from(rows).is_multiple_of(rows_per_batch) {
-            faults.push((
-                "unit",
-                format!(
-                    "a unit takes {rows_per_batch} rows, which do not divide the {} of a block",
-                    settings::counted(rows, "row")
-                ),
-            ));
-        }
-        let level = config.allocation.bin.pool();
-        if level > config.allocation.pool {
-            faults.push((
-                "allocation.bin",
-                "a bin is not larger than its pool; choose a lower level, or a higher pool".into(),
-            ));
-        }
-        let order = Self::order_faults(&config.allocation.order);
-        faults.extend(order.map(|fault| ("allocation.order", fault)));
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-
         let batches_per_block = rows / rows_per_batch as u32;
         let units_per_block = u64::from(batches_per_block) * units_per_batch;
-        let planes_per_bin = Self::planes_in(geometry, level).max(planes);
+        let planes_per_bin = Self::planes_in(geometry, config.allocation.bin.pool()).max(planes);
         let bins = geometry.planes() / planes_per_bin;
         let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
-        if physical >= u128::from(u32::MAX) {
-            faults.push((
-                "unit",
-                format!("{physical} physical units are more than 32-bit page numbers can tell apart ({}); choose a larger mapping unit", u32::MAX - 1),
-            ));
-        }
         let logical = exported / u128::from(unit);
-        if logical == 0 || logical >= physical {
-            faults.push((
-                "over_provisioning",
-                format!("exports {logical} of {physical} physical units; at least 1 must be exported and some must be spare"),
-            ));
-        }
-        let pools = Self::pools(geometry, planes_per_bin, &config.allocation);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
-        if stripe == 0 || !stripe.is_multiple_of(unit) {
-            faults.push((
-                "allocation.stripe",
-                format!("{stripe} bytes are not a multiple of the mapping unit of {unit} bytes"),
-            ));
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
+        sound(Self::space_faults(physical, logical, stripe, unit))?;
+        let pools = Self::pools(geometry, planes_per_bin, &config.allocation);
         let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
         for (pool, members) in pools.iter().enumerate() {
             members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
@@ -198,6 +114,103 @@ impl Layout {
             whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         })
+    }
+
+    /// Units that one program command writes, and program commands that one unit takes.
+    fn batch(geometry: &Geometry, config: &FtlConfig) -> (u64, u64) {
+        let unit = config.unit.bytes();
+        let row = geometry.page_bytes * u64::from(config.block_planes);
+        ((row / unit).max(1), (unit / row).max(1))
+    }
+
+    /// Blocks and units that do not fit the planes of a die and their pages.
+    fn unit_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let (unit, page, planes) = (config.unit.bytes(), geometry.page_bytes, config.block_planes);
+        if planes == 0 || !geometry.planes_per_die.is_multiple_of(planes) {
+            let die = geometry.planes_per_die;
+            faults.push((
+                "block_planes",
+                format!(
+                    "{planes} does not divide the {} of a die",
+                    settings::counted(die, "plane")
+                ),
+            ));
+        }
+        let row = page * u64::from(planes);
+        if unit == 0
+            || !(row.is_multiple_of(unit) || unit.is_multiple_of(row))
+            || !(page.is_multiple_of(unit) || unit.is_multiple_of(page))
+        {
+            faults.push((
+                "unit",
+                format!("{unit} bytes neither divide nor are a multiple of the {row} bytes that a program command writes"),
+            ));
+        }
+        faults
+    }
+
+    /// Batches that do not fit a block, and contradictions of the allocation.
+    fn block_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let row = geometry.page_bytes * u64::from(config.block_planes);
+        let (units_per_batch, rows_per_batch) = Self::batch(geometry, config);
+        if units_per_batch > 64 {
+            faults.push((
+                "unit",
+                format!("{units_per_batch} units in one program command; at most 64 are supported"),
+            ));
+        }
+        let rows = config.data_pages(geometry);
+        if rows == 0 {
+            faults.push(("summary_page", "a block of one page holds a summary or data".into()));
+        } else if config.summary_page && rows_per_batch > 1 {
+            let fault = format!(
+                "a unit takes {rows_per_batch} rows, and a summary only one; choose a unit of no more than the {row} bytes that a program command writes, or leave summary_page out"
+            );
+            faults.push(("summary_page", fault));
+        } else if !u64::from(rows).is_multiple_of(rows_per_batch) {
+            faults.push((
+                "unit",
+                format!(
+                    "a unit takes {rows_per_batch} rows, which do not divide the {} of a block",
+                    settings::counted(rows, "row")
+                ),
+            ));
+        }
+        if config.allocation.bin.pool() > config.allocation.pool {
+            faults.push((
+                "allocation.bin",
+                "a bin is not larger than its pool; choose a lower level, or a higher pool".into(),
+            ));
+        }
+        let order = Self::order_faults(&config.allocation.order);
+        faults.extend(order.map(|fault| ("allocation.order", fault)));
+        faults
+    }
+
+    /// Numbers of units that are too large or too small.
+    fn space_faults(physical: u128, logical: u128, stripe: u64, unit: u64) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if physical >= u128::from(u32::MAX) {
+            faults.push((
+                "unit",
+                format!("{physical} physical units are more than 32-bit page numbers can tell apart ({}); choose a larger mapping unit", u32::MAX - 1),
+            ));
+        }
+        if logical == 0 || logical >= physical {
+            faults.push((
+                "over_provisioning",
+                format!("exports {logical} of {physical} physical units; at least 1 must be exported and some must be spare"),
+            ));
+        }
+        if stripe == 0 || !stripe.is_multiple_of(unit) {
+            faults.push((
+                "allocation.stripe",
+                format!("{stripe} bytes are not a multiple of the mapping unit of {unit} bytes"),
+            ));
+        }
+        faults
     }
 
     /// The planes that bytes `from..to` of a batch lie in: bit `i` for plane `i`.

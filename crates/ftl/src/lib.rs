@@ -13,6 +13,7 @@
 //! home of blocks: a plane, or the planes that blocks span. A *pool* is the set
 //! of bins among which a logical unit may be placed.
 
+mod allocation;
 mod audit;
 mod blocks;
 mod commit;
@@ -20,8 +21,11 @@ mod config;
 mod factory;
 mod ftl;
 pub mod gc;
+mod ids;
 mod layout;
+mod leveling;
 mod map;
+mod metadata;
 mod persist;
 pub mod recovery;
 pub mod scrub;
@@ -32,15 +36,16 @@ mod untimed;
 mod victims;
 pub mod wear;
 
-pub use blocks::{Batch, BlockState, Source, Stream, Tally};
-pub use config::{
-    AllocationConfig, BadBlocksConfig, BinChoice, BinLevel, FreeBlockOrder, FtlConfig,
-    OverProvisioning, PartialWrites, PoolLevel, StreamSharing,
+pub use allocation::{
+    AllocationConfig, BinChoice, BinLevel, FreeBlockOrder, PoolLevel, StreamSharing,
 };
+pub use blocks::{BlockState, Source, Stream, Tally};
+pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, PartialWrites};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
-pub use layout::{BinId, BlockId, Layout, Lpn, PoolId, Pun};
+pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
+pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig};
 pub use space::{Full, RESERVE};
 pub use untimed::Untimed;

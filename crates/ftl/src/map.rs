@@ -1,8 +1,8 @@
 //! The map from logical to physical units, its reverse, and which physical
 //! units are live: the hot data of the drive, 8 bytes and a bit for each unit.
 
-use crate::layout::{Lpn, Pun};
-use engine::{BigColumn, MemoryFile, typed_id};
+use crate::ids::{Lpn, Pun};
+use engine::{BigColumn, MemoryFile, low_bits, typed_id};
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
@@ -311,12 +311,6 @@ impl Map {
     pub fn lose_live(&mut self) {
         self.live = BigColumn::zeroed(self.live.len());
     }
-}
-
-/// A word whose lowest `count` (1 to 64) bits are set.
-#[inline]
-pub const fn low_bits(count: u32) -> u64 {
-    u64::MAX >> (64 - count)
 }
 
 #[cfg(test)]

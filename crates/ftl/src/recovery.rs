@@ -7,9 +7,9 @@
 //! The newest version of a logical unit is its data. Blocks that were open are closed where
 //! they are; what erases were interrupted is erased anew.
 
-use crate::blocks::{BARRED, Batch, BlockState, Open, Source};
+use crate::blocks::{BARRED, BlockState, Open, Source};
 use crate::ftl::Ftl;
-use crate::layout::{BinId, BlockId, Lpn, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, Pun};
 use engine::Column;
 use std::collections::BTreeMap;
 

@@ -1,11 +1,10 @@
 //! Space: how much a bin has left, when that is too little, and which place of it is written
 //! next.
 
-use crate::blocks::{Batch, Bin, BlockState, Open, Stream};
+use crate::blocks::{Bin, BlockState, Migration, Open, Stream};
 use crate::ftl::Ftl;
 use crate::gc::Level;
-use crate::layout::{BinId, BlockId};
-use crate::wear::Migration;
+use crate::ids::{Batch, BinId, BlockId};
 
 /// A bin has no place for a batch of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use crate::blocks::{BlockState, Open, STREAMS, Tally};
 use crate::config::FtlConfig;
 use crate::ftl::Ftl;
 use crate::gc::Thresholds;
-use crate::layout::{BinId, BlockId};
+use crate::ids::{BinId, BlockId};
 use crate::map::Map;
-use crate::persist::Persist;
+use crate::metadata::Persist;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -223,9 +223,24 @@ impl Ftl {
         let units = (self.layout.logical_units, self.layout.physical_units());
         let versions = rest.next_version.is_some();
         self.map = Map::of_file(units.0, units.1, versions, file, place)?.ok_or(Unknown)?;
+        let blocks = self.blocks.state.len();
+        self.persist = rest.next_version.map(|next| Box::new(Persist::new(blocks, units.0, next)));
+        self.take_blocks(rest, each)?;
+        self.take_bins(rest, each)?;
+        self.tally = rest.tally;
+        self.mapped = rest.mapped;
+        self.victim_numbers = rest.victim_numbers.clone();
+        self.bad_numbers = rest.bad_numbers.clone();
+        Ok(())
+    }
+
+    /// Takes up the columns of blocks.
+    fn take_blocks<Error: From<Unknown>>(
+        &mut self,
+        rest: &Rest,
+        each: Take<'_, Error>,
+    ) -> Result<(), Error> {
         let blocks = &mut self.blocks;
-        self.persist =
-            rest.next_version.map(|next| Box::new(Persist::new(blocks.state.len(), units.0, next)));
         blocks.sensed = Column::filled(0, if rest.sensed { blocks.state.len() } else { 0 });
         if rest.strained {
             blocks.strain = Column::filled([0; 2], blocks.state.len());
@@ -255,6 +270,15 @@ impl Ftl {
             let early = &mut self.blocks.closed_early;
             each(CLOSED_EARLY, bytemuck::cast_slice_mut(early.as_mut_slice()))?;
         }
+        Ok(())
+    }
+
+    /// Takes up which blocks are free and open.
+    fn take_bins<Error: From<Unknown>>(
+        &mut self,
+        rest: &Rest,
+        each: Take<'_, Error>,
+    ) -> Result<(), Error> {
         let free: usize = rest.bins.iter().map(|bin| bin.free as usize).sum();
         let mut pairs = vec![0u64; 2 * free];
         each("bins.free", bytemuck::cast_slice_mut(&mut pairs))?;
@@ -281,10 +305,6 @@ impl Ftl {
             });
             bin.bad = of_bin.bad;
         }
-        self.tally = rest.tally;
-        self.mapped = rest.mapped;
-        self.victim_numbers = rest.victim_numbers.clone();
-        self.bad_numbers = rest.bad_numbers.clone();
         Ok(())
     }
 

@@ -1,9 +1,8 @@
 //! What use does to flash, as far as somebody asks: copies in a row, rows that were sensed,
 //! interruptions.
 
-use crate::blocks::Batch;
 use crate::ftl::Ftl;
-use crate::layout::BlockId;
+use crate::ids::{Batch, BlockId};
 use engine::Column;
 
 impl Ftl {

@@ -2,11 +2,11 @@
 //! the other, as fast as memory allows. Used to precondition a drive and to
 //! study write amplification and wear alone.
 
-use crate::blocks::{Batch, Source, Stream};
-use crate::config::BinChoice;
+use crate::allocation::BinChoice;
+use crate::blocks::{Source, Stream};
 use crate::ftl::Ftl;
 use crate::gc::Level;
-use crate::layout::{BinId, BlockId, Lpn, PoolId, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
 use std::num::NonZeroU32;
 
 /// Writes units to an [`Ftl`] without time.

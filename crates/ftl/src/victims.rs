@@ -4,7 +4,7 @@
 use crate::blocks::{BARRED, BlockState, Source, Stream};
 use crate::ftl::Ftl;
 use crate::gc::Candidates;
-use crate::layout::{BinId, BlockId};
+use crate::ids::{BinId, BlockId};
 use crate::scrub::Written;
 
 impl Ftl {

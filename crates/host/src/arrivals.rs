@@ -2,8 +2,8 @@
 //! after a place in the queue became free (closed loop).
 
 use crate::bursts::Bursts;
-use crate::command::Issue;
 use crate::config::{ArrivalProcess, ThinkConfig, WorkloadConfig};
+use crate::request::Issue;
 use engine::{Span, Stream};
 
 /// A stream of moments of issue.

@@ -4,13 +4,13 @@
 use crate::config::{
     AddressConfig, ExponentialSize, SizeConfig, StopConfig, TraceConfig, TraceMode, WorkloadConfig,
 };
-use crate::error::Fault;
 use crate::mix::shares;
+use crate::placement::foreign_settings;
 use crate::region::Region;
 use crate::sizes::{largest, round_up_to};
 use crate::synthetic::{align, size};
-use crate::trace::foreign_settings;
 use settings::{Share, Size};
+use traces::Fault;
 
 /// The unit of a drive's addresses; sizes and alignments are multiples of it.
 const SECTOR: u64 = 512;

@@ -4,11 +4,11 @@
 //! being ignored; `check.rs` does that.
 
 use crate::either::text_or_table;
-use crate::trace::{Event, Format, Options, Spread, TimeUnit, Waits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Frequency, Share, Size, Time};
 use std::path::PathBuf;
+use traces::{Event, Format, Options, Spread, TimeUnit, Waits};
 
 /// One initiator: what it asks of the drive, how fast, and until when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

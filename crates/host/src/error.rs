@@ -2,7 +2,7 @@
 
 use settings::counted;
 use std::fmt;
-use std::path::PathBuf;
+use traces::{Fault, TraceError};
 
 /// Why a workload cannot be built or cannot go on.
 ///
@@ -26,22 +26,6 @@ pub struct ConfigError {
     pub faults: Vec<Fault>,
 }
 
-/// One fault of a configuration.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
-    /// The key, from the workload's table down: `addresses.theta`.
-    pub key: String,
-    /// What is wrong, and what to write instead.
-    pub problem: String,
-}
-
-impl Fault {
-    /// A fault of `key`.
-    pub fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { key: key.into(), problem: problem.into() }
-    }
-}
-
 impl fmt::Display for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -58,28 +42,6 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
-
-/// A fault of a trace file.
-#[derive(Debug)]
-pub struct TraceError {
-    /// The file.
-    pub file: PathBuf,
-    /// The line, counted from 1, where the fault belongs to one.
-    pub line: Option<u64>,
-    /// What is wrong, and what to do.
-    pub problem: String,
-}
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(out, "{}:{line}: {}", self.file.display(), self.problem),
-            None => write!(out, "{}: {}", self.file.display(), self.problem),
-        }
-    }
-}
-
-impl std::error::Error for TraceError {}
 
 impl From<TraceError> for HostError {
     fn from(error: TraceError) -> Self {

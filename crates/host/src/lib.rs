@@ -1,4 +1,4 @@
-//! What hosts ask of a drive: synthetic workloads, and traces of real ones.
+//! What hosts ask of a drive: synthetic workloads, and replays of traces.
 //!
 //! A [`WorkloadConfig`] describes one initiator. [`Source::build`] turns it into
 //! a stream of [`Request`]s that is pulled one at a time. The source owns neither
@@ -11,23 +11,25 @@ mod addresses;
 mod arrivals;
 mod bursts;
 mod check;
-mod command;
 pub mod config;
 mod either;
 mod error;
 mod mix;
+mod placement;
 mod region;
+mod replay;
+mod request;
 mod scatter;
 mod sizes;
 mod source;
 mod synthetic;
-pub mod trace;
 mod zipf;
 
-pub use command::{Command, Issue, Kind, Request};
 pub use config::{Priority, WorkloadConfig};
-pub use error::{ConfigError, Fault, HostError, TraceError};
+pub use error::{ConfigError, HostError};
 pub use region::Region;
+pub use request::{Issue, Request};
 pub use scatter::Scatter;
 pub use source::{Source, name_clashes};
+pub use traces::{Command, Kind};
 pub use zipf::Zipf;

@@ -1,10 +1,10 @@
 //! Which kinds of request come, in which shares.
 
 use crate::addresses::threshold;
-use crate::command::Kind;
 use crate::config::{MixConfig, WorkloadConfig};
 use engine::Stream;
 use settings::Share;
+use traces::Kind;
 
 /// A stream of request kinds.
 #[derive(Clone, Debug)]

@@ -1,15 +1,16 @@
 //! One initiator's stream of requests, whatever they come from.
 
 use crate::bursts::Bursts;
-use crate::command::{Issue, Request};
 use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
-use crate::error::{ConfigError, Fault, HostError};
+use crate::error::{ConfigError, HostError};
+use crate::placement::chosen;
 use crate::region::Region;
+use crate::replay::{self, Replay};
+use crate::request::{Issue, Request};
 use crate::synthetic::Synthetic;
-use crate::trace::replay::{self, Replay};
-use crate::trace::{Survey, survey_with};
 use engine::{Span, Streams};
 use std::collections::BTreeMap;
+use traces::{Fault, Survey, survey_with};
 
 /// One initiator's stream of requests.
 pub struct Source {
@@ -64,7 +65,7 @@ impl WorkloadConfig {
         if trace.combine != Some(Combine::Separate) {
             return vec![self.clone()];
         }
-        let chosen = crate::trace::chosen(trace, survey);
+        let chosen = chosen(trace, survey);
         let alone = |device: u32| {
             let mut initiator = self.clone();
             initiator.name = format!("{}.{device}", self.name);

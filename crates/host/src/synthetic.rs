@@ -5,13 +5,14 @@
 
 use crate::addresses::Addresses;
 use crate::arrivals::Arrivals;
-use crate::command::{Command, Kind, Request};
 use crate::config::{AddressConfig, SizeConfig, WorkloadConfig};
 use crate::mix::{Mix, shares};
 use crate::region::Region;
+use crate::request::Request;
 use crate::sizes::{Sizes, smallest};
 use engine::Streams;
 use settings::Size;
+use traces::{Command, Kind};
 
 /// Bytes per request, unless said otherwise.
 const SIZE: Size = Size::from_bytes(4096);

@@ -4,10 +4,10 @@
 use engine::Streams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use host::trace::{self, Format, survey};
 use host::{Command, HostError, Issue, Kind, Request, Source, WorkloadConfig};
 use std::io::Write;
 use std::path::PathBuf;
+use traces::{Format, survey};
 
 const DISKSIM: &str = "10.5 0 0 8 0\n11.0 0 8 8 1\n12.25 0 16 16 0\n";
 const MQSIM: &str = "938513000 0 0 8 0\n938828000 0 8 8 1\n";
@@ -86,7 +86,7 @@ fn each_format_is_detected_plain_and_gzipped() {
         assert_eq!((plain.format, plain.compression), (format, None), "{}", plain.reason);
         assert_eq!(
             (packed.format, packed.compression),
-            (format, Some(trace::Compression::Gzip)),
+            (format, Some(traces::Compression::Gzip)),
             "{}",
             packed.reason
         );

@@ -1,10 +1,10 @@
 //! A drive that is moved from outside, for embedding in other simulators.
 
-use crate::errors::{self, SimulatorError, SpaceError};
+use crate::errors::{self, SimulatorError, SpaceError, restless};
 use crate::guard::{self, Guarded};
 use crate::plan::{Inner, Plan};
 use crate::policies;
-use crate::snapshot::{Snapshot, restless};
+use crate::snapshot::Snapshot;
 use drive::horizon::{LATEST, LinkLoad};
 use drive::results;
 use drive::starvation::Watch;

@@ -1,6 +1,5 @@
 //! From Rust's errors to Python's, which are declared in `flashscape/errors.py`.
 
-use crate::snapshot::restless;
 use drive::RunError;
 use drive::snapshot::Damaged;
 use drive::starvation::{REMEDY, Starved};
@@ -11,6 +10,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use settings::{Problem, Problems};
 use std::io;
+use std::path::PathBuf;
 
 pyo3::import_exception!(flashscape.errors, ConfigError);
 pyo3::import_exception!(flashscape.errors, PolicyError);
@@ -47,7 +47,7 @@ pub fn host(error: HostError) -> PyErr {
 }
 
 /// Traces that cannot be replayed, and what a configuration says of them wrongly.
-pub fn traces(errors: Vec<host::TraceError>, problems: &Problems) -> PyErr {
+pub fn traces(errors: Vec<traces::TraceError>, problems: &Problems) -> PyErr {
     let Some(first) = errors.first() else { return config(problems) };
     let mut texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     if !problems.is_empty() {
@@ -56,7 +56,7 @@ pub fn traces(errors: Vec<host::TraceError>, problems: &Problems) -> PyErr {
     trace(texts.join("\n"), first)
 }
 
-fn trace(text: String, error: &host::TraceError) -> PyErr {
+fn trace(text: String, error: &traces::TraceError) -> PyErr {
     let place = (error.file.clone(), error.line, error.problem.clone());
     TraceError::new_err((text, place.0, place.1, place.2))
 }
@@ -99,6 +99,11 @@ pub fn starved_as(first: &Starved, id: Option<u64>) -> PyErr {
 /// A file holds no snapshot that can be used.
 pub fn damaged(error: Damaged) -> PyErr {
     SnapshotError::new_err((error.to_string(), error.file, error.problem))
+}
+
+/// A drive cannot be shut down.
+pub fn restless(why: String) -> PyErr {
+    SnapshotError::new_err((format!("no snapshot can be taken: {why}"), None::<PathBuf>, why))
 }
 
 /// A snapshot is of a drive of another layout.

@@ -11,6 +11,7 @@ mod errors;
 mod guard;
 mod plan;
 mod policies;
+mod progress;
 mod requests;
 mod session;
 mod snapshot;

@@ -4,12 +4,12 @@ use crate::{errors, guard, policies};
 use drive::Experiment;
 use drive::check::{Checked, Start, check, check_from};
 use drive::load::{Override, load_document};
-use host::trace::{Survey, glance};
-use host::{HostError, TraceError, WorkloadConfig};
+use host::{HostError, WorkloadConfig};
 use pyo3::prelude::*;
 use settings::{Document, Problem, Problems};
 use std::path::Path;
 use std::sync::Arc;
+use traces::{Survey, TraceError, glance};
 
 /// A checked configuration; it never changes and may be run any number of times,
 /// in several threads at once.

@@ -4,17 +4,18 @@ use crate::errors;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
 use crate::policies;
+use crate::progress::report;
 use crate::requests::RequestsFile;
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::check::Checked;
 use drive::results::{Outcome, summary, tables};
 use drive::{Experiment, Prepared, Progress, Run};
-use host::trace::Survey;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
+use traces::Survey;
 
 /// One run of a plan.
 #[pyclass(frozen, module = "flashscape._flashscape")]
@@ -214,13 +215,4 @@ fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyRe
         left -= step;
     }
     Ok(true)
-}
-
-pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
-    policies::interrupted()?;
-    py.check_signals()?;
-    if let Some(ongoing) = ongoing {
-        ongoing.call1(py, (share,))?;
-    }
-    Ok(())
 }

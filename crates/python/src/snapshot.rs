@@ -1,10 +1,10 @@
 //! Drives that were shut down.
 
-use crate::errors::{self, SnapshotError};
+use crate::errors;
 use crate::guard;
 use crate::plan::Plan;
 use crate::policies;
-use crate::session::report;
+use crate::progress::report;
 use drive::snapshot;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -87,9 +87,4 @@ fn watched(
         Some(snapshot) => Ok(Snapshot { inner: Arc::new(snapshot) }),
         None => Err(raised.expect("nothing else ends it")),
     }
-}
-
-/// A drive cannot be shut down.
-pub fn restless(why: String) -> PyErr {
-    SnapshotError::new_err((format!("no snapshot can be taken: {why}"), None::<PathBuf>, why))
 }

@@ -1,15 +1,14 @@
 //! Statistics of traces, conversions and stand-ins.
 
 use crate::{errors, guard};
-use host::trace::imitate::{DESCRIPTION_VERSION, Model};
-use host::trace::statistics::{Measured, Progress, measure};
-use host::trace::write::{self, Choices, Destination, Target};
-use host::trace::{Format, Options, Passed, Remarks};
-use host::{Fault, Kind, TraceError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use traces::imitate::{DESCRIPTION_VERSION, Model};
+use traces::statistics::{Measured, Progress, measure};
+use traces::write::{self, Choices, Destination, Target};
+use traces::{Fault, Format, Kind, Options, Passed, Remarks, TraceError};
 
 /// Formats of traces: name, title, whether they are written.
 #[pyfunction]

@@ -17,6 +17,8 @@
 
 mod decimal;
 mod document;
+#[doc(hidden)]
+pub mod expansion;
 mod family;
 mod frequency;
 mod json;
@@ -52,11 +54,3 @@ pub use schema::{schema, schema_under_presets};
 pub use share::Share;
 pub use size::Size;
 pub use time::Time;
-
-/// What the expansion of [`measure!`] needs; not for use by hand.
-#[doc(hidden)]
-pub mod expansion {
-    pub use crate::measure::{deserialize, json_schema};
-    pub use schemars;
-    pub use serde;
-}

@@ -6,11 +6,10 @@
 //! program has ended. So it is known what is there, but where a program was cut off between
 //! its data and its end, and where trims may be undone.
 
-use super::{Audit, AuditTicket, has_data, order, written};
+use super::tokens::{has_data, order};
 use crate::config::Durability;
 use crate::device::RequestId;
-use engine::{BigColumn, Instant};
-use ftl::{Ftl, Layout, Lpn, Pun};
+use ftl::Lpn;
 use std::collections::BTreeMap;
 
 /// What a power cut leaves.
@@ -38,27 +37,27 @@ pub struct Saved {
 /// What came of a unit since the power was there, as far as that may survive. What is called
 /// a trim here may be undone: one that stays is a write of nothing.
 #[derive(Clone, Copy, Default)]
-struct Unit {
+pub(super) struct Unit {
     /// What was there before.
-    before: u64,
+    pub(super) before: u64,
     /// The newest write whose program has ended.
-    ended: u64,
+    pub(super) ended: u64,
     /// The newest write that was taken in, and that was acknowledged.
-    taken_in: u64,
-    acknowledged: u64,
+    pub(super) taken_in: u64,
+    pub(super) acknowledged: u64,
     /// The newest write of nothing that was taken in, and that was acknowledged.
-    emptied: u64,
-    gone: u64,
+    pub(super) emptied: u64,
+    pub(super) gone: u64,
     /// The newest trim that was taken in.
-    trim: u64,
+    pub(super) trim: u64,
     /// On flash though its program had not ended when the power was cut.
-    surplus: u64,
+    pub(super) surplus: u64,
 }
 
 /// Acknowledgements in their order, as far as flushes under way tell them apart.
 #[derive(Clone)]
 pub struct Durable {
-    survives: Survives,
+    pub(super) survives: Survives,
     /// Acknowledgements of units so far.
     acknowledged: u64,
     /// As many of them came before a flush that has completed.
@@ -67,11 +66,11 @@ pub struct Durable {
     flushes: BTreeMap<RequestId, u64>,
     /// By unit, what was acknowledged and as which; at first what was there before.
     history: BTreeMap<Lpn, Vec<(u64, u64)>>,
-    units: BTreeMap<Lpn, Unit>,
+    pub(super) units: BTreeMap<Lpn, Unit>,
 }
 
 impl Durable {
-    fn new(survives: Survives) -> Self {
+    pub(super) fn new(survives: Survives) -> Self {
         Self {
             survives,
             acknowledged: 0,
@@ -82,7 +81,7 @@ impl Durable {
         }
     }
     /// The account of a unit; `before` is what was acknowledged of it until now.
-    fn unit(&mut self, lpn: Lpn, before: u64) -> &mut Unit {
+    pub(super) fn unit(&mut self, lpn: Lpn, before: u64) -> &mut Unit {
         self.units.entry(lpn).or_insert(Unit { before, ..Unit::default() })
     }
     /// True for what is acknowledged as no trim, or as one that stays.
@@ -157,7 +156,7 @@ impl Durable {
     }
 
     /// What of a unit must be there at least.
-    fn floor(&self, lpn: Lpn, unit: &Unit) -> u64 {
+    pub(super) fn floor(&self, lpn: Lpn, unit: &Unit) -> u64 {
         let by_buffer = match self.survives.durability {
             Durability::Capacitor => unit.taken_in,
             Durability::None => unit.acknowledged,
@@ -168,7 +167,13 @@ impl Durable {
 
     /// Whether a unit may be `found` after a power cut, of which `on_flash` is the newest data
     /// there, saved data aside; if not, what is wrong.
-    fn judge(&self, unit: &Unit, floor: u64, found: u64, on_flash: u64) -> Result<(), &str> {
+    pub(super) fn judge(
+        &self,
+        unit: &Unit,
+        floor: u64,
+        found: u64,
+        on_flash: u64,
+    ) -> Result<(), &str> {
         let is_undone = unit.trim > floor;
         if !has_data(found) {
             let is_right = !has_data(floor) || is_undone || unit.emptied > floor;
@@ -190,130 +195,10 @@ impl Durable {
     }
 }
 
-impl Audit {
-    /// From now on the power may be cut. What is on flash by now is called by the versions
-    /// that it has, so that what is dead is older than what is there.
-    pub fn expect_cuts(&mut self, ftl: &Ftl, survives: Survives) {
-        let mut durable = Durable::new(survives);
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            let (lpn, version) = (ftl.holds(pun), u64::from(ftl.version(pun)));
-            if version > 0 {
-                self.on_flash[pun] = written(version, lpn);
-                self.next_order = self.next_order.max(version + 1);
-            }
-        }
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            let lpn = ftl.holds(pun);
-            if ftl.is_live(pun) {
-                self.acknowledged[lpn] = self.on_flash[pun];
-                self.replace(lpn, self.on_flash[pun]);
-            } else if ftl.version(pun) > 0 && ftl.lookup(lpn).is_none() && !survives.logs_trims {
-                // It was trimmed, nobody knows when.
-                durable.unit(lpn, 0).trim = super::trimmed(self.next_order);
-            }
-        }
-        self.durable = Some(Box::new(durable));
-    }
-
-    /// The power is cut: a command that was under way will never complete. It does not count
-    /// as having been in the drive.
-    pub fn lost(&mut self, id: RequestId, ticket: &AuditTicket, arrived: Instant, now: Instant) {
-        self.integrate(now);
-        let number = self.under_way.remove(&id);
-        assert_eq!(number, ticket.command.map(|(_, number)| number), "audit: {id:?} is lost");
-        self.area_ns -= u128::from((now - ticket.at).as_ns());
-        self.queued = self.queued.checked_sub(ticket.at - arrived).expect("it was counted");
-    }
-
-    /// A place holds nothing that could be told from noise.
-    pub fn torn(&mut self, pun: Pun) {
-        self.on_flash[pun] = 0;
-    }
-    /// A host's data is on flash, though its program has not ended.
-    pub fn survived(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
-        self.check_content(lpn, token, "a program");
-        self.place(layout, pun);
-        self.on_flash[pun] = token;
-        let durable = self.durable.as_mut().expect("the power may be cut");
-        let unit = durable.unit(lpn, self.acknowledged[lpn]);
-        unit.surplus = unit.surplus.max(token);
-    }
-    /// What the auditor calls the data of a place.
-    pub fn token_at(&self, pun: Pun) -> u64 {
-        self.on_flash[pun]
-    }
-
-    /// The newest data of each unit that is anywhere on flash, by this account.
-    fn newest_on_flash(&self, ftl: &Ftl) -> BigColumn<Lpn, u64> {
-        let mut newest = BigColumn::<Lpn, u64>::zeroed(ftl.layout.logical_units as usize);
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            if has_data(self.on_flash[pun]) {
-                let of = &mut newest[ftl.holds(pun)];
-                *of = self.on_flash[pun].max(*of);
-            }
-        }
-        newest
-    }
-
-    /// Proves that a drive that has recovered holds what it must and nothing else, and goes
-    /// on with what it holds. `saved` is what a capacitor has saved.
-    ///
-    /// # Errors
-    /// The first unit that is missing or is another.
-    pub fn recovered(&mut self, ftl: &Ftl, saved: &[Saved]) -> Result<(), String> {
-        let newest = self.newest_on_flash(ftl);
-        let saved: BTreeMap<Lpn, Saved> = saved.iter().map(|of| (of.lpn, *of)).collect();
-        let earlier = self.durable.take().expect("the power may be cut");
-        let mut durable = Durable::new(earlier.survives);
-        for lpn in (0..ftl.layout.logical_units).map(Lpn) {
-            let found = self.found(ftl, lpn, saved.get(&lpn))?;
-            let before = self.acknowledged[lpn];
-            let unit = earlier.units.get(&lpn).copied();
-            let unit = unit.unwrap_or(Unit { before, ..Unit::default() });
-            let floor = earlier.floor(lpn, &unit);
-            earlier.judge(&unit, floor, found, newest[lpn]).map_err(|what| {
-                format!(
-                    "after the power cut {lpn:?} is {found:x}, {floor:x} must be there (of {:x}): {what}",
-                    self.newest[lpn]
-                )
-            })?;
-            if !has_data(found) && unit.trim > floor {
-                // It is undone yet, maybe, by a later cut.
-                durable.units.insert(lpn, Unit { surplus: 0, ..unit });
-            }
-            let nothing = super::trimmed(order(self.newest[lpn]));
-            let found = if has_data(found) { found } else { nothing };
-            self.acknowledged[lpn] = found;
-            self.replace(lpn, found);
-        }
-        self.durable = Some(Box::new(durable));
-        Ok(())
-    }
-
-    /// What a unit is after a recovery; 0 where it holds nothing.
-    fn found(&self, ftl: &Ftl, lpn: Lpn, saved: Option<&Saved>) -> Result<u64, String> {
-        let on_flash = match ftl.lookup(lpn) {
-            Some(pun) if ftl.holds(pun) != lpn || !has_data(self.on_flash[pun]) => {
-                let (holds, token) = (ftl.holds(pun), self.on_flash[pun]);
-                return Err(format!("{lpn:?} is mapped to {holds:?}, token {token:x}"));
-            }
-            Some(pun) => self.on_flash[pun],
-            None => 0,
-        };
-        let Some(saved) = saved else { return Ok(on_flash) };
-        match saved.rest.filter(|rest| *rest != on_flash) {
-            Some(rest) => Err(format!(
-                "a part of {lpn:?} was saved, whose rest is {rest:x}, but on flash is {on_flash:x}"
-            )),
-            None => Ok(saved.token),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::trimmed;
     use super::*;
+    use crate::audit::tokens::{trimmed, written};
 
     const LPN: Lpn = Lpn(3);
 

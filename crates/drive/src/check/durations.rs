@@ -2,12 +2,14 @@
 //! and what one operation takes.
 
 use super::memory::largest_request;
+use crate::config::{DriveConfig, SchedulerConfig};
 use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
 use crate::recovery::{MapRecovery, PowerCuts};
 use ftl::Layout;
+use host::WorkloadConfig;
 use host::config::ThinkConfig;
 use nand::Geometry;
 use settings::{Problems, Rate, Time};
@@ -75,32 +77,53 @@ fn takes(rate: Rate, bytes: u64) -> u128 {
     u128::from(bytes) * 1_000_000_000 / u128::from(rate.bytes_per_second()).max(1)
 }
 
+/// Times by their paths, in the order in which they are looked at.
+#[derive(Default)]
+struct Times(Vec<(String, Time)>);
+
+impl Times {
+    fn add(&mut self, path: &str, time: impl Into<Option<Time>>) {
+        self.0.extend(time.into().map(|time| (path.to_owned(), time)));
+    }
+}
+
 /// Every time of an experiment, with its path.
 fn times(experiment: &Experiment) -> Vec<(String, Time)> {
-    let drive = &experiment.drive;
-    let mut times: Vec<(String, Time)> = Vec::new();
-    let mut add = |path: &str, time: Option<Time>| {
-        times.extend(time.map(|time| (path.to_owned(), time)));
-    };
+    let mut times = Times::default();
+    add_flash(&experiment.drive, &mut times);
+    add_scheduler(&experiment.drive.scheduler, &mut times);
+    add_controller(&experiment.drive, &mut times);
+    for (index, workload) in experiment.workload.iter().enumerate() {
+        add_workload(workload, &format!("workload[{index}]"), &mut times);
+    }
+    add_run(experiment, &mut times);
+    times.0
+}
+
+/// Times of flash commands, and of the firmware.
+fn add_flash(drive: &DriveConfig, times: &mut Times) {
     for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
         for time in figures {
-            add(&format!("drive.nand.{key}"), Some(*time));
+            times.add(&format!("drive.nand.{key}"), *time);
         }
     }
     let erase = &drive.nand.erase;
-    add("drive.nand.erase.ramp", Some(erase.ramp));
-    add("drive.nand.erase.execute", Some(erase.execute));
-    add("drive.nand.erase.recover", Some(erase.recover));
-    add("drive.nand.erase.verify", Some(erase.verify));
-    add("drive.nand.decode", Some(drive.nand.decode));
-    add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
-    add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
-    let within = match &drive.scheduler.read_routing {
+    times.add("drive.nand.erase.ramp", erase.ramp);
+    times.add("drive.nand.erase.execute", erase.execute);
+    times.add("drive.nand.erase.recover", erase.recover);
+    times.add("drive.nand.erase.verify", erase.verify);
+    times.add("drive.nand.decode", drive.nand.decode);
+    times.add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
+    times.add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
+}
+
+/// Times of the scheduler's policies.
+fn add_scheduler(scheduler: &SchedulerConfig, times: &mut Times) {
+    let within = match &scheduler.read_routing {
         ReadRouting::Deadline(deadline) => Some(deadline.within),
         _ => None,
     };
-    add("drive.scheduler.read_routing.within", within);
-    let scheduler = &drive.scheduler;
+    times.add("drive.scheduler.read_routing.within", within);
     for (key, policy, bounds) in [
         ("suspension", &scheduler.suspension, &scheduler.suspension_bounds),
         ("program_suspension", &scheduler.program_suspension, &scheduler.program_suspension_bounds),
@@ -109,49 +132,60 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
             Suspension::TEs(t_es) => Some(t_es.after),
             _ => None,
         };
-        add(&format!("drive.scheduler.{key}.after"), after);
+        times.add(&format!("drive.scheduler.{key}.after"), after);
         let gap = bounds.and_then(|bounds| bounds.gap);
-        add(&format!("drive.scheduler.{key}_bounds.gap"), gap);
+        times.add(&format!("drive.scheduler.{key}_bounds.gap"), gap);
     }
     let quiet = scheduler.erase_batching.map(|batching| batching.quiet);
-    add("drive.scheduler.erase_batching.quiet", quiet);
+    times.add("drive.scheduler.erase_batching.quiet", quiet);
+}
+
+/// Times of steps of programs, of the buffer and of commands in the firmware.
+fn add_controller(drive: &DriveConfig, times: &mut Times) {
     if let Some(steps) = &drive.nand.program_steps {
-        add("drive.nand.program_steps.ramp", Some(steps.ramp));
-        add("drive.nand.program_steps.recover", Some(steps.recover));
-        add("drive.nand.program_steps.verify", Some(steps.verify));
+        times.add("drive.nand.program_steps.ramp", steps.ramp);
+        times.add("drive.nand.program_steps.recover", steps.recover);
+        times.add("drive.nand.program_steps.verify", steps.verify);
     }
-    add("drive.buffer.latency", Some(drive.buffer.latency));
-    add("drive.buffer.partial_after", drive.buffer.partial_after);
-    add("drive.firmware.read", Some(drive.firmware.read));
-    add("drive.firmware.write", Some(drive.firmware.write));
-    add("drive.firmware.trim", Some(drive.firmware.trim));
-    add("drive.firmware.flush", Some(drive.firmware.flush));
-    for (index, workload) in experiment.workload.iter().enumerate() {
-        let path = |key: &str| format!("workload[{index}].{key}");
-        add(&path("start"), workload.start);
-        match &workload.think_time {
-            Some(ThinkConfig::Fixed(time)) => add(&path("think_time"), Some(*time)),
-            Some(ThinkConfig::Exponential(time)) => add(&path("think_time.mean"), Some(time.mean)),
-            None => {}
+    times.add("drive.buffer.latency", drive.buffer.latency);
+    times.add("drive.buffer.partial_after", drive.buffer.partial_after);
+    times.add("drive.firmware.read", drive.firmware.read);
+    times.add("drive.firmware.write", drive.firmware.write);
+    times.add("drive.firmware.trim", drive.firmware.trim);
+    times.add("drive.firmware.flush", drive.firmware.flush);
+}
+
+fn add_workload(workload: &WorkloadConfig, path: &str, times: &mut Times) {
+    times.add(&format!("{path}.start"), workload.start);
+    match &workload.think_time {
+        Some(ThinkConfig::Fixed(time)) => times.add(&format!("{path}.think_time"), *time),
+        Some(ThinkConfig::Exponential(time)) => {
+            times.add(&format!("{path}.think_time.mean"), time.mean);
         }
-        if let Some(bursts) = &workload.bursts {
-            add(&path("bursts.on"), Some(bursts.on));
-            add(&path("bursts.off"), Some(bursts.off));
-        }
-        add(&path("stop.time"), workload.stop.as_ref().and_then(|stop| stop.time));
+        None => {}
     }
-    let recovery = drive.recovery.map(|recovery| recovery.map);
+    if let Some(bursts) = &workload.bursts {
+        times.add(&format!("{path}.bursts.on"), bursts.on);
+        times.add(&format!("{path}.bursts.off"), bursts.off);
+    }
+    let stop = workload.stop.as_ref().and_then(|stop| stop.time);
+    times.add(&format!("{path}.stop.time"), stop);
+}
+
+/// Times of recovery, of the run and of what it records.
+fn add_run(experiment: &Experiment, times: &mut Times) {
+    let recovery = experiment.drive.recovery.map(|recovery| recovery.map);
     if let Some(MapRecovery::Checkpoint { every, .. }) = recovery {
-        add("drive.recovery.map.every", every);
+        times.add("drive.recovery.map.every", every);
     }
     for (path, cut) in experiment.run.power_cut.iter().flat_map(PowerCuts::all) {
-        add(&format!("run.{path}.at"), cut.at);
-        add(&format!("run.{path}.within"), cut.within);
+        times.add(&format!("run.{path}.at"), cut.at);
+        times.add(&format!("run.{path}.within"), cut.within);
     }
-    add("run.time", experiment.run.time);
-    add("run.warm_up.time", experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time));
+    times.add("run.time", experiment.run.time);
+    let warm_up = experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time);
+    times.add("run.warm_up.time", warm_up);
     let starvation = experiment.run.starvation;
-    add("run.starvation.limit", starvation.map(|starvation| starvation.limit));
-    add("record.interval", Some(experiment.record.interval));
-    times
+    times.add("run.starvation.limit", starvation.map(|starvation| starvation.limit));
+    times.add("record.interval", experiment.record.interval);
 }

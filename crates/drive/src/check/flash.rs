@@ -8,41 +8,8 @@ use settings::Problems;
 
 /// Flash and firmware; `None` where their shape makes no sense.
 pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
-    for (key, fault) in drive.nand.faults() {
-        problems.push(format!("drive.nand.{key}"), fault);
-    }
-    let bits = drive.nand.cell.bits() as usize;
-    for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
-        if figures.len() != 1 && figures.len() != bits {
-            let path = format!("drive.nand.{key}");
-            problems.push(
-                path,
-                format!(
-                    "{} figures; give one for all pages, or {bits}, one for each page type",
-                    figures.len()
-                ),
-            );
-        }
-    }
-    if drive.geometry.page_size.bytes() == 0 {
-        problems.push("drive.geometry.page_size", "a page holds at least a byte");
-        return None;
-    }
-    let g = &drive.geometry;
-    let planes = [g.channels, g.packages_per_channel, g.dies_per_package, g.planes_per_die]
-        .iter()
-        .fold(1u128, |product, count| product * u128::from(*count));
-    let blocks = planes * u128::from(g.blocks_per_plane);
-    if planes > 1 << 20 || blocks > u128::from(u32::MAX) {
-        problems.push("drive.geometry", format!("{planes} planes with {blocks} blocks; at most 2^20 planes and 2^32 blocks are supported"));
-        return None;
-    }
-    let physical = geometry.physical_bytes();
-    if physical > u128::from(u64::MAX) {
-        problems.push(
-            "drive.geometry",
-            format!("{physical} bytes of flash; less than 2^64 (16 EiB) are supported"),
-        );
+    check_figures(drive, problems);
+    if !check_size(drive, geometry, problems) {
         return None;
     }
     check_gang(drive, problems);
@@ -62,6 +29,69 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
             return None;
         }
     };
+    check_units(drive, geometry, problems);
+    check_bins(drive, geometry, &layout, problems);
+    rounds::check(drive, geometry, problems);
+    streaming::check(drive, geometry, &layout, problems);
+    partial::check(drive, &layout, problems);
+    wear::check(drive, problems);
+    let copies = drive.ftl.gc.copy_back
+        || drive.ftl.gc.streaming
+        || drive.ftl.partial_writes == PartialWrites::Plane;
+    if drive.ftl.gc.copy_back_most.is_some() && !copies {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
+    }
+    Some(layout)
+}
+
+/// Durations of flash commands.
+fn check_figures(drive: &DriveConfig, problems: &mut Problems) {
+    for (key, fault) in drive.nand.faults() {
+        problems.push(format!("drive.nand.{key}"), fault);
+    }
+    let bits = drive.nand.cell.bits() as usize;
+    for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
+        if figures.len() != 1 && figures.len() != bits {
+            let path = format!("drive.nand.{key}");
+            problems.push(
+                path,
+                format!(
+                    "{} figures; give one for all pages, or {bits}, one for each page type",
+                    figures.len()
+                ),
+            );
+        }
+    }
+}
+
+/// Refuses pages without bytes and flash that is too large; returns whether there is neither.
+fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> bool {
+    if drive.geometry.page_size.bytes() == 0 {
+        problems.push("drive.geometry.page_size", "a page holds at least a byte");
+        return false;
+    }
+    let g = &drive.geometry;
+    let planes = [g.channels, g.packages_per_channel, g.dies_per_package, g.planes_per_die]
+        .iter()
+        .fold(1u128, |product, count| product * u128::from(*count));
+    let blocks = planes * u128::from(g.blocks_per_plane);
+    if planes > 1 << 20 || blocks > u128::from(u32::MAX) {
+        problems.push("drive.geometry", format!("{planes} planes with {blocks} blocks; at most 2^20 planes and 2^32 blocks are supported"));
+        return false;
+    }
+    let physical = geometry.physical_bytes();
+    if physical > u128::from(u64::MAX) {
+        problems.push(
+            "drive.geometry",
+            format!("{physical} bytes of flash; less than 2^64 (16 EiB) are supported"),
+        );
+        return false;
+    }
+    true
+}
+
+/// Refuses units of concurrency that are smaller than the operations that occupy them.
+fn check_units(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) {
     if let (Some(program), Some(block)) =
         (geometry.planes_in(drive.concurrency.program), Some(drive.ftl.block_planes))
         && program < block
@@ -76,18 +106,6 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     {
         problems.push("drive.concurrency.erase", format!("an erase of {} planes (ftl.block_planes) occupies a unit of only {erase}; choose a larger unit", drive.ftl.block_planes));
     }
-    check_bins(drive, geometry, &layout, problems);
-    rounds::check(drive, geometry, problems);
-    streaming::check(drive, geometry, &layout, problems);
-    partial::check(drive, &layout, problems);
-    wear::check(drive, problems);
-    let copies = drive.ftl.gc.copy_back
-        || drive.ftl.gc.streaming
-        || drive.ftl.partial_writes == PartialWrites::Plane;
-    if drive.ftl.gc.copy_back_most.is_some() && !copies {
-        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
-    }
-    Some(layout)
 }
 
 /// Whether rounds, and pools, are those of gangs.

@@ -12,9 +12,6 @@ use std::collections::BTreeSet;
 
 pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let mut names = BTreeSet::new();
-    let ends = experiment.run.time.is_some()
-        || experiment.run.requests.is_some()
-        || experiment.run.bytes.is_some();
     for (index, workload) in experiment.workload.iter().enumerate() {
         let path = format!("workload[{index}]");
         for fault in workload.faults(layout.exported_bytes()) {
@@ -26,33 +23,44 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
                 format!("there is another workload \"{}\"", workload.name),
             );
         }
-        let stops = workload.trace.is_some()
-            || workload.stop.as_ref().is_some_and(|stop| {
-                stop.time.is_some() || stop.requests.is_some() || stop.bytes.is_some()
-            });
-        if wears_out(experiment) {
-            continue;
-        }
-        let is_endless = workload.arrivals.is_none() && workload.think_time.is_none();
-        if experiment.run.untimed && is_endless && !is_bounded(workload, &experiment.run) {
-            problems.push(path, "never ends: without time (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance");
-            continue;
-        }
-        if !ends && !stops {
-            problems.push(
-                path,
-                "never ends; give it a stop, or the run a time or a number of requests",
-            );
-        } else if !is_bounded(workload, &experiment.run) {
-            let is_timed = experiment.run.time.is_some()
-                || workload.stop.as_ref().is_some_and(|stop| stop.time.is_some());
-            if !is_timed {
-                problems.push(path, "never ends: flushes ask for no bytes, so no limit in bytes is reached; give it stop.requests or stop.time");
-            } else if takes_no_time(workload, &experiment.drive) {
-                problems.push(path, "never ends: its commands take no simulated time here (drive.firmware), so no limit in time is reached; give it stop.requests or a think_time");
-            }
+        if let Some(why) = never_ends(workload, experiment) {
+            problems.push(path, format!("never ends{why}"));
         }
     }
+    check_depths(experiment, problems);
+    check_age(experiment, layout, problems);
+}
+
+/// The reason why a workload never ends, and the remedy; nothing for one that ends.
+fn never_ends(workload: &WorkloadConfig, experiment: &Experiment) -> Option<&'static str> {
+    if wears_out(experiment) || is_bounded(workload, &experiment.run) {
+        return None;
+    }
+    let (run, stop) = (&experiment.run, workload.stop.as_ref());
+    let is_endless = workload.arrivals.is_none() && workload.think_time.is_none();
+    let is_timed = run.time.is_some() || stop.is_some_and(|stop| stop.time.is_some());
+    let has_bytes = run.bytes.is_some() || stop.is_some_and(|stop| stop.bytes.is_some());
+    if run.untimed && is_endless {
+        Some(
+            ": without time (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance",
+        )
+    } else if !is_timed && !has_bytes {
+        Some("; give it a stop, or the run a time or a number of requests")
+    } else if !is_timed {
+        Some(
+            ": flushes ask for no bytes, so no limit in bytes is reached; give it stop.requests or stop.time",
+        )
+    } else if takes_no_time(workload, &experiment.drive) {
+        Some(
+            ": its commands take no simulated time here (drive.firmware), so no limit in time is reached; give it stop.requests or a think_time",
+        )
+    } else {
+        None
+    }
+}
+
+/// Refuses closed loops that are too deep together.
+fn check_depths(experiment: &Experiment, problems: &mut Problems) {
     let places = |workload: &WorkloadConfig| memory::places(workload, experiment.run.requests);
     let all: u64 = experiment.workload.iter().map(places).sum();
     let deepest = (0..experiment.workload.len()).rev();
@@ -64,21 +72,22 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
             format!("{all} requests under way in all; at most {PLACES_MOST} are supported"),
         );
     }
-    if let Some(age) = &experiment.precondition.age {
-        // What fills nothing is refused where it is said.
-        let units = filled_units(&experiment.precondition, layout.logical_units).max(1);
-        let probe = host::WorkloadConfig {
-            name: "age".into(),
-            reads: Some(settings::Share::from_percent(0)),
-            size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(
-                layout.unit_bytes,
-            ))),
-            addresses: Some(age.addresses.clone()),
-            ..host::WorkloadConfig::default()
-        };
-        for fault in probe.faults(u64::from(units) * layout.unit_bytes) {
-            problems.push(format!("precondition.age.{}", fault.key), fault.problem);
-        }
+}
+
+/// Faults of the writes that age a drive.
+fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
+    let Some(age) = &experiment.precondition.age else { return };
+    // What fills nothing is refused where it is said.
+    let units = filled_units(&experiment.precondition, layout.logical_units).max(1);
+    let probe = host::WorkloadConfig {
+        name: "age".into(),
+        reads: Some(settings::Share::from_percent(0)),
+        size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(layout.unit_bytes))),
+        addresses: Some(age.addresses.clone()),
+        ..host::WorkloadConfig::default()
+    };
+    for fault in probe.faults(u64::from(units) * layout.unit_bytes) {
+        problems.push(format!("precondition.age.{}", fault.key), fault.problem);
     }
 }
 

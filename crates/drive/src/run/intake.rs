@@ -1,8 +1,9 @@
 //! Requests on their way from the initiators into the drive, and back.
 
+use super::Run;
 use super::initiator::Drawn;
-use super::{Run, RunError};
 use crate::check::{PLACES_MOST, WAITING_BYTES};
+use crate::error::RunError;
 use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
 use host::Issue;

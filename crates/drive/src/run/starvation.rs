@@ -1,7 +1,8 @@
 //! Requests that starve in a run: what the watch is told, and what comes of it.
 
-use super::{Run, RunError};
+use super::Run;
 use crate::device::{Completion, RequestId};
+use crate::error::RunError;
 use engine::Instant;
 use host::Kind;
 

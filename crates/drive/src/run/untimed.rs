@@ -2,44 +2,13 @@
 //! the firmware, one after the other, as when a drive is preconditioned; reads do nothing. It
 //! ends as any run does, or when the drive is worn out.
 
-use super::{Run, RunError};
+use super::Run;
+use super::without_time::WithoutTime;
 use crate::device::Touches;
+use crate::error::RunError;
 use engine::Instant;
-use ftl::{BinChoice, Lpn, PoolId, Tally, Untimed};
+use ftl::{Lpn, PoolId};
 use host::{Command, Issue, Kind};
-
-/// What a run without time needs.
-pub struct WithoutTime {
-    writer: Untimed,
-    /// Whether writes of a part of a unit leave the rest of it in its planes.
-    modifies: bool,
-    /// By initiator: its next request and its moment. Among those due together the initiator
-    /// that has had the fewest goes first.
-    next: Vec<Option<(Instant, u64, Command)>>,
-    /// What had been asked for when the drive had no space left any more, in bytes.
-    worn_out: Option<u64>,
-    has_ended: bool,
-    /// What had become of the flash when the run began, and as far as the digest knows.
-    begun: Tally,
-    noted: Tally,
-}
-
-impl WithoutTime {
-    pub fn new(run: &mut Run, choice: BinChoice) -> Self {
-        let modifies = run.device.modifies();
-        let ftl = run.device.firmware();
-        ftl.begin_order_of_erases();
-        Self {
-            writer: Untimed::new(ftl, choice),
-            modifies,
-            next: vec![None; run.initiators.len()],
-            worn_out: None,
-            has_ended: false,
-            begun: ftl.tally,
-            noted: ftl.tally,
-        }
-    }
-}
 
 impl Run {
     /// What had been asked for when the drive was worn out, in bytes, in a run without time.

@@ -2,9 +2,9 @@
 //! header, and the columns, each from a multiple of 4 KiB on. Numbers are little-endian.
 //! What is zero is left out where the file system can do that.
 
-use super::Origin;
 use crate::check::Found;
 use crate::device::empty_firmware;
+use crate::history::Origin;
 use engine::is_zero;
 use ftl::Ftl;
 use ftl::state::{Rest, Unknown};

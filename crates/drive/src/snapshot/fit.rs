@@ -1,8 +1,8 @@
 //! Whether a drive can be started from a snapshot: what says where data lies must be
 //! as it was; all else may differ.
 
-use super::Origin;
 use crate::config::DriveConfig;
+use crate::history::Origin;
 use serde_json::{Value, json};
 
 /// Each key of `drive` that says otherwise than the snapshot's drive, with what is

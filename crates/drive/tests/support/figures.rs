@@ -3,12 +3,12 @@
 
 use drive::Experiment;
 use engine::{Stream, Streams};
-use host::trace::imitate::Wishes;
-use host::trace::statistics::{Statistics, measure};
-use host::trace::survey;
-use host::trace::write::{Choices, Destination, Target, convert, imitate};
-use host::{Kind, TraceError};
+use host::Kind;
 use std::path::Path;
+use traces::imitate::Wishes;
+use traces::statistics::{Statistics, measure};
+use traces::write::{Choices, Destination, Target, convert, imitate};
+use traces::{TraceError, survey};
 
 /// Requests of a stand-in that is longer or shorter than its trace, at most.
 const ROWS_MAX: u64 = 400;
@@ -134,7 +134,7 @@ fn stood_in(
 }
 
 fn read_back(out: &Path, target: Target, rows: u64) -> Result<(), String> {
-    let format = host::trace::Format::ALL.iter().find(|format| format.name() == target.name());
+    let format = traces::Format::ALL.iter().find(|format| format.name() == target.name());
     let survey = survey(out, format.copied()).map_err(|error| format!("written, then: {error}"))?;
     let is_whole = survey.rows == rows;
     is_whole.then_some(()).ok_or_else(|| format!("{rows} rows are written, {} read", survey.rows))

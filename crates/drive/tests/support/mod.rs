@@ -8,5 +8,5 @@ pub mod kinds;
 pub mod mutations;
 pub mod ordeal;
 pub mod traces;
-#[path = "../../../host/tests/written/mod.rs"]
+#[path = "../../../traces/tests/written/mod.rs"]
 mod written;

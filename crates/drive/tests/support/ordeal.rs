@@ -8,7 +8,6 @@ use drive::starvation::Watch;
 use drive::{Device, Experiment, OpKind, Run, RunError, load};
 use engine::Span;
 use ftl::{Ftl, Lpn};
-use host::trace::Survey;
 use host::{HostError, WorkloadConfig};
 use metrics::{Holder, State};
 use settings::Time;
@@ -17,6 +16,7 @@ use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Once;
+use traces::Survey;
 
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

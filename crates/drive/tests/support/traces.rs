@@ -4,9 +4,9 @@
 use super::case::{Dice, Shape, begin_workload, experiment_of, region, workload};
 use super::written::{Meant, can, has_devices, written};
 use engine::{Stream, Streams};
-use host::trace::Format;
 use host::{Command, Kind};
 use std::fmt::Write;
+use traces::Format;
 
 /// Dice that a trace takes.
 const PART: usize = 48;

@@ -4,7 +4,7 @@ use super::clean::Cleaning;
 use super::flash::{Flash, NoFreeBlock};
 use super::link::Link;
 use super::round::{Batch, PageRequest};
-use super::{Refused, Request, Rules, Served};
+use super::rules::{Refused, Request, Rules, Served};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

@@ -1,7 +1,7 @@
 //! What one element holds, and how a page is written to it.
 
 use super::layout::Layout;
-use super::{Refused, Rules};
+use super::rules::{Refused, Rules};
 
 /// Where a page lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

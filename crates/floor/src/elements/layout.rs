@@ -1,6 +1,6 @@
 //! Which block lies in which plane, and how many pages there are.
 
-use super::{Mapping, Refused, Rules};
+use super::rules::{Mapping, Refused, Rules};
 
 /// The blocks of one element. They have a number, by which they are filled first, and
 /// an index in their plane.

@@ -1,7 +1,7 @@
 //! A batch of page requests, and the rounds in which an element serves it.
 
-use super::Pool;
 use super::flash::{Flash, NoFreeBlock, Place};
+use super::rules::Pool;
 use std::collections::VecDeque;
 
 /// Reads, or writes, that one batch takes at most.

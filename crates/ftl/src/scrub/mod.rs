@@ -4,9 +4,11 @@
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
 
-pub use python::ScrubOutside;
+mod written;
 
-use crate::blocks::BARRED;
+pub use python::ScrubOutside;
+pub use written::{PickOld, Written};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
@@ -21,44 +23,6 @@ pub struct ScrubConfig {
     pub interval: Time,
     /// Which block of the bin is written anew, if any.
     pub choice: ScrubChoice,
-}
-
-/// What a policy sees: the blocks of one bin, by their place in it.
-#[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
-    /// Live units of each block; blocks that may not be chosen stand above
-    /// `units_per_block`.
-    pub live: &'a [u32],
-    /// When each block was closed, in units written to the drive before.
-    pub closed_at: &'a [u64],
-    /// Rows sensed in each block since its last erase.
-    pub sensed: &'a [u32],
-    /// Erases of each block.
-    pub erase_count: &'a [u32],
-    /// Units written to the drive so far: the present, on the clock of `closed_at`.
-    pub now: u64,
-    /// Units in a block.
-    pub units_per_block: u32,
-    /// Live units that there is room for.
-    pub most_live: u32,
-}
-
-impl Written<'_> {
-    /// True where block `index` holds data and may be written anew.
-    pub fn fits(&self, index: usize) -> bool {
-        self.live[index] > 0 && self.live[index] & BARRED == 0 && self.live[index] <= self.most_live
-    }
-    /// The blocks that may be chosen.
-    pub fn fitting(&self) -> impl Iterator<Item = usize> {
-        (0..self.live.len()).filter(|index| self.fits(*index))
-    }
-}
-
-/// Picks the block to be written anew.
-pub trait PickOld {
-    /// The place of a block that fits, or `None` where none needs it. Given the same blocks
-    /// it returns the same.
-    fn pick(&self, written: Written<'_>) -> Option<usize>;
 }
 
 settings::family! {
@@ -77,6 +41,7 @@ settings::asks_outside!(ScrubChoice);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::BARRED;
     use proptest::prelude::*;
 
     /// Whether a policy may say that no block needs it.

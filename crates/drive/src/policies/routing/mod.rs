@@ -4,43 +4,10 @@
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
 
+mod meeting;
+
+pub use meeting::{Meeting, Route, RouteTo};
 pub use python::RouteOutside;
-
-use engine::{Instant, Span};
-
-/// What a read meets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meeting {
-    /// Now.
-    pub now: Instant,
-    /// When the unit will be free if nothing interrupts the operation that holds it.
-    pub free_at: Instant,
-    /// When that comes to its next safe point.
-    pub safe_at: Instant,
-    /// How often it has made way before.
-    pub suspensions: u32,
-    /// Time since it began.
-    pub since_begun: Span,
-    /// True for a program, false for an erase.
-    pub is_program: bool,
-    /// Reads that already wait for the unit and have asked.
-    pub asking: u32,
-}
-
-/// What a read does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// It waits until the unit is free.
-    Wait,
-    /// It waits, and asks the operation to make way.
-    Suspend,
-}
-
-/// Decides what a read does that meets an erase or a program.
-pub trait RouteTo {
-    /// Given the same meeting it returns the same route.
-    fn route(&self, meeting: &Meeting) -> Route;
-}
 
 settings::family! {
     /// What a read does that meets an erase, or a program, that may make way.
@@ -73,6 +40,7 @@ impl ReadRouting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::{Instant, Span};
     use proptest::prelude::*;
 
     proptest! {

@@ -1,4 +1,5 @@
 use super::*;
+use engine::{Instant, Span};
 use proptest::prelude::*;
 
 fn asked(since_begun: Span) -> Asked {

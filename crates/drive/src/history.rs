@@ -1,0 +1,42 @@
+//! Origin of a drive: preconditioning, a snapshot, or both.
+
+use crate::config::DriveConfig;
+use crate::precondition::Preconditioned;
+use serde::{Deserialize, Serialize};
+
+/// What was done to a drive before.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// What preconditioned it.
+    pub preconditioned: Preconditioned,
+    /// The snapshot that it was started from, if it was.
+    pub snapshot: Option<Origin>,
+}
+
+impl History {
+    /// Simulated time that the drive ran before, in nanoseconds.
+    pub fn ran_ns(&self) -> u64 {
+        self.snapshot.as_ref().map_or(0, |origin| origin.ran_ns)
+    }
+}
+
+/// Where a snapshot comes from, and what is in it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Origin {
+    /// The version of flashscape that took it.
+    pub flashscape: String,
+    /// The title of the experiment that it was taken from.
+    pub title: Option<String>,
+    /// The seed of that experiment.
+    pub seed: u64,
+    /// The drive.
+    pub drive: DriveConfig,
+    /// What preconditioned it.
+    pub preconditioned: Preconditioned,
+    /// Simulated time that it ran after that, in all its runs, in nanoseconds.
+    pub ran_ns: u64,
+    /// Blocks erased since it was new.
+    pub erases: u64,
+    /// Mapping units that hold data.
+    pub mapped_units: u32,
+}

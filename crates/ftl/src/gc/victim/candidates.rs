@@ -1,0 +1,47 @@
+//! Candidates for collection, and the trait of the policies that choose among them.
+
+use engine::Stream;
+
+/// What a policy sees: the blocks of one bin, by their place in it.
+#[derive(Clone, Copy)]
+pub struct Candidates<'a> {
+    /// Live units of each block; blocks that may not be chosen stand above
+    /// `units_per_block`.
+    pub live: &'a [u32],
+    /// When each block was closed, in units written to the drive before.
+    pub closed_at: &'a [u64],
+    /// Units written to the drive so far: the present, on the clock of `closed_at`.
+    pub now: u64,
+    /// Units in a block.
+    pub units_per_block: u32,
+    /// Live units with which collecting a block still gains a batch: what is
+    /// moved fills whole batches, so less than a batch is no gain.
+    pub most_live: u32,
+}
+
+impl Candidates<'_> {
+    /// True where collecting block `index` gains space.
+    #[inline]
+    pub fn gains(&self, index: usize) -> bool {
+        self.live[index] <= self.most_live
+    }
+    /// The blocks that may be chosen and gain space.
+    pub fn gaining(&self) -> impl Iterator<Item = usize> {
+        (0..self.live.len()).filter(|index| self.gains(*index))
+    }
+    /// Blocks in the bin.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+    /// True for a bin without blocks.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+}
+
+/// Picks the block to be collected next.
+pub trait Choose {
+    /// The place of a block that gains space, or `None` where none does. Given
+    /// the same candidates and numbers it returns the same block.
+    fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
+}

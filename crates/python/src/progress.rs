@@ -1,0 +1,17 @@
+//! Progress told to Python.
+
+use crate::policies;
+use pyo3::prelude::*;
+
+/// Tells `ongoing` the share done.
+///
+/// # Errors
+/// What it raises, and interrupts.
+pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+    policies::interrupted()?;
+    py.check_signals()?;
+    if let Some(ongoing) = ongoing {
+        ongoing.call1(py, (share,))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Which format a file has, by its first rows; never by guessing in silence.
+//!
+//! A format fits when it parses every row of the sample. Whole numbers in
+//! five columns fit both MQSim (ns) and DiskSim (ms). A reading under which the
+//! requests come more than ten seconds apart in the mean is then ruled out, and
+//! if that does not leave exactly one, the user must say which it is.
+
+use super::options::Options;
+use super::read::Format;
+use super::remarks::Passed;
+use super::rows::Rows;
+use crate::error::TraceError;
+use std::path::Path;
+
+/// Rows that are looked at.
+const SAMPLE_ROWS: u64 = 1_000;
+
+/// Lines that are looked at, where most of them are no rows.
+const SAMPLE_LINES: u64 = 100_000;
+
+/// A mean gap beyond which a reading is taken to be in the wrong unit. Traces of
+/// drives have gaps of microseconds to milliseconds.
+const GAP_MAX_NS: u64 = 10_000_000_000;
+
+/// The format of a file and why it is taken to be that.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Detection {
+    pub format: Format,
+    pub reason: String,
+}
+
+/// How far a format reads a file.
+struct Attempt {
+    format: Format,
+    /// True where the file begins with the format's header.
+    has_header: bool,
+    rows: u64,
+    /// Lines that could be read, rows among them.
+    lines: u64,
+    passed: Vec<Passed>,
+    first_ns: u64,
+    last_ns: u64,
+    fault: Option<TraceError>,
+}
+
+/// Finds the format of a file.
+pub(crate) fn detect(path: &Path, options: &Options) -> Result<Detection, TraceError> {
+    let attempts = Format::ALL.iter().map(|format| Attempt::make(path, *format, options));
+    let attempts: Vec<Attempt> = attempts.collect::<Result<_, _>>()?;
+    let fits = |attempt: &&Attempt| attempt.fault.is_none() && attempt.lines > 0;
+    let fitting: Vec<&Attempt> = attempts.iter().filter(fits).collect();
+    match fitting[..] {
+        [] if attempts.iter().any(|attempt| attempt.fault.is_none()) => Err(empty(path, &[])),
+        [] => Err(nothing_fits(path, attempts)),
+        [only] if only.rows == 0 => Err(empty(path, &only.passed)),
+        [only] => Ok(Detection {
+            format: only.format,
+            reason: format!("by its first {} rows, which are of no other format", only.rows),
+        }),
+        _ => choose(path, &fitting),
+    }
+}
+
+/// The error of a file without a row, where `passed` was passed over.
+pub(crate) fn empty(path: &Path, passed: &[Passed]) -> TraceError {
+    let mut problem = "the trace has no rows".to_owned();
+    let reasons =
+        passed.iter().map(|p| format!("{}: {}", settings::counted(p.lines, "line"), p.reason));
+    let reasons = reasons.collect::<Vec<_>>().join("; ");
+    if !reasons.is_empty() {
+        problem += &format!(" to replay; passed over: {reasons}");
+    }
+    TraceError { file: path.to_owned(), line: None, problem }
+}
+
+impl Attempt {
+    /// Reads the sample in a format. A file that cannot be opened is an error; a
+    /// row that cannot be read is a result.
+    fn make(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
+        let mut attempt = Self {
+            format,
+            has_header: false,
+            rows: 0,
+            lines: 0,
+            passed: Vec::new(),
+            first_ns: 0,
+            last_ns: 0,
+            fault: None,
+        };
+        let mut rows = match Rows::open_with(path, format, options) {
+            Ok(rows) => rows,
+            Err(fault) if fault.line.is_none() => return Err(fault),
+            Err(fault) => return Ok(Self { fault: Some(fault), ..attempt }),
+        };
+        attempt.has_header = rows.has_header();
+        while attempt.rows < SAMPLE_ROWS && rows.line() < SAMPLE_LINES {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    if attempt.rows == 0 {
+                        attempt.first_ns = row.stamp_ns;
+                    }
+                    attempt.last_ns = row.stamp_ns;
+                    attempt.rows += 1;
+                }
+                Ok(None) => break,
+                Err(fault) => {
+                    attempt.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        attempt.passed = rows.passed();
+        attempt.lines =
+            attempt.rows + attempt.passed.iter().map(|passed| passed.lines).sum::<u64>();
+        Ok(attempt)
+    }
+
+    /// The mean gap between the rows of the sample.
+    fn gap_ns(&self) -> u64 {
+        self.last_ns.saturating_sub(self.first_ns) / (self.rows - 1).max(1)
+    }
+}
+
+/// Chooses among formats that fit, where their units of time allow it.
+fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
+    let (plausible, ruled_out): (Vec<&Attempt>, Vec<&Attempt>) =
+        fitting.iter().partition(|attempt| attempt.gap_ns() <= GAP_MAX_NS);
+    let reading = |a: &&Attempt| {
+        format!("{} (then requests come {} apart)", a.format.name(), gap(a.gap_ns()))
+    };
+    let readings = |of: &[&Attempt]| of.iter().map(reading).collect::<Vec<_>>().join(" or ");
+    if let [only] = plausible[..] {
+        let reason = format!("it reads as {}, hardly as {}", reading(&only), readings(&ruled_out));
+        return Ok(Detection { format: only.format, reason });
+    }
+    let names: Vec<String> = fitting.iter().map(|a| format!("{:?}", a.format.name())).collect();
+    let problem = format!(
+        "the format is ambiguous: whole numbers that read as {}; say which: format = {}",
+        readings(fitting),
+        names.join(" or ")
+    );
+    Err(TraceError { file: path.to_owned(), line: None, problem })
+}
+
+/// The fault of the format whose header the file has, else of the one that read the
+/// farthest; where none read a row, all.
+fn nothing_fits(path: &Path, mut attempts: Vec<Attempt>) -> TraceError {
+    if let Some(named) = attempts.iter_mut().find(|attempt| attempt.has_header)
+        && let Some(fault) = named.fault.take()
+    {
+        return fault;
+    }
+    let farthest = attempts.iter().map(|attempt| attempt.rows).max().unwrap_or(0);
+    if farthest == 0 {
+        let why = |a: &Attempt| a.fault.as_ref().map(|fault| format!("\n  {}", fault.problem));
+        let mut reasons: Vec<String> = attempts.iter().filter_map(why).collect();
+        // A damaged gzip file is the same fault under every format.
+        reasons.dedup();
+        let reasons = reasons.concat();
+        let problem = format!(
+            "the first row reads as none of the known formats:{reasons}\n  remedy: write it as captured CSV, which is that header and a row for each request, or, where it is of one of these formats, mend this row; docs/traces.md says what each looks like"
+        );
+        return TraceError { file: path.to_owned(), line: Some(1), problem };
+    }
+    let best =
+        attempts.into_iter().find(|attempt| attempt.rows == farthest && attempt.fault.is_some());
+    best.and_then(|attempt| attempt.fault).expect("no format fits, so each has a fault")
+}
+
+/// A gap in the unit that suits its size.
+fn gap(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} us", ns / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{} s", ns / 1_000_000_000),
+    }
+}

@@ -1,0 +1,12 @@
+//! Wishes for a stand-in.
+
+/// What a stand-in may have differently from its model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wishes {
+    /// Requests.
+    pub requests: u64,
+    /// Bytes of the address space.
+    pub span_bytes: u64,
+    /// Each gives another stand-in.
+    pub seed: u64,
+}

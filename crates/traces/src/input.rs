@@ -1,0 +1,61 @@
+//! A trace file and how it is to be understood: what is known before its rows are read.
+
+use super::detect::detect;
+use super::options::{Options, Spread};
+use super::read::Format;
+use super::rows::Rows;
+use super::spread::Spreading;
+use super::survey::{Stamps, survey_with};
+use crate::error::TraceError;
+use std::path::Path;
+
+/// A trace file in a format that is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a> {
+    pub path: &'a Path,
+    pub format: Format,
+    options: Options,
+}
+
+impl<'a> Input<'a> {
+    /// The file, and why it is taken to have its format, which is detected where none is
+    /// given. Options that mean nothing for it are refused.
+    pub fn of(
+        path: &'a Path,
+        format: Option<Format>,
+        options: Options,
+    ) -> Result<(Self, String), TraceError> {
+        let (format, reason) = match format {
+            Some(format) => (format, "as told".to_owned()),
+            None => {
+                let found = detect(path, &options)?;
+                (found.format, found.reason)
+            }
+        };
+        options.check(path, format)?;
+        Ok((Self { path, format, options }, reason))
+    }
+
+    /// The rows in the order of the file.
+    pub fn rows(&self) -> Result<Rows, TraceError> {
+        Rows::open_with(self.path, self.format, &self.options)
+    }
+
+    /// The rows by stamp, where stamps run back by at most `slack_ns`, and those of equal
+    /// ones taken apart if that is asked for; `stamps` says how finely they count.
+    pub fn in_order(&self, slack_ns: u64, stamps: Option<Stamps>) -> Result<Spreading, TraceError> {
+        let unit_ns = stamps.filter(|_| self.spreads()).map(|stamps| stamps.unit.as_ns());
+        Spreading::open(self.path, self.format, &self.options, slack_ns, unit_ns)
+    }
+
+    /// True where rows of equal stamps are taken apart.
+    pub fn spreads(&self) -> bool {
+        self.options.spread == Some(Spread::Uniform)
+    }
+
+    /// What a survey says of a file that could not be read to its end: it knows more of
+    /// what may be wrong.
+    pub fn explained(&self, error: TraceError) -> TraceError {
+        survey_with(self.path, Some(self.format), &self.options).err().unwrap_or(error)
+    }
+}

@@ -1,0 +1,47 @@
+//! Options, and the formats that they apply to.
+
+use super::error::TraceError;
+use super::options::Options;
+use super::read::Format;
+use std::path::Path;
+
+impl Options {
+    /// The keys that are given and mean nothing for `format`.
+    pub fn foreign_to(&self, format: Format) -> Vec<&'static str> {
+        let given = [
+            ("event", self.event.is_some()),
+            ("time_unit", self.time_unit.is_some()),
+            ("waits", self.waits.is_some()),
+            ("block_size", self.block_bytes.is_some()),
+        ];
+        let known = format.description().settings;
+        let is_foreign = |(key, is_given): &(&str, bool)| *is_given && !known.contains(key);
+        given.iter().filter(|key| is_foreign(key)).map(|(key, _)| *key).collect()
+    }
+
+    /// Refuses what is given and means nothing for `format`, all at once.
+    pub(crate) fn check(&self, path: &Path, format: Format) -> Result<(), TraceError> {
+        let fault = |key: &&str| format!("{key} {}", Self::no_meaning(key, format));
+        let mut faults: Vec<String> = self.foreign_to(format).iter().map(fault).collect();
+        if self.block_bytes == Some(0) {
+            faults.push("block_size must be more than 0 B".to_owned());
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(TraceError { file: path.to_owned(), line: None, problem: faults.join("\n  ") })
+    }
+
+    /// Why `key` is refused for `format`.
+    pub fn no_meaning(key: &str, format: Format) -> String {
+        let (title, others) = (format.title(), Self::formats_with(key));
+        format!("has no meaning for {title}, only for the formats {others}; remove it")
+    }
+
+    /// The formats for which `key` means something, as a message lists them.
+    fn formats_with(key: &str) -> String {
+        let knows = |format: &&Format| format.description().settings.contains(&key);
+        let names: Vec<&str> = Format::ALL.iter().filter(knows).map(|f| f.name()).collect();
+        names.join(", ")
+    }
+}

@@ -1,0 +1,170 @@
+//! The rows of a trace in a known format.
+
+use super::columns::{Fault, What, shown, trim};
+use super::lines::{Compression, Lines};
+use super::options::Options;
+use super::parse::Outcome;
+use super::read::{AnyParser, Format};
+use super::remarks::{Passed, Remarks};
+use super::row::{Header, Row};
+use crate::error::TraceError;
+use std::path::Path;
+
+/// The rows of a file, one after the other. Lines that are no request are passed
+/// over and counted by reason; blank ones are passed over.
+pub(crate) struct Rows {
+    lines: Lines,
+    format: Format,
+    parser: AnyParser,
+    /// The second row of a line that makes two.
+    second: Option<Row>,
+    has_header: bool,
+    /// By the index of the reason.
+    passed: Vec<Passed>,
+}
+
+impl Rows {
+    /// Opens a file in a format and reads its header, where that has one.
+    pub fn open_with(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
+        let nothing = |reason: &&'static str| Passed { reason, lines: 0, first_line: 0 };
+        let mut rows = Self {
+            lines: Lines::open(path)?,
+            format,
+            parser: AnyParser::new(format, options),
+            second: None,
+            has_header: false,
+            passed: format.description().passes.iter().map(nothing).collect(),
+        };
+        match format.description().header {
+            Header::None => {}
+            Header::Required(header) => rows.expect_header(header)?,
+            Header::Optional(header) => rows.take_header(header)?,
+        }
+        Ok(rows)
+    }
+
+    /// The next row, or nothing behind the last.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Row>, TraceError> {
+        if self.second.is_some() {
+            return Ok(self.second.take());
+        }
+        loop {
+            let Some(line) = self.lines.next()? else { return Ok(None) };
+            match self.parser.parse(line) {
+                Ok(Outcome::Row(row)) => return Ok(Some(row)),
+                Ok(Outcome::Pass(reason)) => {
+                    let passed = &mut self.passed[reason as usize];
+                    if passed.lines == 0 {
+                        passed.first_line = self.lines.number();
+                    }
+                    passed.lines += 1;
+                }
+                Ok(Outcome::FlushFirst(row)) => {
+                    self.second = Some(row);
+                    return Ok(Some(Row { command: crate::command::Command::FLUSH, ..row }));
+                }
+                Ok(Outcome::Frame) => {}
+                Err(_) if trim(line).is_empty() => {}
+                Err(fault) => {
+                    let problem = describe(fault, line, self.format);
+                    return Err(self.error(problem));
+                }
+            }
+        }
+    }
+
+    /// The number of the line of the row that came last, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// How the file is packed, if it is.
+    pub fn compression(&self) -> Option<Compression> {
+        self.lines.compression()
+    }
+
+    /// True where the file begins with the format's header.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    /// The lines passed over so far, by reason.
+    pub fn passed(&self) -> Vec<Passed> {
+        self.passed.iter().filter(|passed| passed.lines > 0).copied().collect()
+    }
+
+    /// What was chosen or understood in a way that could be another.
+    pub fn notes(&self) -> Vec<String> {
+        self.parser.notes()
+    }
+
+    /// The names of devices 0, 1, …; none where the trace numbers them itself.
+    pub fn names(&self) -> &[String] {
+        self.parser.names()
+    }
+
+    /// All of these, so far.
+    pub fn remarks(&self) -> Remarks {
+        Remarks { passed: self.passed(), notes: self.notes(), names: self.names().to_owned() }
+    }
+
+    /// The share of the file that was read.
+    pub fn share(&self) -> f64 {
+        self.lines.share()
+    }
+
+    /// A fault of the row that came last.
+    #[cold]
+    pub fn error(&self, problem: String) -> TraceError {
+        TraceError { file: self.lines.file().to_owned(), line: Some(self.line()), problem }
+    }
+
+    fn expect_header(&mut self, header: &str) -> Result<(), TraceError> {
+        self.take_header(header)?;
+        // An empty file is reported as one that has no rows.
+        if self.has_header || self.lines.next()?.is_none() {
+            return Ok(());
+        }
+        let title = self.format.title();
+        Err(self.error(format!("a {title} file begins with the header {header:?}")))
+    }
+
+    /// Reads the header where the next line that is not blank is it.
+    fn take_header(&mut self, header: &str) -> Result<(), TraceError> {
+        while let Some(line) = self.lines.next()? {
+            if trim(line).is_empty() {
+                continue;
+            }
+            self.has_header = Header::is(header, line);
+            if !self.has_header {
+                self.lines.step_back();
+            }
+            break;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a row, in words that say which column and what it holds.
+#[cold]
+fn describe(fault: Fault, line: &[u8], format: Format) -> String {
+    let description = format.description();
+    let column = fault.column + 1;
+    let wanted = description.columns.len();
+    let title = description.title;
+    let text = || shown(line, description.separator, fault.column);
+    let what = fault.what;
+    let meaning = fault.meaning.or(description.columns.get(fault.column).copied());
+    match (what, meaning) {
+        // Only rows that are all alike have a number of columns.
+        (What::Missing, Some(meaning)) if fault.meaning.is_none() => {
+            format!("column {column} ({meaning}) {what}; a {title} row has {wanted} columns")
+        }
+        (What::Missing, Some(meaning)) => {
+            format!("column {column} ({meaning}) {what} ({title})")
+        }
+        (_, Some(meaning)) => format!("column {column} ({meaning}): {} {what} ({title})", text()),
+        (_, None) => format!("column {column}: {} {what}; a {title} row has {wanted}", text()),
+    }
+}

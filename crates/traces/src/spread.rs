@@ -1,0 +1,97 @@
+//! Rows with equal stamps taken apart: spread evenly over the unit that the stamps
+//! count in, the first where its stamp says.
+
+use super::options::Options;
+use super::order::InOrder;
+use super::row::Row;
+use super::rows::Rows;
+use crate::error::TraceError;
+use crate::read::Format;
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// The rows of a trace in the order in which they are replayed.
+///
+/// How many rows share a stamp is known when the next stamp comes, so those of one
+/// stamp are held.
+pub struct Spreading {
+    rows: InOrder,
+    /// The unit in nanoseconds; nothing where rows keep their stamps.
+    unit_ns: Option<u64>,
+    /// Rows of one stamp, those given out taken away.
+    held: VecDeque<Row>,
+    /// How many they were.
+    group: u64,
+    /// The first row of the next stamp.
+    next: Option<Row>,
+}
+
+impl Spreading {
+    /// The rows of a file whose stamps run back by at most `slack_ns`, by stamp; those of
+    /// equal stamps spread over `unit_ns`, where that is given.
+    pub fn open(
+        path: &Path,
+        format: Format,
+        options: &Options,
+        slack_ns: u64,
+        unit_ns: Option<u64>,
+    ) -> Result<Self, TraceError> {
+        let rows = Rows::open_with(path, format, options)?;
+        Ok(Self::new(InOrder::new(rows, slack_ns), unit_ns))
+    }
+
+    /// The rows of `rows`, those of equal stamps spread over `unit_ns`.
+    pub(crate) fn new(rows: InOrder, unit_ns: Option<u64>) -> Self {
+        Self { rows, unit_ns, held: VecDeque::new(), group: 0, next: None }
+    }
+
+    /// The next row, or nothing behind the last.
+    #[inline]
+    pub fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
+        match self.unit_ns {
+            None => self.rows.next(),
+            Some(unit_ns) => self.spread(unit_ns),
+        }
+    }
+
+    /// Where the rows come from.
+    pub(crate) fn source(&self) -> &Rows {
+        self.rows.source()
+    }
+
+    /// A fault of the row read last.
+    pub fn error(&self, problem: String) -> TraceError {
+        self.rows.error(problem)
+    }
+
+    fn spread(&mut self, unit_ns: u64) -> Result<Option<Row>, TraceError> {
+        if self.held.is_empty() {
+            self.hold_a_stamp()?;
+        }
+        let place = self.group - self.held.len() as u64;
+        let Some(row) = self.held.pop_front() else { return Ok(None) };
+        let behind = u128::from(unit_ns) * u128::from(place) / u128::from(self.group);
+        let stamp_ns = row.stamp_ns.saturating_add(behind as u64);
+        Ok(Some(Row { stamp_ns, ..row }))
+    }
+
+    /// Reads on to the first row of another stamp.
+    fn hold_a_stamp(&mut self) -> Result<(), TraceError> {
+        let first = match self.next.take() {
+            Some(first) => Some(first),
+            None => self.rows.next()?,
+        };
+        self.held.extend(first);
+        while let Some(first) = self.held.front()
+            && let Some(row) = self.rows.next()?
+        {
+            if row.stamp_ns != first.stamp_ns {
+                self.next = Some(row);
+                break;
+            }
+            self.held.push_back(row);
+        }
+        self.group = self.held.len() as u64;
+        Ok(())
+    }
+}

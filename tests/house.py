@@ -1,0 +1,235 @@
+"""The rules of the house that a program can check, and how far the code keeps them.
+
+What broke a rule when the rule was made stands in ``house.toml``, a record that may only
+shrink. ``python tests/house.py`` takes out of it what is mended; with ``--all`` it records
+what it finds, so that a review of the record sees what rose.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from imports import NOT_CODE, Crate, Graph, circles, package_graph
+
+ROOT = Path(__file__).parent.parent
+RECORD = Path(__file__).with_suffix(".toml")
+
+FUNCTION_LINES = 60
+"""A function fits on a screen."""
+
+DOCUMENT_COLUMNS = 120
+"""A line of a document, without the addresses of its links."""
+
+# The device is being taken apart into parts that own their state; its circles and its long
+# function go with that, and so does this exception.
+DEVICE = "crates/drive/src/device/"
+
+LAYERS: dict[str, set[str]] = {
+    "engine": set(),
+    "settings": {"engine"},
+    "nand": {"engine", "settings"},
+    "metrics": {"engine"},
+    "ftl": {"engine", "settings", "nand"},
+    "traces": {"engine", "settings"},
+    "host": {"engine", "settings", "traces"},
+    "drive": {"engine", "settings", "nand", "metrics", "ftl", "traces", "host"},
+    "python": {"engine", "settings", "metrics", "ftl", "traces", "host", "drive"},
+    "floor": set(),
+}
+"""The crates that each may use, as ARCHITECTURE.md has it."""
+
+OF_TESTS = {"traces": {"floor", "host"}}
+"""The crates that tests of a crate may use beside those; of all others, ``floor``."""
+
+
+def _word(pattern: str) -> re.Pattern[str]:
+    """Whole words of prose, and whole parts of names such as ``live_bits``."""
+    return re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![a-z])")
+
+
+WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
+    "live, dead": ("valid, invalid", _word("[Ll]ive|LIVE|[Dd]ead|DEAD")),
+    "make way": ("suspend", _word("(?:[Mm]akes?|[Mm]ade|[Mm]aking)[ _-]way")),
+    # But for the keys of configurations, which stay until 1.0.
+    "soft, urgent": (
+        "background GC, foreground GC",
+        _word(r"(?<![.\"'])(?:[Ss]oft|SOFT|[Uu]rgent|URGENT)(?!\s*[=\"'])"),
+    ),
+    "PUN": ("PPN", _word("[Pp]uns?|PUNs?")),
+    "fetch": ("read (of a read-modify-write)", _word("[Ff]etch(?:es|ed|ing)?")),
+    "modify": ("in-plane read-modify-write", _word("(?<!read-)[Mm]odif(?:y|ies|ied|ying)")),
+    "pump, hurry": ("flush, force a flush", _word("[Pp]ump(?:s|ed)?|[Hh]urr(?:y|ies|ied)")),
+    "held": ("exclusive, reserved, occupied: one word each", _word("[Hh]eld|HELD")),
+    "cell of a group": ("unit of concurrency", _word("CellId|cells? of (?:a|the|its) group")),
+    "stand-in": ("synthetic trace", _word("[Ss]tand[-_ ]?[Ii]ns?")),
+    "run without time": ("untimed run", _word("[Ww]ithout[-_ ]?[Tt]ime")),
+    "look": ("poll", _word("Look|(?:[Aa]|[Tt]he|next|each|first|last|one|two|no) looks?")),
+}
+"""Words of the first draft, each with the field's."""
+
+_PROSE = {".rs", ".py", ".pyi", ".md"}
+_PLACES = ("crates", "docs", "examples", "experiments", "python", "tests")
+# The rules, their record, and drives that once failed.
+_NOT_PROSE = re.compile(r"tests/house\.|crates/drive/tests/(?:fuzz|gate)")
+
+Counts = dict[str, int]
+
+
+def prose() -> Iterator[Path]:
+    """Every file that people read."""
+    for place in (ROOT.glob("*"), *((ROOT / name).rglob("*") for name in _PLACES)):
+        for file in sorted(place):
+            if file.suffix in _PROSE and not _NOT_PROSE.search(_name(file)) and file.is_file():
+                yield file
+
+
+def words() -> Counts:
+    """How often each word of the first draft stands anywhere."""
+    texts = [file.read_text("utf-8") for file in prose()]
+    return {
+        ours: sum(len(pattern.findall(text)) for text in texts)
+        for ours, (_, pattern) in WORDS.items()
+    }
+
+
+def long_lines() -> Counts:
+    """Lines that are too long in each document, but for tables and code."""
+    documents = [file for file in prose() if file.suffix == ".md"]
+    found = {_name(file): len(list(_long_lines(file))) for file in documents}
+    return {name: count for name, count in found.items() if count}
+
+
+def _long_lines(file: Path) -> Iterator[int]:
+    in_code = False
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code and not line.startswith(("|", "    ")):
+            shown = re.sub(r"https?://\S+", "", re.sub(r"\]\([^)]*\)", "]", line))
+            if len(shown) > DOCUMENT_COLUMNS:
+                yield number
+
+
+def long_functions() -> Counts:
+    """Functions that do not fit on a screen, but for those of tests."""
+    found: Counts = {}
+    for file in sorted(ROOT.glob("crates/*/src/**/*.rs")):
+        if not _name(file).startswith(DEVICE) and "tests" not in file.with_suffix("").parts:
+            found |= _longest(file, rust_functions(file.read_text("utf-8")))
+    for file in sorted(ROOT.glob("python/flashscape/**/*.py")):
+        found |= _longest(file, python_functions(file.read_text("utf-8")))
+    return found
+
+
+def _longest(file: Path, functions: Iterator[tuple[str, int]]) -> Counts:
+    return {f"{_name(file)}: {of}": lines for of, lines in functions if lines > FUNCTION_LINES}
+
+
+def rust_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Functions with their lines, but for those of unit tests."""
+    code = NOT_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+    while tests := re.search(r"#\[cfg\(test\)\]\s*mod\s+\w+\s*{", code):
+        code = code[: tests.start()] + code[_end(code, tests.end() - 1) :]
+    for found in re.finditer(r"\bfn\s+(\w+)", code):
+        begin = _body(code, found.end())
+        if begin is not None:
+            yield found[1], code.count("\n", found.start(), _end(code, begin)) + 1
+
+
+def _body(code: str, at: int) -> int | None:
+    """Where the body of a function begins; nothing where it has none."""
+    depth = 0
+    for place in range(at, len(code)):
+        if code[place] in "([":
+            depth += 1
+        elif code[place] in ")]":
+            depth -= 1
+        elif depth == 0 and code[place] in "{;":
+            return place if code[place] == "{" else None
+    return None
+
+
+def _end(code: str, begin: int) -> int:
+    depth = 0
+    for brace in re.compile(r"[{}]").finditer(code, begin):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return len(code)
+
+
+def python_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Functions with their lines, but for those of their docstrings."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            says = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            told = (first.end_lineno or 0) - first.lineno + 1 if says else 0
+            yield node.name, (node.end_lineno or 0) - node.lineno + 1 - told
+
+
+def crate_graph(crate: str) -> Graph:
+    """The files of a crate that each of its files imports from."""
+    return Crate(ROOT / "crates" / crate / "src").graph()
+
+
+def crate_circles(graph: Graph, crate: str) -> list[list[str]]:
+    """Files of a crate that import each other, but for those of the device."""
+    device = DEVICE.removeprefix(f"crates/{crate}/src/")
+    return [group for group in circles(graph) if not all(f.startswith(device) for f in group)]
+
+
+def python_graph() -> Graph:
+    """The modules of the Python package that each of its modules imports from."""
+    return package_graph(ROOT / "python" / "flashscape")
+
+
+def record() -> dict[str, Any]:
+    """What is known to break the rules."""
+    return tomllib.loads(RECORD.read_text("utf-8"))
+
+
+def _name(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def _write(rules: dict[str, Counts], known_circles: list[list[str]]) -> None:
+    lines = [
+        "# What broke the rules of the house when they were made: see house.py beside this.",
+        "# Numbers go down and entries go out, by `python tests/house.py`.",
+        "",
+        f"python_circles = {json.dumps(known_circles, indent=4)}",
+    ]
+    for rule, counts in rules.items():
+        lines += ["", f"[{rule}]", *(f"{json.dumps(of)} = {n}" for of, n in counts.items())]
+    RECORD.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _shrunk(found: Counts, known: Counts) -> Counts:
+    return {of: min(found[of], number) for of, number in known.items() if of in found}
+
+
+def main(arguments: list[str]) -> None:
+    """Takes out of the record what is mended, or records all."""
+    rules = {"words": words(), "long_lines": long_lines(), "long_functions": long_functions()}
+    groups = circles(python_graph())
+    if arguments != ["--all"]:
+        known = record()
+        rules = {rule: _shrunk(found, known[rule]) for rule, found in rules.items()}
+        groups = [
+            group
+            for group in groups
+            if any(set(group) <= set(old) for old in known["python_circles"])
+        ]
+    _write(rules, groups)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
