@@ -22,11 +22,11 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+from flashscape.quantities import quantity
 from flashscape.sweep import check, reading, rows, schema, sharing
 from flashscape.sweep.agenda import Agenda
+from flashscape.sweep.observer import SilentSweep, jobs_that_fit
 from flashscape.sweep.progress import announcement
-from flashscape.sweep.quantities import quantity
-from flashscape.sweep.run import SilentSweep, jobs_that_fit
 from flashscape.sweep.seeds import student_t
 from places import ROOT
 from test_bad_input import refused

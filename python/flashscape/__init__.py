@@ -25,7 +25,6 @@ from flashscape.errors import (
     StarvationError,
     StarvedRequest,
     StudyError,
-    SweepInterrupted,
     TraceError,
 )
 from flashscape.experiment import Experiment
@@ -37,7 +36,7 @@ from flashscape.requests import read_requests
 from flashscape.result import Result
 from flashscape.run import Observer, run
 from flashscape.snapshot import Snapshot
-from flashscape.sweep import Sweep, sweep, sweep_file
+from flashscape.sweep import Sweep, SweepInterrupted, sweep, sweep_file
 
 __all__ = [
     "Comparison",

@@ -150,7 +150,7 @@ def command(
         if written is not None:
             written.store(found.to_json().encode())
         if drawing is not None and form is not None and isinstance(found, act.Search):
-            drawing.store(pictures.drawn(found, form))
+            drawing.store(found.drawn(form))
     if not quiet:
         _print(found)
 
@@ -167,13 +167,14 @@ def _refuse_mixtures(multiplier: int | None, *, out: Path | None, **of_search: A
 
 def _print(found: Trial | Search) -> None:
     from flashscape.act import Search
-    from flashscape.report import act, text
+    from flashscape.cli import ratings
+    from flashscape.report import text
 
     console = text.console()
     if isinstance(found, Search):
-        trials, lines = found.trials, act.of_search(found)
+        trials, lines = found.trials, ratings.of_search(found)
     else:
-        trials, lines = (found,), act.of_trial(found)
-    console.print(text.table(act.table(trials)))
+        trials, lines = (found,), ratings.of_trial(found)
+    console.print(text.table(ratings.table(trials)))
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)

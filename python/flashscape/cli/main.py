@@ -27,7 +27,6 @@ from flashscape.errors import (
     PolicyError,
     SnapshotError,
     StudyError,
-    SweepInterrupted,
     TraceError,
 )
 
@@ -140,9 +139,7 @@ def _interrupted(error: BaseException) -> int:
         how, result, kept = f"{how} {error.where}", error.result, error.kept
     # Where the terminal has gone there is nobody to tell.
     with contextlib.suppress(OSError):
-        if isinstance(error, SweepInterrupted):
-            _say(f"{how}; those are kept, and the same command goes on with the others")
-        elif result is None:
+        if result is None:
             _say(f"{how}; {kept or 'there are no results'}")
         elif result.complete:
             _say(f"{how}; they are complete, but for the picture")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashscape.experiment import Experiment
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 
 class Targets(NamedTuple):
@@ -47,7 +47,7 @@ def run_and_show(experiment: Experiment, targets: Targets, *, as_json: bool, qui
         _say_where(targets, result)
 
 
-def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
+def _print(result: Measured | None, *, as_json: bool, quiet: bool) -> None:
     if result is None:
         return
     if as_json:
@@ -58,7 +58,7 @@ def _print(result: Result | None, *, as_json: bool, quiet: bool) -> None:
         text.console().print(text.summary(result))
 
 
-def _say_where(targets: Targets, result: Result) -> None:
+def _say_where(targets: Targets, result: Measured) -> None:
     from flashscape import picture
 
     out = targets.out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashscape.cli import options
-from flashscape.errors import OutputError, SweepInterrupted
+from flashscape.errors import OutputError
 
 if TYPE_CHECKING:
     from flashscape.sweep.result import Sweep
@@ -68,7 +68,7 @@ def command(
         return _list(file, out, jobs, overrides, skip_invalid=skip_invalid, share=not no_sharing)
     if out is None:
         raise click.UsageError("results need a place: --out DIR (or look at it first: --dry-run)")
-    from flashscape.sweep.run import sweep_file
+    from flashscape.sweep import SweepInterrupted, sweep_file
 
     try:
         swept = sweep_file(
@@ -141,7 +141,8 @@ def _list(
 ) -> int:
     from flashscape.sweep import reading
     from flashscape.sweep.estimate import estimate
-    from flashscape.sweep.run import SilentSweep, checked
+    from flashscape.sweep.observer import SilentSweep
+    from flashscape.sweep.run import checked
 
     points = checked(reading.of_file(file, overrides), SilentSweep(), skip_invalid=skip_invalid)
     for point in points.points[:_SHOWN_OF_DRY_RUN]:

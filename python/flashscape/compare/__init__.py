@@ -196,7 +196,7 @@ class _Tasks(NamedTuple):
         except Interrupted as interrupted:
             raise self._interrupted(folder, told, interrupted) from None
         except StarvationError as error:
-            if error.result is None:
+            if not isinstance(error.result, Result):
                 raise
             # A finding, which keeps either side from being named the winner.
             result = error.result

@@ -111,12 +111,24 @@ class Comparison:
         if picture.is_available() and not self.sides[0].results[0].untimed:
             from flashscape.compare import picture as overlay
 
-            directory.add(PICTURE, overlay.svg(self))
+            differences = [row for contrast in self.contrasts for row in contrast.differences]
+            directory.add(PICTURE, overlay.svg(self.sides, differences, self.verdicts))
 
     def _repr_html_(self) -> str:
         from flashscape.report import html
+        from flashscape.report.contrast import differences
 
-        return html.comparison(self)
+        sections = [
+            html.Section(
+                verdict,
+                f"Arrivals: {contrast.arrivals.sentence}",
+                differences(contrast),
+                contrast.sentences,
+            )
+            for contrast, verdict in zip(self.contrasts, self.verdicts, strict=True)
+        ]
+        sides = [f"{side.label}: {side.name}" for side in self.sides]
+        return html.document(sides, sections, self.method)
 
     def __repr__(self) -> str:
         return f"<Comparison {' '.join(self.verdicts)}>"

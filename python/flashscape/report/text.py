@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flashscape.catalogue import Preset
     from flashscape.compare import Comparison
     from flashscape.explain import Explanation
-    from flashscape.result import Result
+    from flashscape.measured import Measured
     from flashscape.trace import TraceInfo
 
 _PAGE = 110
@@ -50,7 +50,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, width=_UNBOUNDED)
 
 
-def summary(result: Result) -> RenderableType:
+def summary(result: Measured) -> RenderableType:
     """The summary of a run."""
     return Group(
         _Prose(rows.headline(result), "bold"),
@@ -62,13 +62,16 @@ def summary(result: Result) -> RenderableType:
 def trace(info: TraceInfo) -> RenderableType:
     """What a trace is like."""
     return Group(
-        _Prose(about_trace.headline(info), "bold"),
+        _Prose(about_trace.headline(info.file, info.statistics), "bold"),
         *_notes(info.notes),
-        *(Group("", Sheet(content)) for content in about_trace.everything(info)),
+        *(
+            Group("", Sheet(content))
+            for content in about_trace.everything(info.file, info.statistics)
+        ),
     )
 
 
-def explanation(explained: Explanation, result: Result) -> RenderableType:
+def explanation(explained: Explanation, result: Measured) -> RenderableType:
     """Where the tail comes from: for each kind sentences and a table, then what holds for all."""
     notes = result.summary["notes"]
     parts: list[RenderableType] = [_Prose(rows.headline(result), "bold"), *_notes(notes)]

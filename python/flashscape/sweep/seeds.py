@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from flashscape.sweep import rows
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping
 
-    from flashscape.sweep.result import Sweep
+    import polars as pl
 
 _T_975 = (
     *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
@@ -40,17 +40,17 @@ def student_t(freedom: int) -> float:
     return z + first / freedom + second / freedom**2
 
 
-def over_seeds(sweep: Sweep) -> pl.DataFrame:
-    """As :meth:`Sweep.over_seeds`."""
+def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.DataFrame:
+    """Means over seeds of a sweep's table; ``amounts`` names the columns of what varies."""
     import polars as pl
 
     # Of an interval within a run there is no mean over runs.
     numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
     numbers.remove("mean_ci95_ns")
-    both = (name for each in sweep.amounts.items() for name in each)
+    both = (name for each in amounts.items() for name in each)
     varied = [name for name in both if name is not None]
     groups = ["variation", *varied, "initiator", "kind"]
-    done = sweep.frame.filter(pl.col("status") == "done")
+    done = frame.filter(pl.col("status") == "done")
     is_cut = pl.col("power_cuts").is_not_null().any().over(groups)
     done = done.with_columns(
         pl.when(is_cut).then(pl.col(name).fill_null(0)).otherwise(pl.col(name)).alias(name)
