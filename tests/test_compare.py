@@ -12,6 +12,7 @@ import pytest
 
 import flashscape as fs
 from flashscape import picture
+from flashscape._flashscape import student_cdf, student_quantile
 from flashscape.compare import differences, statistics
 from flashscape.compare.statistics import Blocks, Figure
 from test_bad_input import refused
@@ -32,9 +33,16 @@ from test_bad_input import refused
     ],
 )
 def test_students_t_is_that_of_the_tables(probability, freedom, quantile):
-    assert statistics.t_quantile(probability, freedom) == pytest.approx(quantile, abs=6e-4)
-    assert statistics.t_cdf(quantile, freedom) == pytest.approx(probability, abs=1e-4)
-    assert statistics.t_cdf(0, freedom) == 0.5
+    assert student_quantile(probability, freedom) == pytest.approx(quantile, abs=6e-4)
+    assert student_cdf(quantile, freedom) == pytest.approx(probability, abs=1e-4)
+    assert student_cdf(0, freedom) == 0.5
+
+
+def test_students_t_refuses_what_has_no_answer():
+    with pytest.raises(ValueError, match="0 degrees of freedom"):
+        student_cdf(1.0, 0)
+    with pytest.raises(ValueError, match=r"0\.4 is not from 0\.5 to 1"):
+        student_quantile(0.4, 1)
 
 
 def test_holm_on_a_worked_example():
