@@ -14,8 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
-from flashscape.report import trace as about_trace
-from flashscape.report.contrast import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +59,8 @@ def summary(result: Measured) -> RenderableType:
 
 def trace(info: TraceInfo) -> RenderableType:
     """What a trace is like."""
+    from flashscape.report import trace as about_trace
+
     return Group(
         _Prose(about_trace.headline(info.file, info.statistics), "bold"),
         *_notes(info.notes),
@@ -85,6 +85,8 @@ def explanation(explained: Explanation, result: Measured) -> RenderableType:
 
 def comparison(compared: Comparison) -> RenderableType:
     """Sides, and for each contrast verdict, arrivals, table and sentences; then the method."""
+    from flashscape.report.contrast import differences
+
     parts: list[RenderableType] = []
     for side in compared.sides:
         many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"
