@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape import picture
 from flashscape._flashscape import student_cdf, student_quantile
 from flashscape.compare import differences, statistics
 from flashscape.compare.statistics import Blocks, Figure
@@ -299,7 +298,7 @@ def test_results_of_earlier_runs_with_logs_and_without(held, flashscape):
 def test_what_is_written_is_what_was_found(held):
     compared, out = held
     names = {file.name for file in out.iterdir()}
-    assert names == {"A", "B", "comparison.json", "comparison.svg"}
+    assert names == {"A", "B", "comparison.json"}
     document = json.loads((out / "comparison.json").read_text())
     assert document == compared.to_dict()
     assert document["contrasts"][0]["winner"] == "A"
@@ -503,10 +502,9 @@ class Impatient:
             raise KeyboardInterrupt
 
 
-def test_an_interruption_says_what_is_kept(config, tmp_path, monkeypatch):
+def test_an_interruption_says_what_is_kept(config, tmp_path):
     # Longer than what is simulated at one go.
     config["run"] = {"requests": 20_000}
-    monkeypatch.setattr(picture, "is_available", lambda: False)
     other = copy.deepcopy(config) | {"seed": 2}
     out = tmp_path / "out"
 
@@ -529,8 +527,7 @@ def test_an_interruption_says_what_is_kept(config, tmp_path, monkeypatch):
     assert [file.name for file in out.iterdir()] == ["A"]
 
 
-def test_nothing_of_an_earlier_comparison_stays(config, tmp_path, monkeypatch):
-    monkeypatch.setattr(picture, "is_available", lambda: False)
+def test_nothing_of_an_earlier_comparison_stays(config, tmp_path):
     config["run"] = {"requests": 300}
     out = tmp_path / "out"
     fs.compare(config, config, config, out=out, seeds=2)

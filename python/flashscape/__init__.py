@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from flashscape.latency import Latency as Latency
     from flashscape.mqsim import Imported as Imported
     from flashscape.mqsim import import_mqsim as import_mqsim
+    from flashscape.plotting import plot as plot
     from flashscape.reproduce import Reproduction as Reproduction
     from flashscape.reproduce import reproduce as reproduce
     from flashscape.requests import read_requests as read_requests
@@ -73,6 +74,7 @@ _HOMES = {
     "latency": ("Latency",),
     "mqsim": ("Imported", "import_mqsim"),
     "reproduce": ("Reproduction", "reproduce"),
+    "plotting": ("plot",),
     "requests": ("read_requests",),
     "result": ("Result",),
     "run": ("Observer", "run"),

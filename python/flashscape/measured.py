@@ -30,7 +30,7 @@ class Measured(ABC):
 
     @abstractmethod
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write everything to a directory; raise OutputError where it is in use."""
+        """Write summary and tables to a directory; raise OutputError where it is in use."""
 
     @property
     @abstractmethod

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing, outages, units
@@ -49,9 +48,13 @@ _LATEST_WRITES = 0.05
 """Part of all written bytes that write amplification in the course of the run looks back on."""
 
 
-def is_available() -> bool:
-    """True where matplotlib is installed."""
-    return find_spec("matplotlib") is not None
+def why_not(result: Measured) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if result.untimed:
+        return "the run took no simulated time (run.untimed)"
+    if not result.groups():
+        return "no request was counted"
+    return None if drawing.is_available() else drawing.NOT_INSTALLED
 
 
 def svg(result: Measured) -> bytes:

@@ -134,21 +134,13 @@ class Result(Measured):
         return read_requests(self.log, digest=self.digest)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write everything to a directory; raise OutputError where it is in use."""
+        """Write summary and tables to a directory; raise OutputError where it is in use."""
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
-            self.draw_to(directory)
 
     def write_to(self, directory: output.Directory, tables: Iterable[str] = output.TABLES) -> None:
         """Write tables (all, or those that are named) and summary, all or none; summary last."""
         directory.store(self._files(tables))
-
-    def draw_to(self, directory: output.Directory) -> None:
-        """Add the picture, which takes longest and which results can do without."""
-        from flashscape import picture
-
-        if picture.is_available() and self.groups():
-            directory.add(output.PICTURE, picture.svg(self))
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         for name in tables:

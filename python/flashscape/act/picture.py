@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, picture
+from flashscape import drawing
 from flashscape.act.conditions import LIMITS
 from flashscape.act.load import STREAMS
 from flashscape.errors import ConfigError, OutputError
@@ -33,10 +33,8 @@ def form_of(path: str | Path) -> str:
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in _FORMS:
         raise ConfigError(f"{path}: a picture is called .svg or .png")
-    if not picture.is_available():
-        raise OutputError(
-            'no picture: matplotlib is not installed (pip install "flashscape[plot]")'
-        )
+    if not drawing.is_available():
+        raise OutputError(f"no picture: {drawing.NOT_INSTALLED}")
     return form
 
 

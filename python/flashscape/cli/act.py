@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashscape import output
-from flashscape.cli import options
+from flashscape.cli import options, show
 
 if TYPE_CHECKING:
     from flashscape.act import Search, Trial
@@ -153,6 +153,9 @@ def command(
             drawing.store(found.drawn(form))
     if not quiet:
         _print(found)
+        result = None if isinstance(found, act.Search) else found.result
+        if out is not None and result is not None:
+            show.say_where(out, result)
 
 
 def _refuse_mixtures(multiplier: int | None, *, out: Path | None, **of_search: Any) -> None:

@@ -40,6 +40,7 @@ _COMMANDS = {
     "reproduce": "Run a paper's experiments and judge its claims.",
     "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
     "explain": "Say where the tail of a run comes from.",
+    "plot": "Draw the pictures of results.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
     "import-mqsim": "Turn a configuration of MQSim into an experiment.",
@@ -83,7 +84,7 @@ def cli() -> None:
     """Say what latency tail an SSD shows its host, and why.
 
     Begin with `flashscape replay TRACE --drive dc-tlc --out results`, then
-    `flashscape explain results`.
+    `flashscape explain results` and `flashscape plot results`.
     """
 
 
@@ -142,7 +143,7 @@ def _interrupted(error: BaseException) -> int:
         if result is None:
             _say(f"{how}; {kept or 'there are no results'}")
         elif result.complete:
-            _say(f"{how}; they are complete, but for the picture")
+            _say(f"{how}; they are complete")
         else:
             _say(f"{how}; results are partial")
     return 128 + number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
@@ -26,55 +25,74 @@ _LINE = 80
 """Characters of the verdict that a column is wide."""
 
 
-def svg(sides: Sequence[Side], differences: Sequence[Difference], verdicts: Sequence[str]) -> bytes:
-    """Draw sides as SVG, panels with a significant difference first; needs matplotlib."""
+class Row(NamedTuple):
+    """A figure that was compared, as far as the picture is concerned."""
+
+    group: tuple[str, str]
+    """Initiator and kind; the initiator is empty for a figure of the whole drive."""
+    is_won: bool
+    """Whether one side is better by it."""
+
+
+class Subject(NamedTuple):
+    """A comparison, as far as its picture shows it."""
+
+    sides: Sequence[Side]
+    rows: Sequence[Row]
+    verdicts: Sequence[str]
+
+
+def why_not(compared: Subject) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if compared.sides[0].results[0].untimed:
+        return "the runs took no simulated time (run.untimed)"
+    return None if drawing.is_available() else drawing.NOT_INSTALLED
+
+
+def svg(compared: Subject) -> bytes:
+    """Draw a comparison as SVG; needs matplotlib."""
     buffer = io.BytesIO()
     with drawing.quiet():
         import matplotlib as mpl
 
         with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal comparisons draw equal files.
-            figure = draw(sides, differences, verdicts)
-            figure.savefig(buffer, format="svg", metadata={"Date": None})
+            draw(compared).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
 
-def draw(
-    sides: Sequence[Side], differences: Sequence[Difference], verdicts: Sequence[str]
-) -> Figure:
-    """The same as a figure of matplotlib."""
+def draw(compared: Subject) -> Figure:
+    """Draw a comparison as a figure of matplotlib."""
     import matplotlib as mpl
 
     with mpl.rc_context(drawing.STYLE):
-        return _draw(sides, differences, verdicts)
+        return _draw(compared)
 
 
-def _draw(
-    sides: Sequence[Side], differences: Sequence[Difference], verdicts: Sequence[str]
-) -> Figure:
+def _draw(compared: Subject) -> Figure:
     from matplotlib.figure import Figure
 
-    groups = _groups(sides, differences)
+    groups = _groups(compared)
     rows = -(-len(groups) // _COLUMNS)
     columns = min(len(groups), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
-    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in verdicts)
+    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in compared.verdicts)
     verdict = "\n".join(line for wrapped in lines for line in wrapped)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, group in zip(panels, groups, strict=False):
-        _panel(axes, sides, group)
+        _panel(axes, compared.sides, group)
     for axes in panels[len(groups) :]:
         axes.set_axis_off()
     return figure
 
 
-def _groups(sides: Sequence[Side], differences: Sequence[Difference]) -> list[tuple[str, str]]:
+def _groups(compared: Subject) -> list[tuple[str, str]]:
     """Kinds with a difference that is significant first, reads before writes as they come."""
-    groups = list(dict.fromkeys(row.group for row in differences if row.initiator))
+    groups = list(dict.fromkeys(row.group for row in compared.rows if row.group[0]))
     # What takes no time on any side has no curve.
-    groups = [group for group in groups if _takes_time(sides, *group)] or groups
-    moved = {row.group for row in differences if row.winner}
+    groups = [group for group in groups if _takes_time(compared.sides, *group)] or groups
+    moved = {row.group for row in compared.rows if row.is_won}
     groups.sort(key=lambda group: group not in moved)
     return groups[:_PANELS]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture
+from flashscape import drawing
 from flashscape.reproduce import document
 from flashscape.reproduce.judged import Judged
 from flashscape.reproduce.outcomes import NotRun
@@ -50,11 +50,9 @@ class Reproduction(Judged):
         from flashscape.reproduce import plots
 
         drawn: list[str] = []
-        if not picture.is_available():
+        if not drawing.is_available():
             if self.plots:
-                self.notes.append(
-                    'no plots: matplotlib is not installed (pip install "flashscape[plot]")'
-                )
+                self.notes.append(f"no plots: {drawing.NOT_INSTALLED}")
             return drawn
 
         for path in self.plots:

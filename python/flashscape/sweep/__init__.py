@@ -12,9 +12,11 @@ from flashscape.sweep.pool import Ended, Prepared
 from flashscape.sweep.progress import Lines
 from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.run import sweep, sweep_file
-from flashscape.sweep.store import Store
+from flashscape.sweep.store import MANIFEST, PICTURE, Store
 
 __all__ = [
+    "MANIFEST",
+    "PICTURE",
     "Begin",
     "Ended",
     "Lines",

@@ -10,7 +10,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import drawing, picture, units
+from flashscape import drawing, units
 from flashscape.sweep.design import labels, shown
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class _Plan(NamedTuple):
 
 def why_not(sweep: Subject) -> str | None:
     """Why there is nothing to draw, or nothing to draw with; None where there is."""
-    if not picture.is_available():
-        return 'matplotlib is not installed (pip install "flashscape[plot]")'
+    if not drawing.is_available():
+        return drawing.NOT_INSTALLED
     if sweep.frame.is_empty():
         return "no point has measured anything"
     varied = _varied(sweep)

@@ -153,6 +153,12 @@ class Sweep:
         self._store.write(PICTURE, picture.svg(subject))
         return None
 
+    def why_not_drawn(self) -> str | None:
+        """Why there is no picture to draw; None where there is."""
+        from flashscape.sweep import picture
+
+        return picture.why_not(self.pictured())
+
     def pictured(self) -> Subject:
         """What its picture shows."""
         import polars as pl
