@@ -25,6 +25,7 @@ FACE = {
     "measured",
     "output",
     "picture",
+    "plotting",
     "progress",
     "quantities",
     "regions",

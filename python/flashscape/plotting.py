@@ -15,8 +15,9 @@ from flashscape.compare.comparison import PICTURE as OVERLAY
 from flashscape.errors import OutputError, unread
 from flashscape.picture import svg, why_not
 from flashscape.result import Result
-from flashscape.sweep import MANIFEST, Sweep
-from flashscape.sweep import PICTURE as EFFECTS
+from flashscape.sweep import Sweep
+from flashscape.sweep.store import MANIFEST
+from flashscape.sweep.store import PICTURE as EFFECTS
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -12,11 +12,9 @@ from flashscape.sweep.pool import Ended, Prepared
 from flashscape.sweep.progress import Lines
 from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.run import sweep, sweep_file
-from flashscape.sweep.store import MANIFEST, PICTURE, Store
+from flashscape.sweep.store import Store
 
 __all__ = [
-    "MANIFEST",
-    "PICTURE",
     "Begin",
     "Ended",
     "Lines",
