@@ -30,7 +30,7 @@ help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.installed ## Replay a real trace on a small drive and explain its tail.
-	@$(BIN)/flashscape run examples/demo.toml --out $(OUT) --force
+	@$(BIN)/flashscape run examples/demo.toml --out $(OUT) --force --plot
 	@echo
 	@$(BIN)/flashscape explain $(OUT)
 	@echo

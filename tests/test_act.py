@@ -17,7 +17,7 @@ import flashscape as fs
 from flashscape.act import certify, conditions, hunt, load, source
 from flashscape.act.conditions import LIMITS, Service, Share
 from flashscape.act.load import LARGE_READS, LARGE_WRITES, SMALL_READS
-from flashscape.report import act as report
+from flashscape.cli import ratings as report
 from flashscape.run import Silent
 from test_bad_input import refused
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -192,3 +195,26 @@ def test_importing_is_light():
 
 def test_a_bug_of_the_simulator_is_called_so():
     assert str(fs.SimulatorError("map")) == "this is a bug of flashscape, please report it: map"
+
+
+def test_every_public_name_is_there():
+    text = Path(fs.__file__).read_text(encoding="utf-8")
+    [block] = (node for node in ast.parse(text).body if isinstance(node, ast.If))
+    imported = {alias.asname: line.module for line in block.body for alias in line.names}
+    # What type checkers read, and what programs get.
+    assert set(imported) == set(fs.__all__)
+    for name, home in imported.items():
+        assert getattr(fs, name) is getattr(import_module(home), name), name
+    assert set(fs.__all__) <= set(dir(fs))
+    with pytest.raises(AttributeError, match="module 'flashscape' has no attribute 'rnu'"):
+        _ = fs.rnu
+
+
+def test_modules_do_not_hide_functions_of_their_names():
+    code = (
+        "import flashscape.run, flashscape.compare, flashscape.explain, flashscape.reproduce\n"
+        "import flashscape.sweep.run\n"
+        "import flashscape as fs\n"
+        "for each in (fs.run, fs.compare, fs.explain, fs.reproduce, fs.sweep): each.__code__"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

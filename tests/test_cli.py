@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -21,7 +19,7 @@ def test_run_prints_a_summary_and_writes_results(experiment_file, flashscape, tm
         assert shown in ended.out
     written = {file.name for file in (tmp_path / "out").iterdir()}
     tables = {"latency", "blame", "bands", "series", "wear", "slowest"}
-    assert written == {f"{name}.parquet" for name in tables} | {"summary.json", "tail.svg"}
+    assert written == {f"{name}.parquet" for name in tables} | {"summary.json"}
     assert pl.read_parquet(tmp_path / "out" / "latency.parquet")["requests"].sum() == 3000
 
 
@@ -189,21 +187,6 @@ def test_notes_come_first_in_run_and_explain(experiment_file, flashscape, tmp_pa
     assert shown.count("a thing that is often not meant") == 1
     assert "precondition" in ended.out
     assert re.search(r"filled \(.* units\), overwritten once, write amplification \d", ended.out)
-
-
-def test_without_matplotlib_a_run_says_that_there_is_no_picture(experiment_file, tmp_path):
-    code = "import sys; sys.modules['matplotlib'] = None; from flashscape.cli import main; main()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "run", str(experiment_file), "--out", "out"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    assert (
-        'no picture: matplotlib is not installed (pip install "flashscape[plot]")' in ended.stdout
-    )
-    assert not (tmp_path / "out" / "tail.svg").exists()
 
 
 def test_explain_cuts_many_initiators_unless_told(experiment_file, flashscape):

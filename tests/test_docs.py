@@ -55,7 +55,7 @@ def test_the_readmes_commands_run(tmp_path: Path):
     out = tmp_path / "out"
     for command in commands:
         arguments = shlex.split(command)[1:]
-        if arguments[0] == "explain":
+        if arguments[0] in ("explain", "plot"):
             arguments[1] = str(out)
         place = tmp_path / "sweep" if arguments[0] == "sweep" else out
         ended = _run(sys.executable, "-m", "flashscape", *arguments, out=place)

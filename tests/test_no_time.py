@@ -18,8 +18,9 @@ def test_tables_and_pictures_of_what_takes_no_time(flashscape, tmp_path):
     result = fs.run(long, out=tmp_path / "run")
     flush = result.of_kind("flush")
     assert (flush.mean, flush.max, result.read.mean > 0) == (0, 0, True)
-    ended = flashscape("explain", str(tmp_path / "run"))
-    assert ended.status == 0
+    for command in ("explain", "plot"):
+        ended = flashscape(command, str(tmp_path / "run"))
+        assert ended.status == 0, ended.err
     assert "0 ns" in flashscape("run", _written(tmp_path), "--set", "run.requests=100000").out
 
 
@@ -29,6 +30,7 @@ def test_what_takes_no_time_is_compared(tmp_path):
     row = compared.contrasts[0].difference("host", "flush", "mean")
     assert (row.baseline, row.other, row.winner) == (0, 0, None)
     assert compared.contrasts[0].difference("host", "read", "mean").winner == "baseline"
+    assert len(fs.plot(tmp_path / "both")) == 5
 
 
 def test_a_comparison_that_is_not_kept_had_logs():

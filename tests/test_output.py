@@ -127,8 +127,9 @@ def test_a_file_where_results_belong(experiment_file, flashscape):
 
 
 def test_overwriting_leaves_nothing_of_the_earlier_run(config, tmp_path):
-    """Not even the picture, which a run that counts nothing does not draw."""
+    """Not even its picture."""
     fs.run(config, out=tmp_path / "out")
+    (tmp_path / "out" / "tail.svg").write_text("of the earlier run")
     (tmp_path / "out" / "own.txt").write_text("kept")
     (tmp_path / "out" / ".unfinished-999999999").mkdir()
     config["run"] = {"requests": 10, "warm_up": {"time": "1 h"}}

@@ -14,8 +14,7 @@ import pytest
 import flashscape as fs
 from flashscape import studies
 from flashscape.reproduce import perform, study
-from flashscape.sweep import inputs, worker
-from flashscape.sweep.run import SilentSweep
+from flashscape.sweep import SilentSweep, inputs, worker
 from places import ROOT
 
 TINY = ROOT / "tests" / "studies" / "tiny"

@@ -207,7 +207,7 @@ def test_pictures_tell_of_requests_that_no_curve_has(starving, config):
     del whole["run"]["starvation"]
     whole = fs.run(whole)
     assert "Not in" not in picture.draw(whole).get_suptitle()
-    figure = overlay.draw(fs.compare(starved, whole))
+    figure = overlay.draw(fs.compare(starved, whole).pictured())
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert [label.endswith(" – partial") for label in labels] == [True, False]
     # The verdict is cut into lines that the panels below have room for.

@@ -151,7 +151,7 @@ def test_its_picture_has_no_empty_panel(tmp_path):
 
     swept = fs.sweep(LIFE, grid={"drive.nand.endurance": [10, 20]}, out=tmp_path / "sweep", jobs=1)
     assert swept.draw() is None
-    figure = picture._draw(swept, picture._plan(swept))
+    figure = picture.draw(swept.pictured())
     assert len(figure.axes) == 4
     drawn = {axes.get_title(): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
     assert drawn["asked for until worn out"] == swept.frame["worn_out_bytes"].to_list()
@@ -189,7 +189,7 @@ def test_the_picture_of_lives_has_gaps_where_drives_survived(mixed_lives):
     from flashscape.sweep import picture
 
     swept, _ = mixed_lives
-    panels = {axes.get_title(): axes for axes in picture._draw(swept, picture._plan(swept)).axes}
+    panels = {axes.get_title(): axes for axes in picture.draw(swept.pictured()).axes}
     (axes,) = (axes for title, axes in panels.items() if title.startswith("asked for until worn"))
     assert axes.get_title().endswith("(gaps: drives that survived)")
     drawn = axes.lines[0].get_ydata()

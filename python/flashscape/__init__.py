@@ -3,84 +3,84 @@
 >>> import flashscape as fs
 >>> result = fs.run("experiment.toml")      # doctest: +SKIP
 >>> result.read.p99_9, result.write_amplification  # doctest: +SKIP
+
+Modules are imported when a name of theirs is first used: the command line needs few of them.
 """
 
 # First, as the rest takes time, in which somebody may already press Ctrl-C.
 from flashscape import signals as _signals  # noqa: F401  # isort: skip
-from flashscape import act, trace
-from flashscape._flashscape import Completion, __version__
-from flashscape.catalogue import Family, Policy, Preset, check, policies, presets, schema
-from flashscape.compare import Comparison, compare
-from flashscape.drive import Drive
-from flashscape.errors import (
-    ConfigError,
-    FlashscapeError,
-    Interrupted,
-    OutputError,
-    PolicyError,
-    Problem,
-    SimulatorError,
-    SnapshotError,
-    SpaceError,
-    StarvationError,
-    StarvedRequest,
-    StudyError,
-    SweepInterrupted,
-    TraceError,
-)
-from flashscape.experiment import Experiment
-from flashscape.explain import explain
-from flashscape.latency import Latency
-from flashscape.mqsim import Imported, import_mqsim
-from flashscape.reproduce import Reproduction, reproduce
-from flashscape.requests import read_requests
-from flashscape.result import Result
-from flashscape.run import Observer, run
-from flashscape.snapshot import Snapshot
-from flashscape.sweep import Sweep, sweep, sweep_file
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Comparison",
-    "Completion",
-    "ConfigError",
-    "Drive",
-    "Experiment",
-    "Family",
-    "FlashscapeError",
-    "Imported",
-    "Interrupted",
-    "Latency",
-    "Observer",
-    "OutputError",
-    "Policy",
-    "PolicyError",
-    "Preset",
-    "Problem",
-    "Reproduction",
-    "Result",
-    "SimulatorError",
-    "Snapshot",
-    "SnapshotError",
-    "SpaceError",
-    "StarvationError",
-    "StarvedRequest",
-    "StudyError",
-    "Sweep",
-    "SweepInterrupted",
-    "TraceError",
-    "__version__",
-    "act",
-    "check",
-    "compare",
-    "explain",
-    "import_mqsim",
-    "policies",
-    "presets",
-    "read_requests",
-    "reproduce",
-    "run",
-    "schema",
-    "sweep",
-    "sweep_file",
-    "trace",
-]
+from flashscape import _door
+
+if TYPE_CHECKING:
+    from flashscape import act as act
+    from flashscape import trace as trace
+    from flashscape._flashscape import Completion as Completion
+    from flashscape._flashscape import __version__ as __version__
+    from flashscape.catalogue import Family as Family
+    from flashscape.catalogue import Policy as Policy
+    from flashscape.catalogue import Preset as Preset
+    from flashscape.catalogue import check as check
+    from flashscape.catalogue import policies as policies
+    from flashscape.catalogue import presets as presets
+    from flashscape.catalogue import schema as schema
+    from flashscape.compare import Comparison as Comparison
+    from flashscape.compare import compare as compare
+    from flashscape.drive import Drive as Drive
+    from flashscape.errors import ConfigError as ConfigError
+    from flashscape.errors import FlashscapeError as FlashscapeError
+    from flashscape.errors import Interrupted as Interrupted
+    from flashscape.errors import OutputError as OutputError
+    from flashscape.errors import PolicyError as PolicyError
+    from flashscape.errors import Problem as Problem
+    from flashscape.errors import SimulatorError as SimulatorError
+    from flashscape.errors import SnapshotError as SnapshotError
+    from flashscape.errors import SpaceError as SpaceError
+    from flashscape.errors import StarvationError as StarvationError
+    from flashscape.errors import StarvedRequest as StarvedRequest
+    from flashscape.errors import StudyError as StudyError
+    from flashscape.errors import TraceError as TraceError
+    from flashscape.experiment import Experiment as Experiment
+    from flashscape.explain import explain as explain
+    from flashscape.latency import Latency as Latency
+    from flashscape.mqsim import Imported as Imported
+    from flashscape.mqsim import import_mqsim as import_mqsim
+    from flashscape.plotting import plot as plot
+    from flashscape.reproduce import Reproduction as Reproduction
+    from flashscape.reproduce import reproduce as reproduce
+    from flashscape.requests import read_requests as read_requests
+    from flashscape.result import Result as Result
+    from flashscape.run import Observer as Observer
+    from flashscape.run import run as run
+    from flashscape.snapshot import Snapshot as Snapshot
+    from flashscape.sweep import Sweep as Sweep
+    from flashscape.sweep import SweepInterrupted as SweepInterrupted
+    from flashscape.sweep import sweep as sweep
+    from flashscape.sweep import sweep_file as sweep_file
+
+_HOMES = {
+    "_flashscape": ("Completion", "__version__"),
+    "catalogue": ("Family", "Policy", "Preset", "check", "policies", "presets", "schema"),
+    "compare": ("Comparison", "compare"),
+    "drive": ("Drive",),
+    "errors": (
+        *("ConfigError", "FlashscapeError", "Interrupted", "OutputError", "PolicyError"),
+        *("Problem", "SimulatorError", "SnapshotError", "SpaceError", "StarvationError"),
+        *("StarvedRequest", "StudyError", "TraceError"),
+    ),
+    "experiment": ("Experiment",),
+    "explain": ("explain",),
+    "latency": ("Latency",),
+    "mqsim": ("Imported", "import_mqsim"),
+    "reproduce": ("Reproduction", "reproduce"),
+    "plotting": ("plot",),
+    "requests": ("read_requests",),
+    "result": ("Result",),
+    "run": ("Observer", "run"),
+    "snapshot": ("Snapshot",),
+    "sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_file"),
+}
+"""The module that each name comes from."""
+
+__all__ = _door.offer(__name__, _HOMES, modules=("act", "trace"))

@@ -25,6 +25,8 @@ __all__ = [
     "snapshot_header",
     "snapshot_origin",
     "states",
+    "student_cdf",
+    "student_quantile",
     "time_ns",
     "toml",
     "trace_convert",
@@ -53,6 +55,12 @@ def time_ns(text: str) -> int:
 
 def states() -> list[tuple[str, str]]:
     """Name and meaning of every state that time is charged to."""
+
+def student_cdf(t: float, freedom: int) -> float:
+    """Return the probability that Student's t is at most ``t``; raise ValueError."""
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """Return the value that Student's t does not exceed with a probability of 0.5 or more."""
 
 def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
     """Return TOML text as JSON text, and the line of each path in it.

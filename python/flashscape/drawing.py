@@ -9,6 +9,7 @@ import logging
 import math
 import warnings
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
@@ -43,6 +44,15 @@ STYLE: Any = {
     "text.parse_math": False,
     "svg.hashsalt": "flashscape",
 }
+
+
+NOT_INSTALLED = 'matplotlib is not installed (pip install "flashscape[plot]")'
+"""Why there are no pictures where :func:`is_available` says so."""
+
+
+def is_available() -> bool:
+    """True where matplotlib is installed."""
+    return find_spec("matplotlib") is not None
 
 
 @contextmanager

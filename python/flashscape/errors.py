@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from os import PathLike
 
-    from flashscape.result import Result
-    from flashscape.sweep.result import Sweep
+    from flashscape.measured import Measured
 
 
 class FlashscapeError(Exception):
@@ -123,7 +122,7 @@ class StarvationError(FlashscapeError):
         """The request, and what was in its way."""
         self.id = id
         """What ``Drive.submit`` returned for it; None in a run."""
-        self.result: Result | None = None
+        self.result: Measured | None = None
         """What a run had measured until then, marked ``complete: false``."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -134,7 +133,7 @@ class StarvationError(FlashscapeError):
 class OutputError(FlashscapeError, OSError):
     """Results cannot be written or read: a full disk, or a directory that is in use."""
 
-    result: Result | None = None
+    result: Measured | None = None
     """What a run had measured when it could not be written."""
 
 
@@ -157,7 +156,7 @@ class SimulatorError(FlashscapeError):
 class Interrupted(KeyboardInterrupt):
     """A run was interrupted. ``result`` has what was measured until then."""
 
-    def __init__(self, result: Result | None, where: str = "") -> None:
+    def __init__(self, result: Measured | None, where: str = "") -> None:
         super().__init__(f"interrupted {where}".rstrip())
         self.result = result
         """Marked ``complete: false``; None where the run itself had not begun."""
@@ -165,17 +164,3 @@ class Interrupted(KeyboardInterrupt):
         """Such as ``while running, 40.0 % done``."""
         self.kept = ""
         """What is kept on disk beside ``result``, in a clause; empty for nothing."""
-
-
-class SweepInterrupted(Interrupted):
-    """A sweep was interrupted. ``sweep`` has the points that had ended, which are kept."""
-
-    def __init__(self, sweep: Sweep) -> None:
-        counts = sweep.counts
-        left = counts["open"]
-        super().__init__(
-            None,
-            f"with {len(sweep) - left} of {len(sweep)} point{'' if len(sweep) == 1 else 's'} ended",
-        )
-        self.sweep = sweep
-        """The points that had ended, and those that are open."""

@@ -11,7 +11,7 @@ from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
 
 if TYPE_CHECKING:
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 NAMED_SHARE = 0.1
 """Causes below this share of the time are not named in sentences."""
@@ -108,7 +108,7 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(result: Result, *, everything: bool = False) -> Explanation:
+def explain(result: Measured, *, everything: bool = False) -> Explanation:
     """Say where the tail of a run comes from.
 
     Where many initiators ask for the same kind, only the worst are explained,
@@ -134,7 +134,7 @@ def explain(result: Result, *, everything: bool = False) -> Explanation:
     return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
 
 
-def _without_time(result: Result) -> list[str]:
+def _without_time(result: Measured) -> list[str]:
     """What there is to say of a run without latencies: what it has cost the flash."""
     return [
         *result.summary["notes"],
@@ -145,7 +145,7 @@ def _without_time(result: Result) -> list[str]:
     ]
 
 
-def _cleaning(result: Result) -> list[str]:
+def _cleaning(result: Measured) -> list[str]:
     efficiency = result.summary["collection"]["cleaning_efficiency"]
     if efficiency is None:
         return ["No block was erased."]
@@ -156,7 +156,7 @@ def _cleaning(result: Result) -> list[str]:
     ]
 
 
-def _wear(result: Result) -> list[str]:
+def _wear(result: Measured) -> list[str]:
     wear = result.summary["wear"]
     erases, spread = wear["erases"], wear["erase_count"]
     blocks = wear["bad_blocks"]
@@ -178,7 +178,7 @@ def _migrations(migrations: int) -> list[str]:
     return [f"Wear-leveling moved the data of others to {units.many(migrations, 'worn block')}."]
 
 
-def _group(result: Result, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
+def _group(result: Measured, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
     import polars as pl
 
     own = (pl.col("initiator") == initiator) & (pl.col("kind") == kind)
@@ -251,7 +251,7 @@ def _quick_ones(groups: list[Group]) -> list[str]:
     return sentences
 
 
-def _completeness(result: Result) -> list[str]:
+def _completeness(result: Measured) -> list[str]:
     if result.cut_short is None:
         return []
     return [f"The run was {result.cut_short}: these figures describe its beginning only."]
@@ -267,7 +267,7 @@ def _listed(times: dict[Cause, float]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
-def _so_what(groups: list[Group], result: Result) -> list[str]:
+def _so_what(groups: list[Group], result: Measured) -> list[str]:
     """What the causes named mean on this drive."""
     named = {
         cause.name
@@ -312,7 +312,7 @@ def _erase_ns(erase: dict[str, Any] | str) -> float:
     return float(erase.get("steps", 1)) * sum(map(units.nanoseconds, phases))
 
 
-def _write_amplification(result: Result) -> list[str]:
+def _write_amplification(result: Measured) -> list[str]:
     amplification = result.summary["write_amplification"]
     if amplification["total"] is None:
         return ["Nothing was written, so there is no write amplification."]
@@ -343,7 +343,7 @@ def why_not_one(host: float) -> str:
     return ""
 
 
-def _steadiness(result: Result) -> list[str]:
+def _steadiness(result: Measured) -> list[str]:
     sentences = []
     for figure, verdict in result.steadiness():
         called = figure.replace("_", " ").capitalize()

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from flashscape import units
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError
-from flashscape.latency import Latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 _LAYOUT = "fio-3.36"
 """The version whose fields these are; scripts look at its number."""
@@ -40,7 +39,7 @@ _Bins = list[tuple[int, int]]
 """Upper edge in nanoseconds and requests of each bucket, by rising latency."""
 
 
-def text(result: Result) -> str:
+def text(result: Measured) -> str:
     """Return the document as JSON text."""
     return json.dumps(document(result), indent=2, ensure_ascii=False) + "\n"
 
@@ -54,7 +53,7 @@ def refuse_untimed(*, untimed: bool) -> None:
         )
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: Measured) -> dict[str, Any]:
     """Return what fio would write about the run; raise OutputError where it took no time."""
     refuse_untimed(untimed=result.untimed)
     now = time.time()
@@ -68,7 +67,7 @@ def document(result: Result) -> dict[str, Any]:
     }
 
 
-def _job(result: Result, initiator: dict[str, Any]) -> dict[str, Any]:
+def _job(result: Measured, initiator: dict[str, Any]) -> dict[str, Any]:
     name = initiator["name"]
     workload = _workload(result, name)
     milliseconds = _milliseconds(result)
@@ -109,7 +108,7 @@ def _job(result: Result, initiator: dict[str, Any]) -> dict[str, Any]:
     return job
 
 
-def _workload(result: Result, name: str) -> dict[str, Any]:
+def _workload(result: Measured, name: str) -> dict[str, Any]:
     """The configuration of an initiator; devices of a trace have that of the trace."""
     configured = {one["name"]: one for one in result.summary["config"]["workload"]}
     return configured.get(name) or configured.get(name.rpartition(".")[0]) or {}
@@ -150,14 +149,14 @@ def _percent(share: str | float) -> float:
     return float(str(share).removesuffix("%"))
 
 
-def _milliseconds(result: Result) -> int:
+def _milliseconds(result: Measured) -> int:
     """Counted time; never 0, by which scripts divide."""
     milliseconds: int = round(result.summary["counted_ns"] / 1e6)
     return max(1, milliseconds)
 
 
 def _direction(
-    result: Result, initiator: str, kind: str, figures: dict[str, Any]
+    result: Measured, initiator: str, kind: str, figures: dict[str, Any]
 ) -> dict[str, Any]:
     seconds = result.summary["counted_ns"] / 1e9
     rate = int(figures["bytes"] / seconds) if seconds else 0
@@ -183,12 +182,12 @@ def _no_latency() -> dict[str, Any]:
 
 
 def _latency(
-    result: Result, initiator: str, kind: str, figures: dict[str, Any], *, detailed: bool
+    result: Measured, initiator: str, kind: str, figures: dict[str, Any], *, detailed: bool
 ) -> dict[str, Any]:
     if not figures["requests"]:
         return _no_latency()
     own = figures["latency_ns"]
-    latency = Latency.of(result, kind, initiator)
+    latency = result.of_kind(kind, initiator)
     bins = [(min(edge, own["max"]), requests) for edge, requests in latency.buckets]
     table = {
         "min": own["min"],
@@ -210,7 +209,7 @@ def _deviation(bins: _Bins, mean: float) -> float:
     return math.sqrt(squares / (samples - 1)) if samples > 1 else 0.0
 
 
-def _samples(result: Result, kind: str) -> list[tuple[float, float]]:
+def _samples(result: Measured, kind: str) -> list[tuple[float, float]]:
     """Bytes and requests a second in each whole interval that was counted.
 
     None where they would be those of several initiators together.
@@ -269,12 +268,12 @@ def _spread(values: list[float]) -> dict[str, Any]:
     }
 
 
-def _shares(result: Result, initiator: dict[str, Any]) -> dict[str, dict[str, float]]:
+def _shares(result: Measured, initiator: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Percent of the reads, writes and trims whose latency falls into each of fio's ranges."""
     bins: _Bins = []
     for kind in _DIRECTIONS:
         if initiator[kind]["requests"]:
-            bins += Latency.of(result, kind, initiator["name"]).buckets
+            bins += result.of_kind(kind, initiator["name"]).buckets
     total = sum(requests for _, requests in bins)
 
     def percent(low_ns: float, high_ns: float) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape import units
 
 if TYPE_CHECKING:
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 _KEYS = {"erase": "suspension", "program": "program_suspension"}
 """By kind, the key of its scheme."""
@@ -55,7 +55,7 @@ def scheme(drive: dict[str, Any], key: str) -> str:
     return str(policy if isinstance(policy, str) else policy["policy"])
 
 
-def of_run(result: Result) -> list[Made]:
+def of_run(result: Measured) -> list[Made]:
     """What is said of each kind that may make way; nothing of a run without time."""
     summary = result.summary
     if result.untimed:
@@ -79,7 +79,7 @@ def of_run(result: Result) -> list[Made]:
     return found
 
 
-def wear(result: Result) -> str | None:
+def wear(result: Measured) -> str | None:
     """What making way has worn of the blocks, in a clause; None where nothing makes way."""
     if not of_run(result):
         return None
@@ -104,7 +104,7 @@ def wear(result: Result) -> str | None:
     return told
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: Measured) -> list[str]:
     """All of it in sentences."""
     told = [
         f"{each.kind.capitalize()}s made way for reads: {each.told}." for each in of_run(result)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from flashscape import units
-
-if TYPE_CHECKING:
-    from flashscape.result import Result
 
 KINDS = ("read", "write", "trim", "flush", "write_zeroes")
 """Every kind of request, in the order of the results."""
@@ -39,26 +35,6 @@ class Latency:
     max: int | None
     buckets: tuple[tuple[int, int], ...]
     """Upper edge and requests of each bucket, by rising latency."""
-
-    @classmethod
-    def of(cls, result: Result, kind: str, initiator: str | None) -> Latency:
-        """Join the initiators' histograms; raise ValueError for an unknown name."""
-        chosen = _figures(result, kind, initiator)
-        asked = [of_one for of_one in chosen if of_one["requests"]]
-        if not asked:
-            return cls(0, None, None, None, ())
-        requests = sum(of_one["requests"] for of_one in asked)
-        if result.untimed:
-            return cls(requests, None, None, None, ())
-        latencies = [of_one["latency_ns"] for of_one in asked]
-        total = sum(one["mean"] * of["requests"] for one, of in zip(latencies, asked, strict=True))
-        return cls(
-            requests=requests,
-            mean=total / requests,
-            min=min(one["min"] for one in latencies),
-            max=max(one["max"] for one in latencies),
-            buckets=_buckets(result, kind, initiator),
-        )
 
     def __repr__(self) -> str:
         shown = ("mean", "p50", "p99", "p99_9", "max")
@@ -122,22 +98,3 @@ class Latency:
             if passed >= rank:
                 return min(max(upper, self.min), self.max)
         raise AssertionError("the buckets hold all requests")
-
-
-def _figures(result: Result, kind: str, initiator: str | None) -> list[dict[str, Any]]:
-    if kind not in KINDS:
-        raise ValueError(f"no kind {kind!r} (there are {', '.join(KINDS)})")
-    names = [of_one["name"] for of_one in result.summary["initiators"]]
-    if initiator is not None and initiator not in names:
-        raise ValueError(f"no initiator {initiator!r} (there are {', '.join(names)})")
-    return [of[kind] for of in result.summary["initiators"] if initiator in (None, of["name"])]
-
-
-def _buckets(result: Result, kind: str, initiator: str | None) -> tuple[tuple[int, int], ...]:
-    import polars as pl
-
-    rows = result.latency.filter(pl.col("kind") == kind)
-    if initiator is not None:
-        rows = rows.filter(pl.col("initiator") == initiator)
-    joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
-    return tuple(joined.iter_rows())

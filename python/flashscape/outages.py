@@ -9,7 +9,7 @@ from flashscape import units
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 PARTS = {
     "checkpoint_ns": ("checkpoint", "for reading the checkpoint"),
@@ -20,7 +20,7 @@ PARTS = {
 """By the key of a part of recovery: its name, and what it is in a sentence."""
 
 
-def of_run(result: Result) -> list[dict[str, Any]]:
+def of_run(result: Measured) -> list[dict[str, Any]]:
     """The power cuts of a run, in their order; none without ``drive.recovery``."""
     return [] if result.recovery is None else list(result.recovery["cuts"])
 
@@ -30,19 +30,19 @@ def part_ns(cut: dict[str, Any], key: str) -> int:
     return 0 if cut["interrupted"] else int(cut[key])
 
 
-def audited(result: Result) -> str | None:
+def audited(result: Measured) -> str | None:
     """What the audit has proved of power cuts; None without one: a fault would end the run."""
     if not of_run(result) or not result.summary["config"]["run"].get("audit", False):
         return None
     return "nothing lost that the drive had to keep"
 
 
-def lost_requests(result: Result) -> int:
+def lost_requests(result: Measured) -> int:
     """How many requests were under way as the power was cut, in all."""
     return sum(cut["lost_requests"] for cut in of_run(result))
 
 
-def sentences(*results: Result) -> list[str]:
+def sentences(*results: Measured) -> list[str]:
     """All of it in sentences, of runs of one drive together; none where the power was not cut."""
     cuts = [cut for result in results for cut in of_run(result)]
     if not cuts:
@@ -69,7 +69,7 @@ def sentences(*results: Result) -> list[str]:
     return [told, *(f"Audit: {proved}." for proved in proofs if proved is not None)]
 
 
-def _is_volatile(result: Result) -> bool:
+def _is_volatile(result: Measured) -> bool:
     """Whether a power cut takes acknowledged writes along, of which nobody counts how many."""
     buffer = result.summary["config"]["drive"].get("buffer") or {}
     return bool(buffer.get("durability") == "volatile")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing, outages, units
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.gridspec import SubplotSpec
 
     from flashscape.explain import Group
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 _COLOURS = {
     "read": ("#1b6ca8", "#6baed6", "#08306b"),
@@ -49,12 +48,16 @@ _LATEST_WRITES = 0.05
 """Part of all written bytes that write amplification in the course of the run looks back on."""
 
 
-def is_available() -> bool:
-    """True where matplotlib is installed."""
-    return find_spec("matplotlib") is not None
+def why_not(result: Measured) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if result.untimed:
+        return "the run took no simulated time (run.untimed)"
+    if not result.groups():
+        return "no request was counted"
+    return None if drawing.is_available() else drawing.NOT_INSTALLED
 
 
-def svg(result: Result) -> bytes:
+def svg(result: Measured) -> bytes:
     """Draw a result that has requests."""
     buffer = io.BytesIO()
     with drawing.quiet():
@@ -66,7 +69,7 @@ def svg(result: Result) -> bytes:
     return buffer.getvalue()
 
 
-def draw(result: Result) -> Figure:
+def draw(result: Measured) -> Figure:
     """Draw a result that has requests, as a figure of matplotlib."""
     import matplotlib as mpl
 
@@ -74,7 +77,7 @@ def draw(result: Result) -> Figure:
         return _draw(result)
 
 
-def _draw(result: Result) -> Figure:
+def _draw(result: Measured) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")
@@ -87,7 +90,7 @@ def _draw(result: Result) -> Figure:
     return figure
 
 
-def _title(result: Result) -> str:
+def _title(result: Measured) -> str:
     lines = textwrap.wrap(str(result.summary["title"] or "flashscape"), 130)
     if len(lines) > 2:
         lines = [lines[0], f"{lines[1][:120]} …"]
@@ -95,7 +98,7 @@ def _title(result: Result) -> str:
     return "\n".join(lines) + partial + _unanswered(result)
 
 
-def _unanswered(result: Result) -> str:
+def _unanswered(result: Measured) -> str:
     """What no curve has: requests that had waited for longer than any that is drawn."""
     waiting = (result.starvation or {}).get("outstanding", ())
     oldest = max((each["oldest_ns"] for each in waiting), default=0)
@@ -107,7 +110,7 @@ def _unanswered(result: Result) -> str:
     return f"\nNot in the curves: {number} without an answer, the oldest for {waited}"
 
 
-def _worth_drawing(result: Result) -> list[Group]:
+def _worth_drawing(result: Measured) -> list[Group]:
     """What there is a curve for: reads first, of each kind the longest tail first."""
     explained = explain(result)
     # What takes no time has no place on a logarithmic axis; what never waits has no tail.
@@ -119,7 +122,7 @@ def _worth_drawing(result: Result) -> list[Group]:
     return groups[:_CURVES]
 
 
-def _tail(axes: Axes, result: Result, groups: list[Group]) -> None:
+def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
     """Share of requests that took longer, on logarithmic axes: the tail to the right."""
     import polars as pl
 
@@ -166,7 +169,7 @@ class _Window(NamedTuple):
     longest_ns: int
 
 
-def _windows(result: Result, kind: str) -> list[_Window]:
+def _windows(result: Measured, kind: str) -> list[_Window]:
     """The series of a kind in as many windows as can be told apart."""
     series = result.series
     width = -(-len(series) // drawing.POINTS)
@@ -183,7 +186,7 @@ def _windows(result: Result, kind: str) -> list[_Window]:
     return windows
 
 
-def _course(axes: Axes, result: Result) -> None:
+def _course(axes: Axes, result: Measured) -> None:
     """Mean and longest latency in each window, and write amplification beside."""
     axes.set_title("In the course of the run")
     axes.set(yscale="log", xlabel="simulated time", ylabel="latency")
@@ -226,7 +229,7 @@ def _course(axes: Axes, result: Result) -> None:
     legend.set_in_layout(False)
 
 
-def _stretches(axes: Axes, result: Result) -> None:
+def _stretches(axes: Axes, result: Measured) -> None:
     """Mark the warm-up, and where latency begins to be steady."""
     summary = result.summary
     over: Any = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}
@@ -241,14 +244,14 @@ def _stretches(axes: Axes, result: Result) -> None:
         axes.text(steady["from_ns"], 0.03, " latency steady from here", **place)
 
 
-def _recoveries(axes: Axes, result: Result) -> list[Any]:
+def _recoveries(axes: Axes, result: Measured) -> list[Any]:
     """Shade the time from each power cut to the end of its recovery; the edge shows short ones."""
     looks: Any = {"facecolor": "#f3c6c6", "edgecolor": "#c44e52", "linewidth": 0.8, "zorder": 0.5}
     spans = [(cut["at_ns"], cut["at_ns"] + cut["duration_ns"]) for cut in outages.of_run(result)]
     return [axes.axvspan(*span, **looks) for span in spans]
 
 
-def amplification(result: Result) -> tuple[list[int], list[float]]:
+def amplification(result: Measured) -> tuple[list[int], list[float]]:
     """Write amplification in the course of the run: moments in nanoseconds, and values.
 
     Bytes programmed over bytes written, as in the summary, over the latest part
@@ -275,7 +278,7 @@ def amplification(result: Result) -> tuple[list[int], list[float]]:
     return moments, values
 
 
-def _amplification_beside(axes: Axes, result: Result) -> list[Any]:
+def _amplification_beside(axes: Axes, result: Measured) -> list[Any]:
     moments, values = amplification(result)
     if not values:
         return []
@@ -297,7 +300,7 @@ def _amplification_beside(axes: Axes, result: Result) -> list[Any]:
     return lines
 
 
-def _slowest(figure: Figure, place: SubplotSpec, result: Result, groups: list[Group]) -> None:
+def _slowest(figure: Figure, place: SubplotSpec, result: Measured, groups: list[Group]) -> None:
     """The slowest requests of the slowest kinds, each a bar of what its time went to."""
     import polars as pl
 

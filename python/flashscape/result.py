@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import output
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError, unread
-from flashscape.latency import KINDS, Latency
+from flashscape.measured import Measured
 from flashscape.requests import read_requests
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ _KEYS = (
 """What reports rely on in a summary."""
 
 
-class Result:
+class Result(Measured):
     """The results of one run, from the simulator or from a directory.
 
     Times are in nanoseconds, sizes in bytes; names carry their units. All keys
@@ -53,8 +52,7 @@ class Result:
     def __init__(
         self, summary: dict[str, Any], tables: Mapping[str, Table | Path | pl.DataFrame]
     ) -> None:
-        self.summary = summary
-        """The contents of ``summary.json``."""
+        super().__init__(summary)
         self._tables = tables
         self.log: Path | None = None
         """The file of all counted requests, where one was written."""
@@ -128,39 +126,6 @@ class Result:
             )
         return frame
 
-    @cached_property
-    def latency(self) -> pl.DataFrame:
-        """Histograms: a row for each bucket with requests, by initiator and kind."""
-        return self.frame("latency")
-
-    @cached_property
-    def blame(self) -> pl.DataFrame:
-        """Where the time went: a row for each initiator, kind and state."""
-        return self.frame("blame")
-
-    @cached_property
-    def bands(self) -> pl.DataFrame:
-        """Where the time went by latency: a row for each band of 1.6 % with requests."""
-        return self.frame("bands")
-
-    @cached_property
-    def series(self) -> pl.DataFrame:
-        """What changed in the course of the run: a row for each interval."""
-        return self.frame("series")
-
-    @cached_property
-    def wear(self) -> pl.DataFrame:
-        """Erases and live data of each block at the end of the run."""
-        return self.frame("wear")
-
-    @cached_property
-    def slowest(self) -> pl.DataFrame:
-        """The slowest requests of each initiator and kind, with the time in each state.
-
-        All together slowest first; ``record.slowest`` says how many are kept.
-        """
-        return self.frame("slowest")
-
     @property
     def requests(self) -> pl.LazyFrame | None:
         """Every counted request with its blame, read when it is collected; None without a log."""
@@ -168,104 +133,14 @@ class Result:
             return None
         return read_requests(self.log, digest=self.digest)
 
-    def of_kind(self, kind: str, initiator: str | None = None) -> Latency:
-        """Latencies of a kind of request, of one initiator or of all together."""
-        return Latency.of(self, kind, initiator)
-
-    @property
-    def read(self) -> Latency:
-        """Latencies of all reads."""
-        return self.of_kind("read")
-
-    @property
-    def write(self) -> Latency:
-        """Latencies of all writes."""
-        return self.of_kind("write")
-
-    @property
-    def digest(self) -> str:
-        """A hash of every completion, or, without time, of all that was done.
-
-        Equal digests, equal runs.
-        """
-        return str(self.summary["digest"])
-
-    @property
-    def complete(self) -> bool:
-        """False where the run was interrupted, or ended because a request starved."""
-        return bool(self.summary["complete"])
-
-    @property
-    def starvation(self) -> dict[str, Any] | None:
-        """Requests that starved (docs/results.md); None where ``run.starvation`` is not given."""
-        # Summaries of earlier versions have no such key.
-        found: dict[str, Any] | None = self.summary.get("starvation")
-        return found
-
-    @property
-    def recovery(self) -> dict[str, Any] | None:
-        """Power cuts, and what recovering took (docs/results.md); None without drive.recovery."""
-        found: dict[str, Any] | None = self.summary.get("recovery")
-        return found
-
-    @property
-    def cut_short(self) -> str | None:
-        """What ended the run early: ``interrupted`` or ``ended by starvation``."""
-        if self.complete:
-            return None
-        starvation = self.starvation
-        has_starved = starvation is not None and starvation["ended_run"]
-        return "ended by starvation" if has_starved else "interrupted"
-
-    @property
-    def untimed(self) -> bool:
-        """Whether the run took no simulated time (``run.untimed``)."""
-        return bool(self.summary["config"]["run"].get("untimed", False))
-
-    @property
-    def worn_out_bytes(self) -> int | None:
-        """What had been asked for when the drive was worn out, in a run without time; or None."""
-        # Summaries of earlier versions have no such key.
-        worn: int | None = self.summary.get("worn_out_bytes")
-        return worn
-
-    @property
-    def write_amplification(self) -> float | None:
-        """Bytes programmed over bytes written; None where nothing was written."""
-        total: float | None = self.summary["write_amplification"]["total"]
-        return total
-
-    def groups(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Initiator, kind and figures of everything that was asked at least once, with time."""
-        return [
-            (initiator["name"], kind, initiator[kind])
-            for initiator in self.summary["initiators"]
-            for kind in KINDS
-            if initiator[kind]["requests"] and initiator[kind]["latency_ns"]["max"] is not None
-        ]
-
-    def steadiness(self) -> list[tuple[str, dict[str, Any]]]:
-        """Figures that could be steady, and whether they are: those that were measured."""
-        verdicts = self.summary["steady_state"].items()
-        written = self.write_amplification is not None
-        return [item for item in verdicts if written or item[0] != "write_amplification"]
-
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write everything to a directory; raise OutputError where it is in use."""
+        """Write summary and tables to a directory; raise OutputError where it is in use."""
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
-            self.draw_to(directory)
 
     def write_to(self, directory: output.Directory, tables: Iterable[str] = output.TABLES) -> None:
         """Write tables (all, or those that are named) and summary, all or none; summary last."""
         directory.store(self._files(tables))
-
-    def draw_to(self, directory: output.Directory) -> None:
-        """Add the picture, which takes longest and which results can do without."""
-        from flashscape import picture
-
-        if picture.is_available() and self.groups():
-            directory.add(output.PICTURE, picture.svg(self))
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         for name in tables:

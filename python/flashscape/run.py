@@ -90,10 +90,10 @@ def run(
 ) -> Result:
     """Run an experiment and return what was measured.
 
-    ``out`` is a directory for the results; ``requests`` a Parquet file for every
-    counted request with its blame, written as the run goes on; ``fio_json`` a file
-    with the fields of fio's json+; ``save_drive`` one for the drive as it is after
-    the run (not where that was interrupted), to start others from it. All are
+    ``out`` is a directory for the results, which :func:`flashscape.plot` draws; ``requests``
+    a Parquet file for every counted request with its blame, written as the run goes on;
+    ``fio_json`` a file with the fields of fio's json+; ``save_drive`` one for the drive as it
+    is after the run (not where that was interrupted), to start others from it. All are
     refused at once where they are in use, unless ``force`` says to overwrite them, and
     always where the experiment reads them.
     ``progress`` shows a bar on stderr, or tells an :class:`Observer`. Other Python
@@ -147,8 +147,7 @@ class _Targets(NamedTuple):
     drive: File | None
 
     def store(self, session: Session, result: Result) -> None:
-        """Write all but the picture."""
-        # It takes the place of an earlier one in the directory, which goes with the tables.
+        """Write everything."""
         if self.directory is not None:
             result.write_to(self.directory)
         if self.requests is not None:
@@ -214,8 +213,6 @@ def _run(
                 saving(complete)
             result = _measured(session, experiment, time.thread_time() - started, complete)
             targets.store(session, result)
-        if targets.directory is not None:
-            result.draw_to(targets.directory)
         if failed is not None:
             raise failed
     except (OutputError, StarvationError) as error:

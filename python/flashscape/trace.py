@@ -150,7 +150,8 @@ class TraceInfo:
     def _repr_html_(self) -> str:
         from flashscape.report import html, trace
 
-        return html.tables(trace.headline(self), self.notes, trace.everything(self))
+        headline = trace.headline(self.file, self.statistics)
+        return html.tables(headline, self.notes, trace.everything(self.file, self.statistics))
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{k['kind']}: {k['requests']}" for k in self.statistics["kinds"])

@@ -13,7 +13,7 @@ mod ledger;
 mod series;
 mod slowest;
 mod steady;
-mod student;
+pub mod student;
 
 pub use bands::{Band, Bands};
 pub use batch_means::{BatchMeans, Estimate};
@@ -24,4 +24,3 @@ pub use ledger::{Ledger, Snapshot};
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
 pub use steady::{Reason, Verdict, Window, mser5, steady_state};
-pub use student::t_975;

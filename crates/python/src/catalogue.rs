@@ -2,7 +2,7 @@
 
 use crate::errors;
 use drive::{Experiment, presets::PRESETS};
-use metrics::State;
+use metrics::{State, student};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use settings::{Document, Size, Time};
@@ -48,4 +48,28 @@ pub fn time_ns(text: &str) -> PyResult<u64> {
 #[pyfunction]
 pub fn states() -> Vec<(&'static str, &'static str)> {
     State::ALL.iter().map(|state| (state.name(), state.meaning().trim())).collect()
+}
+
+/// The probability that Student's t is at most `t`.
+#[pyfunction]
+pub fn student_cdf(t: f64, freedom: u32) -> PyResult<f64> {
+    refuse_no_freedom(freedom)?;
+    Ok(student::cdf(t, freedom))
+}
+
+/// The value that Student's t does not exceed with a probability of at least 0.5.
+#[pyfunction]
+pub fn student_quantile(probability: f64, freedom: u32) -> PyResult<f64> {
+    refuse_no_freedom(freedom)?;
+    if !(0.5..=1.0).contains(&probability) {
+        return Err(PyValueError::new_err(format!("{probability} is not from 0.5 to 1")));
+    }
+    Ok(student::quantile(probability, freedom))
+}
+
+fn refuse_no_freedom(freedom: u32) -> PyResult<()> {
+    if freedom == 0 {
+        return Err(PyValueError::new_err("0 degrees of freedom: one value has no spread"));
+    }
+    Ok(())
 }

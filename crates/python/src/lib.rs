@@ -24,7 +24,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _flashscape {
     #[pymodule_export]
-    use crate::catalogue::{presets, schema, size_bytes, states, time_ns, toml};
+    use crate::catalogue::{
+        presets, schema, size_bytes, states, student_cdf, student_quantile, time_ns, toml,
+    };
     #[pymodule_export]
     use crate::drive::{Completion, Drive};
     #[pymodule_export]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flashscape.result import Result
     from flashscape.run import Observer
     from flashscape.snapshot import Snapshot
-    from flashscape.sweep.run import SweepObserver
+    from flashscape.sweep import SweepObserver
 
 MULTIPLIER_MOST = 100_000
 _SLICES_MOST = 1000
@@ -272,8 +272,7 @@ def _round(
     watcher: SearchObserver | None,
 ) -> Iterator[Trial]:
     """Run some multipliers over the cores, as the points of a sweep."""
-    from flashscape.sweep import reading
-    from flashscape.sweep.run import run_sweep
+    from flashscape.sweep import sweep
 
     experiments = [settings.experiment(multiplier) for multiplier in batch]
     base = {**experiments[0], "precondition": {"snapshot": str(start.file)}}
@@ -285,15 +284,15 @@ def _round(
         }
         for multiplier, each in zip(batch, experiments, strict=True)
     ]
-    swept = run_sweep(
-        reading.of_tables(base, {"variation": variations}, settings.source.label),
+    swept = sweep(
+        base,
+        variations=variations,
         out=folder / "points",
         jobs=jobs,
         tables=True,
-        skip_invalid=False,
-        retry_failed=False,
         share=False,
         progress=watcher.trying(batch) if watcher is not None else False,
+        name=settings.source.label,
     )
     errors = dict(swept.failures)
     for number, multiplier in enumerate(batch, 1):

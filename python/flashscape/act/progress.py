@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from flashscape import progress, units
-from flashscape.sweep.run import SilentSweep
+from flashscape.sweep import SilentSweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from flashscape.act.trial import Trial
-    from flashscape.sweep.pool import Ended
-    from flashscape.sweep.run import Begin, SweepObserver
+    from flashscape.sweep import Begin, Ended, SweepObserver
 
 _DRAW_SECONDS = 0.4
 """How often a bar is drawn at most: each time takes milliseconds from the runs."""

@@ -6,9 +6,10 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape._flashscape import __version__
-from flashscape.act import hunt
+from flashscape.act import hunt, picture
 from flashscape.act.trial import Trial, row
+from flashscape.output import File
+from flashscape.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,12 +72,14 @@ class Search:
 
         Needs matplotlib. Raises OutputError, also where the file is there already.
         """
-        from flashscape.act import picture
-        from flashscape.output import File
-
         form = picture.form_of(path)
         with File.claim(path, "draw", force=False) as file:
-            file.store(picture.drawn(self, form))
+            file.store(self.drawn(form))
+
+    def drawn(self, form: str) -> bytes:
+        """The same as bytes: ``svg`` or ``png``."""
+        ratings = {"performance": self.performance, "stress": self.stress}
+        return picture.drawn(self.settings["drive"], self.trials, ratings, form)
 
     def __repr__(self) -> str:
         performance, stress = self.performance.multiplier, self.stress.multiplier

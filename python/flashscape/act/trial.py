@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape._flashscape import __version__
 from flashscape.act.conditions import LIMITS, Service, Share, service_of, why_behind, why_slow
 from flashscape.act.load import SMALL_READS, STREAMS, initiators, slice_name
 from flashscape.latency import Latency
+from flashscape.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

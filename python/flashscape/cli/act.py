@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashscape import output
-from flashscape.cli import options
+from flashscape.cli import options, show
 
 if TYPE_CHECKING:
     from flashscape.act import Search, Trial
@@ -150,9 +150,12 @@ def command(
         if written is not None:
             written.store(found.to_json().encode())
         if drawing is not None and form is not None and isinstance(found, act.Search):
-            drawing.store(pictures.drawn(found, form))
+            drawing.store(found.drawn(form))
     if not quiet:
         _print(found)
+        result = None if isinstance(found, act.Search) else found.result
+        if out is not None and result is not None:
+            show.say_where(out, result)
 
 
 def _refuse_mixtures(multiplier: int | None, *, out: Path | None, **of_search: Any) -> None:
@@ -167,13 +170,14 @@ def _refuse_mixtures(multiplier: int | None, *, out: Path | None, **of_search: A
 
 def _print(found: Trial | Search) -> None:
     from flashscape.act import Search
-    from flashscape.report import act, text
+    from flashscape.cli import ratings
+    from flashscape.report import text
 
     console = text.console()
     if isinstance(found, Search):
-        trials, lines = found.trials, act.of_search(found)
+        trials, lines = found.trials, ratings.of_search(found)
     else:
-        trials, lines = (found,), act.of_trial(found)
-    console.print(text.table(act.table(trials)))
+        trials, lines = (found,), ratings.of_trial(found)
+    console.print(text.table(ratings.table(trials)))
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from flashscape import output
-from flashscape.cli import options
+from flashscape.cli import options, show
 from flashscape.compare import compare, inputs
+from flashscape.compare.picture import why_not
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep all results and logs, the comparison, and its picture.",
+    help="Keep all results and logs, and the comparison.",
 )
+@options.plot("DIR/comparison.svg and the tail.svg of each run")
 @click.option(
     "--json",
     "document",
@@ -67,6 +69,7 @@ def command(
     seeds: int,
     alpha: float,
     out: Path | None,
+    plot: bool,
     document: Path | None,
     force: bool,
     quiet: bool,
@@ -81,6 +84,8 @@ def command(
     flashscape compare results/greedy results/fifo
     """  # noqa: D301 - click wants the character itself
     named = _sides(sides, overrides, varied)
+    if plot:
+        options.refuse_plot(out)
     with ExitStack() as claimed:
         file = None
         if document is not None:
@@ -100,6 +105,10 @@ def command(
             file.store(comparison.to_json().encode())
     if not quiet:
         _show(comparison, out)
+    if plot and out is not None:
+        show.draw(out, quiet=quiet)
+    elif out is not None and not quiet:
+        show.say_left("comparison.svg", out, why_not(comparison.pictured()))
 
 
 def _sides(
@@ -151,13 +160,8 @@ def _side(
 
 
 def _show(comparison: Comparison, out: Path | None) -> None:
-    from flashscape import picture
     from flashscape.report import text
 
     text.console().print(text.comparison(comparison))
-    if out is None:
-        return
-    click.echo()
-    if not picture.is_available():
-        click.echo('no picture: matplotlib is not installed (pip install "flashscape[plot]")')
-    click.echo(f"Results and comparison are in {out}.")
+    if out is not None:
+        click.echo(f"\nResults and comparison are in {out}.")

@@ -27,7 +27,6 @@ from flashscape.errors import (
     PolicyError,
     SnapshotError,
     StudyError,
-    SweepInterrupted,
     TraceError,
 )
 
@@ -41,6 +40,7 @@ _COMMANDS = {
     "reproduce": "Run a paper's experiments and judge its claims.",
     "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
     "explain": "Say where the tail of a run comes from.",
+    "plot": "Draw the pictures of results.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
     "import-mqsim": "Turn a configuration of MQSim into an experiment.",
@@ -84,7 +84,7 @@ def cli() -> None:
     """Say what latency tail an SSD shows its host, and why.
 
     Begin with `flashscape replay TRACE --drive dc-tlc --out results`, then
-    `flashscape explain results`.
+    `flashscape explain results` and `flashscape plot results`.
     """
 
 
@@ -140,12 +140,10 @@ def _interrupted(error: BaseException) -> int:
         how, result, kept = f"{how} {error.where}", error.result, error.kept
     # Where the terminal has gone there is nobody to tell.
     with contextlib.suppress(OSError):
-        if isinstance(error, SweepInterrupted):
-            _say(f"{how}; those are kept, and the same command goes on with the others")
-        elif result is None:
+        if result is None:
             _say(f"{how}; {kept or 'there are no results'}")
         elif result.complete:
-            _say(f"{how}; they are complete, but for the picture")
+            _say(f"{how}; they are complete")
         else:
             _say(f"{how}; results are partial")
     return 128 + number

@@ -113,7 +113,7 @@ def reading(command: Command) -> Command:
 
 
 def results(command: Command) -> Command:
-    """``--out``, ``--requests``, ``--fio-json``, ``--force``, ``--json`` and ``--quiet``."""
+    """``--out``, ``--plot``, ``--requests``, ``--fio-json``, and what goes with them."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
         click.option("--json", "as_json", is_flag=True, help="Print summary.json, nothing else."),
@@ -130,12 +130,31 @@ def results(command: Command) -> Command:
             metavar="FILE",
             help="Write every counted request with its blame, as Parquet.",
         ),
+        plot("DIR/tail.svg"),
         click.option(
             "--out",
             type=Named(path_type=Path),
             metavar="DIR",
-            help="Write summary.json, Parquet tables and (with matplotlib) tail.svg.",
+            help="Write summary.json and Parquet tables.",
         ),
     ):
         command = option(command)
     return command
+
+
+def plot(what: str) -> Callable[[Command], Command]:
+    """``--plot``, which draws ``what``."""
+    return click.option(
+        "--plot", is_flag=True, help=f"Draw {what}, too; `flashscape plot DIR` does so later."
+    )
+
+
+def refuse_plot(out: Path | None) -> None:
+    """Refuse ``--plot`` at once where nothing could be drawn in the end."""
+    from flashscape import drawing
+    from flashscape.errors import OutputError
+
+    if out is None:
+        raise click.UsageError("--plot draws beside the results: it goes with --out")
+    if not drawing.is_available():
+        raise OutputError(f"no picture: {drawing.NOT_INSTALLED}")

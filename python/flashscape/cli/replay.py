@@ -122,6 +122,7 @@ def command(
     partition: bool,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    plot: bool,
     requests: Path | None,
     fio_json: Path | None,
     force: bool,
@@ -146,7 +147,7 @@ def command(
         experiment = Experiment.from_dict(config, overrides, name=name, snapshot_given=given)
         if partition:
             experiment = _partitioned(experiment, quiet=quiet or as_json)
-        run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
+        run_and_show(experiment, targets, plot=plot, as_json=as_json, quiet=quiet)
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error), together), *error.args[1:])
         raise

@@ -116,7 +116,8 @@ def _status(reproduction: Reproduction, *, strict: bool) -> int:
 
 
 def _show(reproduction: Reproduction, out: Path | None) -> None:
-    from flashscape.report import claims, text
+    from flashscape.cli import claims
+    from flashscape.report import text
 
     console = text.console()
     console.print(claims.printed(reproduction, console))
@@ -135,7 +136,8 @@ def _beside(out: Path) -> str:
 
 
 def _list() -> None:
-    from flashscape.report import claims, text
+    from flashscape.cli import claims
+    from flashscape.report import text
     from flashscape.reproduce import study
 
     known = [study.of_name(name) for name in study.names()]

@@ -20,6 +20,7 @@ def command(
     file: Path,
     overrides: tuple[tuple[str, str], ...],
     out: Path | None,
+    plot: bool,
     requests: Path | None,
     fio_json: Path | None,
     force: bool,
@@ -31,4 +32,4 @@ def command(
     """Run the experiment that FILE describes."""
     experiment = Experiment.from_file(file, overrides, snapshot_given=snapshot is not None)
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
-    run_and_show(experiment, targets, as_json=as_json, quiet=quiet)
+    run_and_show(experiment, targets, plot=plot, as_json=as_json, quiet=quiet)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashscape.cli import options
-from flashscape.errors import OutputError, SweepInterrupted
+from flashscape.cli import options, show
 
 if TYPE_CHECKING:
     from flashscape.sweep.result import Sweep
@@ -28,13 +27,17 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @click.option("--dry-run", is_flag=True, help="Check and list the points; run nothing.")
 @click.option(
-    "--show", type=options.Named(path_type=Path), metavar="DIR", help="Print results again."
+    "--show",
+    "results",
+    type=options.Named(path_type=Path),
+    metavar="DIR",
+    help="Print results again.",
 )
 @click.option("--tables", is_flag=True, help="Keep the Parquet tables of every point, too.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
 @click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
 @click.option("--no-sharing", is_flag=True, help="Fill and age a drive for each point.")
-@click.option("--plot", is_flag=True, help="Draw DIR/sweep.svg, where one or two things vary.")
+@options.plot("DIR/sweep.svg, where one or two things vary")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
 def command(
@@ -42,7 +45,7 @@ def command(
     out: Path | None,
     jobs: int | None,
     dry_run: bool,
-    show: Path | None,
+    results: Path | None,
     tables: bool,
     skip_invalid: bool,
     retry_failed: bool,
@@ -57,18 +60,20 @@ def command(
     one was ended, and runs only what is not there or has changed. All results are in
     DIR/sweep.parquet.
     """
-    if show is not None:
+    if results is not None:
         others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, no_sharing, quiet)
         if any((*others, overrides)):
             raise click.UsageError("--show prints what is there; it goes with --plot alone")
-        return _show_again(show, plot=plot)
+        return _show_again(results, plot=plot)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
         return _list(file, out, jobs, overrides, skip_invalid=skip_invalid, share=not no_sharing)
     if out is None:
         raise click.UsageError("results need a place: --out DIR (or look at it first: --dry-run)")
-    from flashscape.sweep.run import sweep_file
+    if plot:
+        options.refuse_plot(out)
+    from flashscape.sweep import SweepInterrupted, sweep_file
 
     try:
         swept = sweep_file(
@@ -89,7 +94,9 @@ def command(
         raise
     _print(swept, quiet=quiet)
     if plot:
-        _draw(swept, quiet=quiet)
+        show.draw(swept.folder, quiet=quiet)
+    elif not quiet:
+        show.say_left("sweep.svg", swept.folder, swept.why_not_drawn())
     return _status(swept)
 
 
@@ -98,22 +105,14 @@ def _status(swept: Sweep) -> int:
     return 1 if swept.counts["failed"] else 0
 
 
-def _show_again(show: Path, *, plot: bool) -> int:
+def _show_again(results: Path, *, plot: bool) -> int:
     from flashscape.sweep.result import Sweep
 
-    swept = Sweep.load(show)
+    swept = Sweep.load(results)
     _print(swept, quiet=False)
     if plot:
-        _draw(swept, quiet=False)
+        show.draw(results, quiet=False)
     return 0
-
-
-def _draw(swept: Sweep, *, quiet: bool) -> None:
-    why = swept.draw()
-    if why is not None:
-        raise OutputError(f"no picture: {why}")
-    if not quiet:
-        click.echo(f"The picture is {swept.folder / 'sweep.svg'}.")
 
 
 def _print(swept: Sweep, *, quiet: bool) -> None:
@@ -141,7 +140,8 @@ def _list(
 ) -> int:
     from flashscape.sweep import reading
     from flashscape.sweep.estimate import estimate
-    from flashscape.sweep.run import SilentSweep, checked
+    from flashscape.sweep.observer import SilentSweep
+    from flashscape.sweep.run import checked
 
     points = checked(reading.of_file(file, overrides), SilentSweep(), skip_invalid=skip_invalid)
     for point in points.points[:_SHOWN_OF_DRY_RUN]:

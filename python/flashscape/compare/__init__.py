@@ -49,8 +49,8 @@ def compare(
     :class:`Result` or its directory. With ``seeds`` every experiment is run so
     often, from its own seed on, and runs are paired by their seeds. ``alpha`` is the
     chance, over all figures together, of calling any difference significant by
-    mistake. ``out`` keeps all results, the comparison and its picture. ``announce``
-    is told before each run which one it is.
+    mistake. ``out`` keeps all results and the comparison (:func:`flashscape.plot` draws
+    them). ``announce`` is told before each run which one it is.
 
     A run that ends by starvation is compared all the same; no winner is named beside it.
 
@@ -165,23 +165,25 @@ class _Tasks(NamedTuple):
 
     def side(self, label: str, name: str, given: Experiment | Result, sides: int) -> Side:
         if isinstance(given, Result):
-            return Side(label, name, (_first_seed(given),), [given])
+            place = None if given.folder is None else str(given.folder.absolute())
+            return Side(label, name, (_first_seed(given),), [given], (place,))
         seeds = tuple(_first_seed(given) + more for more in range(self.seeds))
-        results = []
+        results: list[Result] = []
+        folders: list[str | None] = []
         for at, seed in enumerate(seeds):
             told = label if self.seeds == 1 else f"{label}, seed {seed}"
             if self.announce is not None:
                 number = _LABELS.index(label) * self.seeds + at + 1
                 self.announce(f"run {number} of {sides * self.seeds}: {told} ({name})")
-            results.append(self._run(label, given, seed, told))
-        return Side(label, name, seeds, results)
+            place = label if self.seeds == 1 else f"{label}/seed-{seed}"
+            results.append(self._run(place, given, seed, told))
+            folders.append(place if self.is_kept else None)
+        return Side(label, name, seeds, results, tuple(folders))
 
-    def _run(self, label: str, experiment: Experiment, seed: int, told: str) -> Result:
+    def _run(self, place: str, experiment: Experiment, seed: int, told: str) -> Result:
         if seed != experiment.config.get("seed", 1):
             experiment = experiment.replace(seed=seed)
-        folder = self.folder / label
-        if self.seeds > 1:
-            folder = folder / f"seed-{seed}"
+        folder = self.folder / place
         if not self.is_kept:
             folder.mkdir(parents=True, exist_ok=True)
         log = folder / output.REQUESTS
@@ -196,7 +198,7 @@ class _Tasks(NamedTuple):
         except Interrupted as interrupted:
             raise self._interrupted(folder, told, interrupted) from None
         except StarvationError as error:
-            if error.result is None:
+            if not isinstance(error.result, Result):
                 raise
             # A finding, which keeps either side from being named the winner.
             result = error.result

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from flashscape.compare.contrast import Contrast
     from flashscape.compare.difference import Difference
+    from flashscape.compare.picture import Subject
     from flashscape.compare.side import Side
 
 PICTURE = "comparison.svg"
@@ -85,6 +86,7 @@ class Comparison:
                     "name": side.name,
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
+                    "results": list(side.folders),
                     "worn_out_bytes": [run.worn_out_bytes for run in side.results],
                     "power_cuts": [len(outages.of_run(run)) for run in side.results],
                     "lost_requests": [outages.lost_requests(run) for run in side.results],
@@ -99,24 +101,37 @@ class Comparison:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write ``comparison.json`` and, with matplotlib, its picture to a directory."""
+        """Write ``comparison.json`` to a directory; raise OutputError where it is in use."""
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
 
     def write_to(self, directory: output.Directory) -> None:
-        """Add document and picture to a directory; raise OutputError."""
-        from flashscape import picture
-
+        """Add the document to a directory; raise OutputError."""
         directory.add(DOCUMENT, self.to_json().encode())
-        if picture.is_available() and not self.sides[0].results[0].untimed:
-            from flashscape.compare import picture as overlay
 
-            directory.add(PICTURE, overlay.svg(self))
+    def pictured(self) -> Subject:
+        """What its picture shows."""
+        from flashscape.compare.picture import Row, Subject
+
+        rows = [row for contrast in self.contrasts for row in contrast.differences]
+        drawn = [Row(row.group, row.winner is not None) for row in rows]
+        return Subject(self.sides, drawn, self.verdicts)
 
     def _repr_html_(self) -> str:
         from flashscape.report import html
+        from flashscape.report.contrast import differences
 
-        return html.comparison(self)
+        sections = [
+            html.Section(
+                verdict,
+                f"Arrivals: {contrast.arrivals.sentence}",
+                differences(contrast),
+                contrast.sentences,
+            )
+            for contrast, verdict in zip(self.contrasts, self.verdicts, strict=True)
+        ]
+        sides = [f"{side.label}: {side.name}" for side in self.sides]
+        return html.document(sides, sections, self.method)
 
     def __repr__(self) -> str:
         return f"<Comparison {' '.join(self.verdicts)}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape._flashscape import student_quantile
 from flashscape.compare import statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
 from flashscape.compare.difference import Difference, Method, paired_by_seed
@@ -142,7 +143,7 @@ def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | 
         if "mean_ci95" not in latency:
             return None
         freedom = batches(_figures(run, group)["requests"]) - 1
-        error = latency["mean_ci95"] / statistics.t_quantile(0.975, freedom)
+        error = latency["mean_ci95"] / student_quantile(0.975, freedom)
         halves.append(Estimate(latency["mean"], error, freedom))
     return statistics.of_unpaired(*halves)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flashscape.compare.comparison import Comparison
     from flashscape.compare.side import Side
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#666666")
@@ -24,7 +25,31 @@ _LINE = 80
 """Characters of the verdict that a column is wide."""
 
 
-def svg(comparison: Comparison) -> bytes:
+class Row(NamedTuple):
+    """A figure that was compared, as far as the picture is concerned."""
+
+    group: tuple[str, str]
+    """Initiator and kind; the initiator is empty for a figure of the whole drive."""
+    is_won: bool
+    """Whether one side is better by it."""
+
+
+class Subject(NamedTuple):
+    """A comparison, as far as its picture shows it."""
+
+    sides: Sequence[Side]
+    rows: Sequence[Row]
+    verdicts: Sequence[str]
+
+
+def why_not(compared: Subject) -> str | None:
+    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    if compared.sides[0].results[0].untimed:
+        return "the runs took no simulated time (run.untimed)"
+    return None if drawing.is_available() else drawing.NOT_INSTALLED
+
+
+def svg(compared: Subject) -> bytes:
     """Draw a comparison as SVG; needs matplotlib."""
     buffer = io.BytesIO()
     with drawing.quiet():
@@ -32,53 +57,52 @@ def svg(comparison: Comparison) -> bytes:
 
         with mpl.rc_context(drawing.STYLE):
             # Without a date, so that equal comparisons draw equal files.
-            draw(comparison).savefig(buffer, format="svg", metadata={"Date": None})
+            draw(compared).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
 
-def draw(comparison: Comparison) -> Figure:
+def draw(compared: Subject) -> Figure:
     """Draw a comparison as a figure of matplotlib."""
     import matplotlib as mpl
 
     with mpl.rc_context(drawing.STYLE):
-        return _draw(comparison)
+        return _draw(compared)
 
 
-def _draw(comparison: Comparison) -> Figure:
+def _draw(compared: Subject) -> Figure:
     from matplotlib.figure import Figure
 
-    groups = _groups(comparison)
+    groups = _groups(compared)
     rows = -(-len(groups) // _COLUMNS)
     columns = min(len(groups), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
-    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in comparison.verdicts)
+    lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in compared.verdicts)
     verdict = "\n".join(line for wrapped in lines for line in wrapped)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, group in zip(panels, groups, strict=False):
-        _panel(axes, comparison.sides, group)
+        _panel(axes, compared.sides, group)
     for axes in panels[len(groups) :]:
         axes.set_axis_off()
     return figure
 
 
-def _groups(comparison: Comparison) -> list[tuple[str, str]]:
+def _groups(compared: Subject) -> list[tuple[str, str]]:
     """Kinds with a difference that is significant first, reads before writes as they come."""
-    rows = [row for contrast in comparison.contrasts for row in contrast.differences]
-    groups = list(dict.fromkeys(row.group for row in rows if row.initiator))
+    groups = list(dict.fromkeys(row.group for row in compared.rows if row.group[0]))
     # What takes no time on any side has no curve.
-    groups = [group for group in groups if _takes_time(comparison, *group)] or groups
-    moved = {row.group for row in rows if row.winner}
+    groups = [group for group in groups if _takes_time(compared.sides, *group)] or groups
+    moved = {row.group for row in compared.rows if row.is_won}
     groups.sort(key=lambda group: group not in moved)
     return groups[:_PANELS]
 
 
-def _takes_time(comparison: Comparison, name: str, kind: str) -> bool:
-    results = [result for side in comparison.sides for result in side.results]
+def _takes_time(sides: Sequence[Side], name: str, kind: str) -> bool:
+    results = [result for side in sides for result in side.results]
     return any(result.of_kind(kind, name).max for result in results)
 
 
-def _panel(axes: Axes, sides: list[Side], group: tuple[str, str]) -> None:
+def _panel(axes: Axes, sides: Sequence[Side], group: tuple[str, str]) -> None:
     name, kind = group
     axes.set_title(f"{drawing.short(name, 28)} {kind.replace('_', '-')}")
     axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")

@@ -25,6 +25,9 @@ class Side:
     """The seed of each run."""
     results: list[Result]
     """One for each seed."""
+    folders: tuple[str | None, ...] = ()
+    """Where each of these is kept: as seen from the directory of the comparison, from the
+    root where it is an earlier run's, None for nowhere."""
 
     @property
     def partial(self) -> str | None:

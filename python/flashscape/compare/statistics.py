@@ -14,6 +14,8 @@ from itertools import pairwise
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
+from flashscape._flashscape import student_cdf, student_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,7 +43,7 @@ class Estimate(NamedTuple):
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The interval that covers the true difference with this probability."""
-        half = t_quantile((1 + confidence) / 2, self.freedom) * self.error
+        half = student_quantile((1 + confidence) / 2, self.freedom) * self.error
         return self.value - half, self.value + half
 
     @property
@@ -49,36 +51,7 @@ class Estimate(NamedTuple):
         """The probability of a difference as large as this where there is none."""
         if self.error == 0:
             return 1.0 if self.value == 0 else 0.0
-        return 2 * (1 - t_cdf(abs(self.value) / self.error, self.freedom))
-
-
-def t_cdf(t: float, freedom: int) -> float:
-    """Distribution function of Student's t for whole degrees of freedom.
-
-    The finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions,
-    26.7.3 and 26.7.4.
-    """
-    theta = math.atan(t / math.sqrt(freedom))
-    sine, cosine = math.sin(theta), math.cos(theta)
-    is_odd = freedom % 2 == 1
-    term = cosine if is_odd else 1.0
-    total = 0.0 if freedom == 1 else term
-    for k in range(3 if is_odd else 2, freedom - 1, 2):
-        term *= cosine * cosine * (k - 1) / k
-        total += term
-    two_sided = (theta + sine * total) * 2 / math.pi if is_odd else sine * total
-    return 0.5 + two_sided / 2
-
-
-def t_quantile(probability: float, freedom: int) -> float:
-    """The value below which Student's t is with this probability, of at least 0.5."""
-    low, high = 0.0, 1.0
-    while t_cdf(high, freedom) < probability:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_cdf(middle, freedom) < probability else (low, middle)
-    return high
+        return 2 * (1 - student_cdf(abs(self.value) / self.error, self.freedom))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.report import rows
-from flashscape.report.contrast import differences
 
 if TYPE_CHECKING:
-    from flashscape.compare import Comparison
-    from flashscape.result import Result
+    from collections.abc import Sequence
+
+    from flashscape.measured import Measured
 
 
-def summary(result: Result) -> str:
+def summary(result: Measured) -> str:
     """Return the tables of a summary as HTML."""
     return tables(rows.headline(result), result.summary["notes"], rows.everything(result))
 
@@ -25,16 +25,25 @@ def tables(headline: str, notes: list[str], contents: list[rows.Rows]) -> str:
     return f"<div><p><b>{escape(headline)}</b></p>{noted}{shown}</div>"
 
 
-def comparison(compared: Comparison) -> str:
-    """Return a comparison as HTML."""
-    parts = [f"<p>{escape(side.label)}: {escape(side.name)}</p>" for side in compared.sides]
-    for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
-        parts.append(f"<p><b>{escape(verdict)}</b></p>")
-        parts.append(f"<p>Arrivals: {escape(contrast.arrivals.sentence)}</p>")
-        parts.append(_table(differences(contrast)))
-        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in contrast.sentences)
+class Section(NamedTuple):
+    """A part of a document: a heading, a line, a table, and sentences about it."""
+
+    heading: str
+    line: str
+    table: rows.Rows
+    sentences: Sequence[str]
+
+
+def document(first: Sequence[str], sections: Sequence[Section], last: str) -> str:
+    """Return lines, sections and a closing line as HTML."""
+    parts = [f"<p>{escape(line)}</p>" for line in first]
+    for section in sections:
+        parts.append(f"<p><b>{escape(section.heading)}</b></p>")
+        parts.append(f"<p>{escape(section.line)}</p>")
+        parts.append(_table(section.table))
+        said = "".join(f"<li>{escape(sentence)}</li>" for sentence in section.sentences)
         parts.append(f"<ul>{said}</ul>")
-    return f"<div>{''.join(parts)}<p>{escape(compared.method)}</p></div>"
+    return f"<div>{''.join(parts)}<p>{escape(last)}</p></div>"
 
 
 def _table(table: rows.Rows) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flashscape.causes import Cause
     from flashscape.explain import Group
-    from flashscape.result import Result
+    from flashscape.measured import Measured
 
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _BRIEFLY = ("p50", "p99", "p99_9")
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     """Less of it, for where there is little room."""
 
 
-def tenants(result: Result) -> Rows:
+def tenants(result: Measured) -> Rows:
     """Who has which part of the drive, where several share it."""
     workloads = result.summary["config"]["workload"]
     head = ("initiator", "part of the drive", "requests from", "starts", "priority")
@@ -69,7 +69,7 @@ def part(workload: Mapping[str, Any]) -> str:
     return f"{units.binary(begin)} to {units.binary(end)}"
 
 
-def requests(result: Result) -> Rows:
+def requests(result: Measured) -> Rows:
     """Throughput by initiator and kind; of a run without time, what was asked for."""
     if result.untimed:
         return _asked(result)
@@ -90,7 +90,7 @@ def requests(result: Result) -> Rows:
     return Rows("Requests", head, rows, 2, brief)
 
 
-def _asked(result: Result) -> Rows:
+def _asked(result: Measured) -> Rows:
     rows = [
         (
             initiator["name"],
@@ -108,7 +108,7 @@ def _asked(result: Result) -> Rows:
     return Rows("Requests", head, rows, 2, brief)
 
 
-def latencies(result: Result) -> Rows:
+def latencies(result: Measured) -> Rows:
     """Latency by initiator and kind; beside far percentiles, the samples behind them."""
     is_steady = result.summary["steady_state"]["latency"]["reached"]
     confidence = (
@@ -135,7 +135,7 @@ def _latency_head(percentiles: tuple[str, ...]) -> tuple[str, ...]:
     return ("initiator", "kind", "mean", *names, "max")
 
 
-def causes(result: Result) -> Rows:
+def causes(result: Measured) -> Rows:
     """Where most of the time went, by initiator and kind."""
     rows = [
         (name, kind.replace("_", "-"), _top(figures["blame_ns"]))
@@ -144,7 +144,7 @@ def causes(result: Result) -> Rows:
     return Rows("Where the time went, in the mean", ("initiator", "kind", "causes"), rows, 3)
 
 
-def drive(result: Result) -> Rows:
+def drive(result: Measured) -> Rows:
     """What the run cost the drive."""
     summary = result.summary
     wear = summary["wear"]
@@ -174,7 +174,7 @@ def drive(result: Result) -> Rows:
     return Rows("Drive", ("figure", "value"), rows, 2)
 
 
-def power_cuts(result: Result) -> Rows:
+def power_cuts(result: Measured) -> Rows:
     """When the power was cut, and what recovering took and cost; no rows where it was not.
 
     Parts of the recovery that took no time in any of them have no column. Of many the
@@ -222,14 +222,14 @@ def _spent(times: dict[Cause, float], cause: Cause) -> str:
     return units.duration(times[cause]) if cause in times else "–"
 
 
-def everything(result: Result) -> list[Rows]:
+def everything(result: Measured) -> list[Rows]:
     """Every table of a summary."""
     timed = [] if result.untimed else [latencies(result), causes(result)]
     parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
     return [part for part in parts if part.rows]
 
 
-def headline(result: Result) -> str:
+def headline(result: Measured) -> str:
     """What was run, in a line."""
     summary = result.summary
     title = summary["title"] or "Run"

@@ -14,8 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
-from flashscape.report import trace as about_trace
-from flashscape.report.contrast import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from flashscape.catalogue import Preset
     from flashscape.compare import Comparison
     from flashscape.explain import Explanation
-    from flashscape.result import Result
+    from flashscape.measured import Measured
     from flashscape.trace import TraceInfo
 
 _PAGE = 110
@@ -50,7 +48,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, width=_UNBOUNDED)
 
 
-def summary(result: Result) -> RenderableType:
+def summary(result: Measured) -> RenderableType:
     """The summary of a run."""
     return Group(
         _Prose(rows.headline(result), "bold"),
@@ -61,14 +59,19 @@ def summary(result: Result) -> RenderableType:
 
 def trace(info: TraceInfo) -> RenderableType:
     """What a trace is like."""
+    from flashscape.report import trace as about_trace
+
     return Group(
-        _Prose(about_trace.headline(info), "bold"),
+        _Prose(about_trace.headline(info.file, info.statistics), "bold"),
         *_notes(info.notes),
-        *(Group("", Sheet(content)) for content in about_trace.everything(info)),
+        *(
+            Group("", Sheet(content))
+            for content in about_trace.everything(info.file, info.statistics)
+        ),
     )
 
 
-def explanation(explained: Explanation, result: Result) -> RenderableType:
+def explanation(explained: Explanation, result: Measured) -> RenderableType:
     """Where the tail comes from: for each kind sentences and a table, then what holds for all."""
     notes = result.summary["notes"]
     parts: list[RenderableType] = [_Prose(rows.headline(result), "bold"), *_notes(notes)]
@@ -82,6 +85,8 @@ def explanation(explained: Explanation, result: Result) -> RenderableType:
 
 def comparison(compared: Comparison) -> RenderableType:
     """Sides, and for each contrast verdict, arrivals, table and sentences; then the method."""
+    from flashscape.report.contrast import differences
+
     parts: list[RenderableType] = []
     for side in compared.sides:
         many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"

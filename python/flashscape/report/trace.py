@@ -8,32 +8,35 @@ from flashscape import units
 from flashscape.report.rows import Rows
 
 if TYPE_CHECKING:
-    from flashscape.trace import TraceInfo
+    from collections.abc import Mapping, Sequence
+
+    Figures = Mapping[str, Any]
 
 _DEVICES_SHOWN = 8
 _COMMON_SHOWN = 4
 
 
-def headline(info: TraceInfo) -> str:
+def headline(file: Figures, statistics: Figures) -> str:
     """What was measured, in a line."""
-    packed = ", compressed" if info.file["compressed"] else ""
+    packed = ", compressed" if file["compressed"] else ""
+    requests = units.many(statistics["requests"], "request")
     return (
-        f"{info.file['file']}: {info.file['title']}{packed} ({info.file['reason']}); "
-        f"{units.many(info.requests, 'request')} over {units.duration(info.span_ns)}"
+        f"{file['file']}: {file['title']}{packed} ({file['reason']}); "
+        f"{requests} over {units.duration(statistics['span_ns'])}"
     )
 
 
-def everything(info: TraceInfo) -> list[Rows]:
-    """Every table of a trace."""
-    parts = [kinds(info), sizes(info), arrivals(info), windows(info), places(info)]
-    parts += [hotness(info), sequences(info), devices(info)]
+def everything(file: Figures, statistics: Figures) -> list[Rows]:
+    """Every table of a trace: of ``TraceInfo.file`` and ``TraceInfo.statistics``."""
+    each = (kinds, sizes, arrivals, windows, places, hotness, sequences)
+    parts = [*(of(statistics) for of in each), devices(file, statistics)]
     return [part for part in parts if part.rows]
 
 
-def kinds(info: TraceInfo) -> Rows:
+def kinds(statistics: Figures) -> Rows:
     """Requests and bytes by kind."""
     rows = []
-    for figures in info.statistics["kinds"]:
+    for figures in statistics["kinds"]:
         aligned = figures["alignment"]
         rows.append(
             (
@@ -50,10 +53,10 @@ def kinds(info: TraceInfo) -> Rows:
     return Rows("Requests", head, rows, 1, brief)
 
 
-def sizes(info: TraceInfo) -> Rows:
+def sizes(statistics: Figures) -> Rows:
     """How large requests are."""
     rows = []
-    for figures in info.statistics["kinds"]:
+    for figures in statistics["kinds"]:
         if (spread := figures["size_bytes"]) is not None:
             shown = (spread[name] for name in ("mean", "p10", "p50", "p90", "p99", "max"))
             common = figures["common_sizes"][:_COMMON_SHOWN]
@@ -64,9 +67,9 @@ def sizes(info: TraceInfo) -> Rows:
     return Rows("Sizes", head, rows, 1, brief)
 
 
-def arrivals(info: TraceInfo) -> Rows:
+def arrivals(statistics: Figures) -> Rows:
     """When requests come."""
-    figures = info.statistics["arrivals"]
+    figures = statistics["arrivals"]
     rows = []
     if (rate := figures["requests_per_s"]) is not None:
         throughput = units.binary(figures["bytes_per_s"])
@@ -84,7 +87,7 @@ def arrivals(info: TraceInfo) -> Rows:
         scales = f"{units.duration(hurst['from_ns'])} to {units.duration(hurst['to_ns'])}"
         text = f"{hurst['exponent']:.2f} over windows of {scales} (R² {hurst['r_squared']:.2f})"
         rows.append(("Hurst's exponent", text))
-    if (disorder := info.statistics["backwards"]) is not None:
+    if (disorder := statistics["backwards"]) is not None:
         step = units.duration(disorder["largest_step_ns"])
         done = "sorted here" if disorder["sorted"] else "not sorted"
         text = f"{disorder['requests']:,} stamps, by {step} at most; {done}"
@@ -92,7 +95,7 @@ def arrivals(info: TraceInfo) -> Rows:
     return Rows("Arrivals", ("figure", "value"), rows, 2)
 
 
-def windows(info: TraceInfo) -> Rows:
+def windows(statistics: Figures) -> Rows:
     """Peaks and bursts by scale of time."""
     rows = [
         (
@@ -104,7 +107,7 @@ def windows(info: TraceInfo) -> Rows:
             _or_dash(window["cov"], "{:.2f}".format),
             _or_dash(window["dispersion"], "{:.3g}".format),
         )
-        for window in info.statistics["arrivals"]["windows"]
+        for window in statistics["arrivals"]["windows"]
     ]
     head = ("window", "whole ones", "most requests", "most bytes", "empty", "CoV", "variance/mean")
     title = "Bursts (variance/mean of requests in a window: 1 for Poisson arrivals)"
@@ -113,9 +116,9 @@ def windows(info: TraceInfo) -> Rows:
     return Rows(title, head, rows, 1, brief)
 
 
-def places(info: TraceInfo) -> Rows:
+def places(statistics: Figures) -> Rows:
     """Which addresses are used, and how again."""
-    figures, reuse = info.statistics["footprint"], info.statistics["reuse"]
+    figures, reuse = statistics["footprint"], statistics["reuse"]
     if not figures["touched_bytes"]:
         return Rows("Places", ("figure", "value"), [], 2)
     parts = ("read", "written", "both")
@@ -143,16 +146,17 @@ def places(info: TraceInfo) -> Rows:
         if (spread := reuse[key]) is not None:
             named = ("p10", "p50", "p90", "p99")
             rows.append((label, ", ".join(f"{n} {shown(spread[n])}" for n in named)))
-    sampled = "" if info.sampled_share == 1 else f", from {info.sampled_share:.3%} of them"
+    share = figures["sampled_share"]
+    sampled = "" if share == 1 else f", from {share:.3%} of them"
     return Rows(f"Places (units of 4 KiB{sampled})", ("figure", "value"), rows, 2)
 
 
-def hotness(info: TraceInfo) -> Rows:
+def hotness(statistics: Figures) -> Rows:
     """How unevenly units are accessed."""
     rows = []
     sides = (("reads and writes", "hotness"), ("reads", "read_hotness"))
     for name, key in (*sides, ("writes", "write_hotness")):
-        if (hot := info.statistics[key]) is not None:
+        if (hot := statistics[key]) is not None:
             shares = (units.percent(hot[f"hottest_{part}"]) for part in (1, 5, 10, 20))
             zipf = hot["zipf"]
             law = f"{zipf['theta']:.2f} (R² {zipf['r_squared']:.2f})" if zipf else "–"
@@ -161,10 +165,10 @@ def hotness(info: TraceInfo) -> Rows:
     return Rows("Hotness (share that goes to the hottest units touched)", head, rows, 1)
 
 
-def sequences(info: TraceInfo) -> Rows:
+def sequences(statistics: Figures) -> Rows:
     """How requests go on where others ended, and how far they jump."""
     rows = []
-    for figures in info.statistics["kinds"]:
+    for figures in statistics["kinds"]:
         if (sequence := figures["sequence"]) is not None:
             strides, run = sequence["strides"], sequence["run_requests"]
             near = sum(v for k, v in strides.items() if k.startswith(("ahead", "back", "within")))
@@ -195,16 +199,16 @@ def sequences(info: TraceInfo) -> Rows:
     return Rows(title, head, rows, 1, brief)
 
 
-def devices(info: TraceInfo) -> Rows:
+def devices(file: Figures, statistics: Figures) -> Rows:
     """Devices, where there are several."""
-    known = info.statistics["devices"]
+    known = statistics["devices"]
     if len(known) < 2:
         return Rows("Devices", ("device",), [], 1)
     rows = [
         (
-            _device(info, device["device"]),
+            _device(file["device_names"], device["device"]),
             f"{device['requests']:,}",
-            units.percent(device["requests"] / info.requests),
+            units.percent(device["requests"] / statistics["requests"]),
             units.binary(device["bytes"]),
             f"{units.binary(device['begin_bytes'])} to {units.binary(device['end_bytes'])}",
         )
@@ -215,8 +219,7 @@ def devices(info: TraceInfo) -> Rows:
     return Rows(title, ("device", "requests", "share", "bytes", "addresses"), rows, 1)
 
 
-def _device(info: TraceInfo, device: int) -> str:
-    names = info.device_names
+def _device(names: Sequence[str], device: int) -> str:
     return f"{device} = {names[device]}" if device < len(names) else str(device)
 
 

@@ -6,11 +6,13 @@ pool and store), what became of them (``outcomes``), verdicts (``verdicts``), an
 together (``reproduction``). What a study's code needs is imported from here, and from ``plots``.
 """
 
+from flashscape.reproduce import plots
 from flashscape.reproduce.api import reproduce
-from flashscape.reproduce.exhibit import Answer, Exhibit, NotRun, Run, Setting
+from flashscape.reproduce.exhibit import Answer, Exhibit, Run
 from flashscape.reproduce.figures import Figure, along, percentile
-from flashscape.reproduce.outcomes import EndedEarly, Outcome, Outcomes
+from flashscape.reproduce.outcomes import EndedEarly, NotRun, Outcome, Outcomes
 from flashscape.reproduce.reproduction import Reproduction
+from flashscape.reproduce.setting import Setting
 from flashscape.reproduce.verdicts import CheckedBound, CheckedClaim
 
 __all__ = [
@@ -28,5 +30,6 @@ __all__ = [
     "Setting",
     "along",
     "percentile",
+    "plots",
     "reproduce",
 ]

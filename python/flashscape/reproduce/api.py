@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING
 from flashscape.errors import ConfigError, StudyError
 from flashscape.reproduce import experiment_file
 from flashscape.reproduce.claims import PROFILES
-from flashscape.reproduce.exhibit import Setting
 from flashscape.reproduce.faults import near
 from flashscape.reproduce.outcomes import Outcomes
 from flashscape.reproduce.perform import Agenda, gather, perform
 from flashscape.reproduce.place import EXPERIMENTS, RUNS, Place
 from flashscape.reproduce.reproduction import Reproduction, begun
+from flashscape.reproduce.setting import Setting
 from flashscape.reproduce.study import Study, find
 from flashscape.reproduce.verdicts import check
-from flashscape.sweep.run import temporary
-from flashscape.sweep.store import Store
+from flashscape.sweep import Lines, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
     from flashscape.reproduce.outcomes import Outcome
-    from flashscape.sweep.run import SweepObserver
+    from flashscape.sweep import SweepObserver
 
 TRACES = "traces"
 """Where traces are looked for by default, in the present directory."""
@@ -73,8 +72,7 @@ def reproduce(
     agenda = Agenda.of(wanted)
     with ExitStack() as claimed:
         place = None if out is None else claimed.enter_context(Place.claim(out, study.name))
-        folder = Path(temporary()) if place is None else place.folder / RUNS
-        store = claimed.enter_context(Store.claim(folder))
+        store = claimed.enter_context(Store.claim(None if place is None else place.folder / RUNS))
         if place is not None:
             place.write_manifest(begun(study, setting))
             _write_experiments(place, agenda, study.name)
@@ -120,8 +118,6 @@ def _write_experiments(place: Place, agenda: Agenda, study: str) -> None:
 
 def _observer(progress: bool | SweepObserver) -> SweepObserver | None:
     if progress is True:
-        from flashscape.sweep.progress import Lines
-
         # How a run ends may be what a study is after.
         return Lines.on_stderr("run", "ended with an error")
     return progress or None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from flashscape.quantities import quantity
 from flashscape.reproduce.bounds import (
     COMPARISONS,
     AnyOf,
@@ -19,7 +20,6 @@ from flashscape.reproduce.bounds import (
 from flashscape.reproduce.compared import Limit, Subject, Tolerance
 from flashscape.reproduce.faults import found, near
 from flashscape.reproduce.figures import exact, unit_of
-from flashscape.sweep.quantities import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -35,6 +35,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flashscape import output
 from flashscape.errors import StudyError
 from flashscape.reproduce.figures import Figure
+from flashscape.reproduce.outcomes import NotRun, Outcomes
+from flashscape.reproduce.setting import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,28 +46,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from flashscape.experiment import Experiment
-    from flashscape.reproduce.outcomes import Outcomes
 
 _IS_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*").fullmatch
 """How runs, plots and tables are called: names of files on any system."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a reproduction was asked for, as far as runs depend on it."""
-
-    profile: str
-    """``short`` or ``full``."""
-    traces: Path
-    """Where traces are looked for that do not ship with flashscape."""
-
-    def pick(self, *, short: Any, full: Any) -> Any:
-        """The one or the other, by the profile."""
-        return short if self.profile == "short" else full
-
-    def trace(self, name: str) -> Path:
-        """Where a trace would be. Where it is not, claims that need it are ``not-run``."""
-        return self.traces / name
 
 
 @dataclass(frozen=True)
@@ -108,10 +91,6 @@ class Answer:
         return Figure.of(self.figures[name])
 
 
-class NotRun(Exception):  # noqa: N818 - no error, but a verdict
-    """Nothing can be said of a claim, because of what the text says."""
-
-
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
     """Raise StudyError for what goes wrong in a study's code, with the line in its file."""
@@ -126,9 +105,9 @@ def blamed(what: str) -> Iterator[None]:
 
 
 Declare = Callable[[Setting], Iterable[Run]]
-Measure = Callable[["Outcomes"], Answer]
-Draw = Callable[["Outcomes"], "Picture"]
-Tabulate = Callable[["Outcomes"], "pl.DataFrame"]
+Measure = Callable[[Outcomes], Answer]
+Draw = Callable[[Outcomes], "Picture"]
+Tabulate = Callable[[Outcomes], "pl.DataFrame"]
 
 _Function = TypeVar("_Function")
 

@@ -6,9 +6,8 @@ import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
-from flashscape._flashscape import toml
+from flashscape import toml
 from flashscape.errors import ConfigError, Problem, StudyError
-from flashscape.sweep.design import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +24,9 @@ class Faults:
 
     def add(self, place: str, message: str) -> None:
         """Note what is wrong at a path of the file."""
-        self.problems.append(Problem(place, str(self.file), line_of(place, self._lines), message))
+        self.problems.append(
+            Problem(place, str(self.file), toml.line_of(place, self._lines), message)
+        )
 
     def known(self, table: dict[str, Any], keys: Iterable[str], place: str) -> None:
         """Note every key of a table that is none of these."""
@@ -64,14 +65,14 @@ def read_toml(file: Path) -> tuple[dict[str, Any], Faults]:
     """The contents of a file of data, and where to note what is wrong; raise StudyError."""
     try:
         text = file.read_text(encoding="utf-8")
-        values, lines = toml(text, str(file))
+        values, lines = toml.read(text, str(file))
     except OSError as error:
         raise StudyError(f"{file}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise StudyError(f"{file}: is not text in UTF-8") from error
     except ConfigError as error:
         raise StudyError(str(error), error.problems) from error
-    return json.loads(values), Faults(file, dict(lines))
+    return values, Faults(file, lines)
 
 
 def near(name: str, known: Iterable[str]) -> str:

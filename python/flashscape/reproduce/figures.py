@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
+from flashscape.quantities import UNITS
 from flashscape.regions import FOUNDED
-from flashscape.sweep.quantities import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

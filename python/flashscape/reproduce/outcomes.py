@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashscape.errors import StudyError
-from flashscape.reproduce.exhibit import NotRun
 from flashscape.reproduce.faults import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flashscape.reproduce.exhibit import Setting
+    from flashscape.reproduce.setting import Setting
     from flashscape.result import Result
+
+
+class NotRun(Exception):  # noqa: N818 - no error, but a verdict
+    """Nothing can be said of a claim, because of what the text says."""
 
 
 @dataclass(frozen=True)

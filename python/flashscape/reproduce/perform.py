@@ -6,27 +6,25 @@ same inputs, by the same simulator, is not run again.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
-from flashscape.errors import ConfigError, Interrupted, SnapshotError, StudyError, SweepInterrupted
+from flashscape.errors import ConfigError, Interrupted, SnapshotError, StudyError
 from flashscape.experiment import Unchecked, named_files
 from flashscape.reproduce.exhibit import blamed
 from flashscape.reproduce.outcomes import EndedEarly, Outcome
 from flashscape.result import Result
-from flashscape.sweep.check import Point, demands
-from flashscape.sweep.run import Begin, SilentSweep, listed, run_points
+from flashscape.sweep import NamedRuns, SweepInterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flashscape.reproduce.exhibit import Run, Setting
+    from flashscape.reproduce.exhibit import Run
+    from flashscape.reproduce.setting import Setting
     from flashscape.reproduce.study import Study
-    from flashscape.sweep.run import SweepObserver
-    from flashscape.sweep.store import Store
+    from flashscape.sweep import Store, SweepObserver
 
 
 @dataclass(frozen=True)
@@ -79,26 +77,20 @@ def _alike(first: Unchecked, second: Unchecked) -> bool:
 
 @dataclass
 class Agenda:
-    """Runs as points of a sweep, and what became of those that cannot be."""
+    """The runs that can be made, and what became of those that cannot."""
 
-    points: list[Point]
+    runs: NamedRuns
     configs: dict[str, dict[str, Any]]
     """The complete configuration of each run that has one."""
     outcomes: dict[str, Outcome]
-    """Of runs that there is no point for."""
-    available_bytes: int | None = None
+    """Of runs that cannot be made."""
 
     @classmethod
     def of(cls, wanted: dict[str, Wanted]) -> Agenda:
         """Check every run, before any of them begins."""
-        agenda = cls([], {}, {})
+        agenda = cls(NamedRuns(), {}, {})
         for name, each in wanted.items():
             agenda._add(name, each)
-        tables: dict[str | None, dict[str, None]] = {}
-        for point in agenda.points:
-            tables.setdefault(point.key, {}).update(dict.fromkeys(point.tables))
-        # Runs with equal inputs are made once, and keep what any of them wants.
-        agenda.points = [replace(p, tables=tuple(tables[p.key])) for p in agenda.points]
         return agenda
 
     def _add(self, name: str, wanted: Wanted) -> None:
@@ -108,26 +100,9 @@ class Agenda:
             if absent := [file for file in named_files(config) if not Path(file).is_file()]:
                 self.outcomes[name] = Outcome(name, None, absent=absent[0])
                 return
-            experiment.check_snapshot()
-            derived = experiment.derived
-            needs = demands(config, derived, experiment.preparation)
+            self.runs.add(name, wanted.experiment, experiment, wanted.run.tables)
         except (ConfigError, SnapshotError, OSError) as error:
             self.outcomes[name] = Outcome(name, None, failed=str(error))
-            return
-        self.available_bytes = derived["memory_bytes"]["available"]
-        self.points.append(
-            Point(
-                number=len(self.points) + 1,
-                name=name,
-                variation=name,
-                seed=config["seed"],
-                values={},
-                amounts={},
-                experiment=wanted.experiment,
-                tables=wanted.run.tables,
-                **needs,
-            )
-        )
 
 
 def perform(
@@ -145,17 +120,12 @@ def perform(
     Raises OutputError, and Interrupted.
     """
     outcomes = dict(agenda.outcomes)
-    if agenda.points:
-        begin = Begin(store, agenda.points, agenda.available_bytes, jobs=jobs, share=True)
-        manifest = _manifest(agenda.points)
-        try:
-            run_points(store, manifest, begin, observer or SilentSweep())
-        except SweepInterrupted as interrupted:
-            raise _interrupted(interrupted, lasting=lasting) from None
-        errors = {point["name"]: point["error"] for point in manifest["points"]}
-        for point in agenda.points:
-            run = wanted[point.name].run
-            outcomes[point.name] = _outcome(run, str(point.key), store, errors[point.name])
+    try:
+        errors = agenda.runs.run(store, jobs=jobs, observer=observer)
+    except SweepInterrupted as interrupted:
+        raise _interrupted(interrupted, lasting=lasting) from None
+    for name, key in agenda.runs.keys.items():
+        outcomes[name] = _outcome(wanted[name].run, key, store, errors[name])
     return {name: outcomes[name] for name in wanted}
 
 
@@ -163,25 +133,8 @@ def _interrupted(interrupted: SweepInterrupted, *, lasting: bool) -> Interrupted
     counts = interrupted.sweep.counts
     total = sum(counts.values())
     told = Interrupted(None, f"with {total - counts['open']} of {units.many(total, 'run')} ended")
-    told.kept = (
-        "those are kept, and the same command goes on with the others"
-        if lasting
-        else "nothing is kept without --out (out=...)"
-    )
+    told.kept = interrupted.kept if lasting else "nothing is kept without --out (out=...)"
     return told
-
-
-def _manifest(points: list[Point]) -> dict[str, Any]:
-    """As a sweep's that varies nothing but names: `flashscape sweep --show` prints it."""
-    return {
-        "title": "",
-        "file": "",
-        "paths": [],
-        "told_by_name": [],
-        "seeded": False,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "points": listed(points),
-    }
 
 
 def _outcome(run: Run, key: str, store: Store, error: str | None) -> Outcome:

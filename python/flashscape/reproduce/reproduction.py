@@ -1,160 +1,38 @@
-"""A paper reproduced: its claims with their verdicts, tables, plots, and the runs behind them."""
+"""A paper reproduced: what became of its claims, and how that is kept and shown."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from flashscape import picture
-from flashscape._flashscape import __version__
-from flashscape.reproduce.exhibit import NotRun, blamed
-from flashscape.reproduce.outcomes import Outcomes
-from flashscape.reproduce.verdicts import VERDICTS, CheckedClaim, Verdict
+from flashscape import drawing
+from flashscape.reproduce import document
+from flashscape.reproduce.judged import Judged
+from flashscape.reproduce.outcomes import NotRun
+from flashscape.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    import polars as pl
-
-    from flashscape.reproduce.exhibit import Setting
-    from flashscape.reproduce.outcomes import Outcome
     from flashscape.reproduce.place import Place
-    from flashscape.reproduce.study import Paper, Study
+    from flashscape.reproduce.setting import Setting
+    from flashscape.reproduce.study import Study
 
 
-class Reproduction:
+class Reproduction(Judged):
     """What became of a paper's claims, or of one exhibit's.
 
     >>> found = fs.reproduce("erase-suspension/figure-4")  # doctest: +SKIP
     >>> found["E-3"].verdict, found["E-3"].ours  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        study: Study,
-        setting: Setting,
-        claims: list[CheckedClaim],
-        runs: Mapping[str, Outcome],
-        runs_of: Mapping[str, Mapping[str, Outcome]],
-    ) -> None:
-        self._study = study
-        self._setting = setting
-        self._runs_of = runs_of
-        self.claims: tuple[CheckedClaim, ...] = tuple(claims)
-        """Every claim with its verdict, by exhibit, in the order of the data."""
-        self.runs: Mapping[str, Outcome] = runs
-        """What became of every run, by name; ``.whole`` is its :class:`Result`."""
-        self.folder: Path | None = None
-        """The directory that it is kept in, where it is."""
-        self.notes: list[str] = []
-        """Which tables and plots there are none of, and why."""
-        self.frames: dict[str, pl.DataFrame] = self._tabulated()
-        """Tables by ``exhibit/name``."""
-
-    @property
-    def study(self) -> str:
-        """The paper's name on the command line."""
-        return self._study.name
-
-    @property
-    def paper(self) -> Paper:
-        """Title, authors, and where it was published."""
-        return self._study.paper
-
-    @property
-    def profile(self) -> str:
-        """``short`` or ``full``."""
-        return self._setting.profile
-
-    @property
-    def exhibits(self) -> dict[str, str]:
-        """The titles of the exhibits that were reproduced, by name."""
-        return {name: self.paper.exhibits[name] for name in self._runs_of}
-
-    def __getitem__(self, claim: str) -> CheckedClaim:
-        """A claim by its id; raise KeyError."""
-        for each in self.claims:
-            if each.id == claim:
-                return each
-        raise KeyError(claim)
-
-    def __iter__(self) -> Iterator[CheckedClaim]:
-        return iter(self.claims)
-
-    def __len__(self) -> int:
-        return len(self.claims)
-
-    def of_exhibit(self, exhibit: str) -> list[CheckedClaim]:
-        """The claims of an exhibit."""
-        return [claim for claim in self.claims if claim.exhibit == exhibit]
-
-    @property
-    def counts(self) -> dict[Verdict, int]:
-        """How many claims have each verdict."""
-        return {v: sum(claim.verdict == v for claim in self.claims) for v in VERDICTS}
-
-    @property
-    def failures(self) -> list[tuple[str, str]]:
-        """Name and reason of every run that could not be made; absent traces are no failure."""
-        return [(n, o.failed) for n, o in self.runs.items() if o.failed is not None]
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """A row for each claim."""
-        import polars as pl
-
-        names = ("id", "exhibit", "claim", "paper", "ours", "verdict", "reason", "note")
-        columns = {name: [getattr(claim, name) for claim in self.claims] for name in names}
-        return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """Every claim as ``--json`` writes it."""
-        where = {"study": self.study, "profile": self.profile}
-        return [claim.as_json() | where for claim in self.claims]
-
-    def to_json(self) -> str:
-        """The same as text."""
-        return json.dumps(self.as_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-    @property
-    def plots(self) -> list[str]:
-        """The plots that can be drawn, as ``exhibit/name``."""
-        return [f"{e}/{name}" for e in self._runs_of for name in self._study.exhibits[e].plots]
-
-    def draw(self, plot: str) -> Any:
-        """A plot by its ``exhibit/name``, as a figure of matplotlib; raise KeyError, NotRun."""
-        exhibit, _, name = plot.partition("/")
-        draw = self._study.exhibits[exhibit].plots[name]
-        with blamed(f"the plot {plot}"):
-            return draw(self._outcomes(exhibit))
-
-    def _outcomes(self, exhibit: str) -> Outcomes:
-        return Outcomes(self._setting, self._runs_of[exhibit])
-
-    def _tabulated(self) -> dict[str, pl.DataFrame]:
-        frames = {}
-        for exhibit in self._runs_of:
-            for name, table in self._study.exhibits[exhibit].tables.items():
-                try:
-                    with blamed(f"the table {exhibit}/{name}"):
-                        frames[f"{exhibit}/{name}"] = table(self._outcomes(exhibit))
-                except NotRun as refused:
-                    self.notes.append(f"no table {exhibit}/{name}: {refused}")
-        return frames
-
     def write_to(self, place: Place) -> None:
         """Write tables, plots, claims and the report; raise OutputError."""
-        from flashscape.report import reproduction as report
-
         self.folder = place.folder
         drawn = self._draw_to(place)
         for path, frame in self.frames.items():
             exhibit, _, name = path.partition("/")
             place.write_frame(name, frame, exhibit)
         place.write_frame("claims", self.frame)
-        place.write("report.md", report.markdown(self, drawn).encode())
-        place.write("report.html", report.page(self, drawn).encode())
+        place.write("report.md", document.markdown(self, drawn).encode())
+        place.write("report.html", document.page(self, drawn).encode())
         place.write_manifest(self.manifest(complete=True))
 
     def manifest(self, *, complete: bool) -> dict[str, Any]:
@@ -172,11 +50,9 @@ class Reproduction:
         from flashscape.reproduce import plots
 
         drawn: list[str] = []
-        if not picture.is_available():
+        if not drawing.is_available():
             if self.plots:
-                self.notes.append(
-                    'no plots: matplotlib is not installed (pip install "flashscape[plot]")'
-                )
+                self.notes.append(f"no plots: {drawing.NOT_INSTALLED}")
             return drawn
 
         for path in self.plots:
@@ -193,9 +69,7 @@ class Reproduction:
         return drawn
 
     def _repr_html_(self) -> str:
-        from flashscape.report import reproduction as report
-
-        return report.fragment(self)
+        return document.fragment(self)
 
     def __repr__(self) -> str:
         told = ", ".join(f"{count} {v}" for v, count in self.counts.items() if count)

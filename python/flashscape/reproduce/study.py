@@ -17,7 +17,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashscape import studies
 from flashscape.errors import StudyError
 from flashscape.reproduce.claims import read_claims
 from flashscape.reproduce.exhibit import Exhibit, blamed
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from flashscape.reproduce.claims import Claim
+
+_STUDIES = "flashscape.studies"
+"""Studies that ship: found by name as any others are, since they build on this package."""
 
 _PAPER = "paper.toml"
 _CLAIMS = "claims.toml"
@@ -67,7 +69,12 @@ class Study:
 
 def names() -> list[str]:
     """The studies that ship with flashscape."""
-    return [each.replace("_", "-") for each in studies.STUDIES]
+    shipped: tuple[str, ...] = _shipped().STUDIES
+    return [each.replace("_", "-") for each in shipped]
+
+
+def _shipped() -> ModuleType:
+    return import_module(_STUDIES)
 
 
 def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
@@ -98,8 +105,7 @@ def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
 def of_name(name: str) -> Study:
     """A study that ships with flashscape; raise StudyError where it is not sound."""
     module = name.replace("-", "_")
-    package = f"{studies.__name__}.{module}"
-    return _load(name, Path(str(studies.__file__)).parent / module, package)
+    return _load(name, Path(str(_shipped().__file__)).parent / module, f"{_STUDIES}.{module}")
 
 
 def of_folder(folder: Path) -> Study:

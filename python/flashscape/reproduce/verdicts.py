@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.errors import StudyError
 from flashscape.reproduce.compared import Unmeasurable
-from flashscape.reproduce.exhibit import NotRun, blamed
+from flashscape.reproduce.exhibit import blamed
 from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import words
+from flashscape.reproduce.outcomes import NotRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

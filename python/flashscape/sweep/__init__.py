@@ -3,9 +3,28 @@
 From a file or Python's own values to a design (``reading``, ``design``), to checked
 points (``check``, ``inputs``), over processes (``pool``, ``worker``) into a directory
 (``store``) and to a table (``rows``, ``result``). Polars is imported at the end only.
+``named`` does the same for experiments that have only names.
 """
 
-from flashscape.sweep.result import Sweep
+from flashscape.sweep.named import NamedRuns
+from flashscape.sweep.observer import Begin, SilentSweep, SweepObserver
+from flashscape.sweep.pool import Ended, Prepared
+from flashscape.sweep.progress import Lines
+from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.run import sweep, sweep_file
+from flashscape.sweep.store import Store
 
-__all__ = ["Sweep", "sweep", "sweep_file"]
+__all__ = [
+    "Begin",
+    "Ended",
+    "Lines",
+    "NamedRuns",
+    "Prepared",
+    "SilentSweep",
+    "Store",
+    "Sweep",
+    "SweepInterrupted",
+    "SweepObserver",
+    "sweep",
+    "sweep_file",
+]

@@ -14,7 +14,7 @@ from flashscape.sweep.sharing import Group, running
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flashscape.sweep.check import Point
+    from flashscape.sweep.point import Point
     from flashscape.sweep.sharing import Shared
 
 Start = dict[str, Any]

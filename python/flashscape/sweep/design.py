@@ -116,15 +116,6 @@ class Design:
                 yield Combination(variation.name, settings)
 
 
-def line_of(place: str, lines: Mapping[str, int]) -> int | None:
-    """The line of a path in a file: its own, else that of what it stands in."""
-    while place:
-        if place in lines:
-            return lines[place]
-        place = place[: max(place.rfind("."), place.rfind("["), 0)]
-    return None
-
-
 def labels(paths: Sequence[str]) -> dict[str, str]:
     """Each path by its last keys, as many as it takes to tell it from the others."""
     steps = {path: path.split(".") for path in paths}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flashscape.sweep.quantities import quantity
+from flashscape.quantities import quantity
 
 _FILL = 0.03
 _AGE = 0.1

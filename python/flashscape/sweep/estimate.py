@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from flashscape import units
 from flashscape.errors import OutputError
 from flashscape.sweep import sharing
+from flashscape.sweep.observer import cores, jobs_that_fit
 from flashscape.sweep.progress import clock
-from flashscape.sweep.run import cores, jobs_that_fit
 from flashscape.sweep.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flashscape.sweep.check import Point, Points
+    from flashscape.sweep.check import Points
+    from flashscape.sweep.point import Point
 
 
 def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool) -> list[str]:

@@ -10,21 +10,35 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import drawing, picture, units
+from flashscape import drawing, units
 from flashscape.sweep.design import labels, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from flashscape.sweep.result import Sweep
 
 _CURVES_MOST = 8
 _GROUPS_MOST = 3
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
 _LOG_FROM = 20
 """How many times larger the last value is than the first where an axis is logarithmic."""
+
+
+class Subject(NamedTuple):
+    """A sweep, as far as its picture shows it."""
+
+    title: str
+    frame: pl.DataFrame
+    """Means over seeds: a row for each point, initiator and kind with requests."""
+    paths: tuple[str, ...]
+    """What varies, but for the seed."""
+    told_by_name: frozenset[str]
+    """Paths whose values the names of variations stand for."""
+    amounts: Mapping[str, str | None]
+    """Of each path the column with its quantities; None where it has none."""
 
 
 class _Plan(NamedTuple):
@@ -37,45 +51,39 @@ class _Plan(NamedTuple):
     curves: str | None
 
 
-def why_not(sweep: Sweep) -> str | None:
+def why_not(sweep: Subject) -> str | None:
     """Why there is nothing to draw, or nothing to draw with; None where there is."""
-    if not picture.is_available():
-        return 'matplotlib is not installed (pip install "flashscape[plot]")'
-    if not sweep.counts["done"] or _measured(sweep).is_empty():
+    if not drawing.is_available():
+        return drawing.NOT_INSTALLED
+    if sweep.frame.is_empty():
         return "no point has measured anything"
-    varied = _varied(sweep, _measured(sweep))
+    varied = _varied(sweep)
     if not 1 <= len(varied) <= 2:
         return f"one or two things can be drawn, and {len(varied)} vary"
-    if len(varied) == 2 and _measured(sweep)[varied[1]].n_unique() > _CURVES_MOST:
+    if len(varied) == 2 and sweep.frame[varied[1]].n_unique() > _CURVES_MOST:
         return f"{varied[1]} has more than {_CURVES_MOST} values"
     return None
 
 
-def svg(sweep: Sweep) -> bytes:
+def svg(sweep: Subject) -> bytes:
     """Draw results that there is no reason not to draw."""
     buffer = io.BytesIO()
     with drawing.quiet():
         import matplotlib as mpl
 
         with mpl.rc_context(drawing.STYLE):
-            _draw(sweep, _plan(sweep)).savefig(buffer, format="svg", metadata={"Date": None})
+            draw(sweep).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
 
-def _plan(sweep: Sweep) -> _Plan:
-    frame = _measured(sweep)
-    axis, *curves = _varied(sweep, frame)
-    return _Plan(frame, axis, _amounts(sweep, frame, axis), curves[0] if curves else None)
+def _plan(sweep: Subject) -> _Plan:
+    axis, *curves = _varied(sweep)
+    return _Plan(sweep.frame, axis, _amounts(sweep, axis), curves[0] if curves else None)
 
 
-def _measured(sweep: Sweep) -> pl.DataFrame:
-    import polars as pl
-
-    return sweep.over_seeds().filter(pl.col("kind").is_not_null())
-
-
-def _varied(sweep: Sweep, frame: pl.DataFrame) -> list[str]:
+def _varied(sweep: Subject) -> list[str]:
     """The columns of what varies: first the one for the axis, which has numbers if any has."""
+    frame = sweep.frame
     named = frame["variation"].n_unique() > 1
     varied = [
         path
@@ -83,13 +91,14 @@ def _varied(sweep: Sweep, frame: pl.DataFrame) -> list[str]:
         if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
     ]
     varied = [*(["variation"] if named else []), *varied]
-    return sorted(varied, key=lambda name: _amounts(sweep, frame, name) is None)
+    return sorted(varied, key=lambda name: _amounts(sweep, name) is None)
 
 
-def _amounts(sweep: Sweep, frame: pl.DataFrame, name: str) -> str | None:
+def _amounts(sweep: Subject, name: str) -> str | None:
     """The column that has numbers of what varies."""
     import polars as pl
 
+    frame = sweep.frame
     if frame[name].dtype in (pl.Int64, pl.Float64):
         return name
     amounts = sweep.amounts.get(name)
@@ -105,7 +114,7 @@ _WITHOUT_TIME = {
 """What is drawn of runs that take no time: columns and titles."""
 
 
-def _draw_untimed(sweep: Sweep, plan: _Plan) -> Figure:
+def _draw_untimed(sweep: Subject, plan: _Plan) -> Figure:
     from matplotlib.figure import Figure
 
     frame = _first(plan.frame)
@@ -123,9 +132,11 @@ def _draw_untimed(sweep: Sweep, plan: _Plan) -> Figure:
     return figure
 
 
-def _draw(sweep: Sweep, plan: _Plan) -> Figure:
+def draw(sweep: Subject) -> Figure:
+    """Draw a sweep as a figure of matplotlib."""
     from matplotlib.figure import Figure
 
+    plan = _plan(sweep)
     if plan.frame["iops"].null_count() == len(plan.frame):
         return _draw_untimed(sweep, plan)
     groups = plan.frame.select("initiator", "kind").unique(maintain_order=True).rows()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flashscape.sweep.agenda import Agenda, Start
-    from flashscape.sweep.check import Point
+    from flashscape.sweep.point import Point
     from flashscape.sweep.store import Store
 
 _PROGRAM = (

@@ -7,11 +7,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import experiment
-from flashscape._flashscape import toml
+from flashscape import experiment, toml
 from flashscape.errors import ConfigError, Problem, unread
 from flashscape.experiment import Experiment, Unchecked
-from flashscape.sweep.design import POINTS_MOST, Axis, Design, Setting, Variation, line_of
+from flashscape.sweep.design import POINTS_MOST, Axis, Design, Setting, Variation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ class Reading:
 
     def fault(self, place: str, message: str) -> None:
         """Note what is wrong at a path of the sweep file."""
-        self.problems.append(Problem(place, self.file, line_of(place, self.lines), message))
+        self.problems.append(Problem(place, self.file, toml.line_of(place, self.lines), message))
 
 
 def of_file(path: str | PathLike[str], overrides: experiment.Overrides = ()) -> Reading:
@@ -45,8 +44,8 @@ def of_file(path: str | PathLike[str], overrides: experiment.Overrides = ()) -> 
         raise ConfigError(unread(path, error)) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not text in UTF-8") from error
-    values, lines = toml(text, str(path))
-    return _read(json.loads(values), str(path), dict(lines), overrides, path.parent)
+    values, lines = toml.read(text, str(path))
+    return _read(values, str(path), lines, overrides, path.parent)
 
 
 def of_tables(
@@ -252,16 +251,19 @@ def base_seed(base: Unchecked) -> int | None:
     """The seed of an experiment that need not be sound otherwise; None where it is no seed."""
     source = base.source
     try:
-        text = source.text if source.is_json else toml(source.text, source.file)[0]
-        seed = json.loads(text).get("seed", 1)
+        values = json.loads(source.text) if source.is_json else _values_of(source.text, source.file)
+        seed = values.get("seed", 1)
         for path, value, is_json in base.overrides:
             if path == "seed":
-                read = value if is_json else toml(f"seed = {value}", "override")[0]
-                seed = json.loads(read) if is_json else json.loads(read)["seed"]
+                seed = json.loads(value) if is_json else _values_of(f"seed = {value}", path)["seed"]
     except (ValueError, AttributeError):
         # What cannot be read at all is a fault of every point.
         return None
     return seed if isinstance(seed, int) and not isinstance(seed, bool) else None
+
+
+def _values_of(text: str, file: str) -> dict[str, Any]:
+    return toml.read(text, file)[0]
 
 
 def _clashes(design: Design, fixed: Sequence[str], reading: Reading) -> None:

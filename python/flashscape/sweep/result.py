@@ -6,6 +6,7 @@ import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flashscape.errors import Interrupted
 from flashscape.result import Result
 from flashscape.sweep import rows
 from flashscape.sweep.store import PICTURE, TABLE, Store
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+    from flashscape.sweep.picture import Subject
 
 DONE, FAILED, INVALID, OPEN = "done", "failed", "invalid", "open"
 """What has become of a point: it was run; it could not be run to its end; its
@@ -126,7 +129,7 @@ class Sweep:
         """
         from flashscape.sweep.seeds import over_seeds
 
-        return over_seeds(self)
+        return over_seeds(self.frame, self.amounts)
 
     def write(self) -> None:
         """Write the table to the directory; raise OutputError."""
@@ -144,10 +147,26 @@ class Sweep:
         """
         from flashscape.sweep import picture
 
-        if (why := picture.why_not(self)) is not None:
+        subject = self.pictured()
+        if (why := picture.why_not(subject)) is not None:
             return why
-        self._store.write(PICTURE, picture.svg(self))
+        self._store.write(PICTURE, picture.svg(subject))
         return None
+
+    def why_not_drawn(self) -> str | None:
+        """Why there is no picture to draw; None where there is."""
+        from flashscape.sweep import picture
+
+        return picture.why_not(self.pictured())
+
+    def pictured(self) -> Subject:
+        """What its picture shows."""
+        import polars as pl
+
+        from flashscape.sweep.picture import Subject
+
+        measured = self.over_seeds().filter(pl.col("kind").is_not_null())
+        return Subject(self.title, measured, self.paths, self.told_by_name, self.amounts)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""
@@ -159,3 +178,18 @@ class Sweep:
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
         return f"<Sweep {self.title or str(self.folder)!r}: {counts}>"
+
+
+class SweepInterrupted(Interrupted):
+    """A sweep was interrupted. ``sweep`` has the points that had ended, which are kept."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        counts = sweep.counts
+        left = counts["open"]
+        super().__init__(
+            None,
+            f"with {len(sweep) - left} of {len(sweep)} point{'' if len(sweep) == 1 else 's'} ended",
+        )
+        self.sweep = sweep
+        """The points that had ended, and those that are open."""
+        self.kept = "those are kept, and the same command goes on with the others"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from flashscape import _flashscape
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.latency import KINDS, PERCENTILES
+from flashscape.quantities import is_whole, quantity
 from flashscape.sweep.design import plain
-from flashscape.sweep.quantities import is_whole, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

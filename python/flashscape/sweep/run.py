@@ -3,139 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from flashscape import output, signals
-from flashscape.errors import ConfigError, OutputError, SweepInterrupted
-from flashscape.sweep import reading, sharing
-from flashscape.sweep.agenda import Agenda
+from flashscape.errors import ConfigError, OutputError
+from flashscape.sweep import reading
 from flashscape.sweep.check import Points, refuse
-from flashscape.sweep.result import Sweep
+from flashscape.sweep.observer import Begin, SilentSweep
+from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.store import MANIFEST, Store, forget_failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
-    from tempfile import TemporaryDirectory
 
     from flashscape.experiment import Experiment, Overrides
-    from flashscape.sweep.check import Point
     from flashscape.sweep.design import Design
+    from flashscape.sweep.observer import SweepObserver
+    from flashscape.sweep.point import Point
     from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.reading import Reading
-
-_WORKER_BYTES = 64 << 20
-"""Memory of a worker beside the drive: Python, and what tables take."""
-
-
-class SweepObserver(Protocol):
-    """Who is told how a sweep goes."""
-
-    def checking(self, done: int, of: int) -> None:
-        """So many points were checked."""
-
-    def begins(self, begin: Begin) -> None:
-        """All points are sound, and some are now run."""
-
-    def prepared(self, prepared: Prepared) -> None:
-        """A drive that points share is ready, or will not be."""
-
-    def ended(self, ended: Ended) -> None:
-        """A point has ended."""
-
-    def tick(self, shares: dict[int, float]) -> None:
-        """Time has passed; ``shares`` says how far what is being done has come, by number."""
-
-    def over(self) -> None:
-        """Nothing runs any more."""
-
-
-class SilentSweep:
-    """An observer that says nothing."""
-
-    def checking(self, done: int, of: int) -> None:
-        """Say nothing."""
-
-    def begins(self, begin: Begin) -> None:
-        """Say nothing."""
-
-    def prepared(self, prepared: Prepared) -> None:
-        """Say nothing."""
-
-    def ended(self, ended: Ended) -> None:
-        """Say nothing."""
-
-    def tick(self, shares: dict[int, float]) -> None:
-        """Say nothing."""
-
-    def over(self) -> None:
-        """Say nothing."""
-
-
-class Begin:
-    """What a start of a sweep is going to do."""
-
-    def __init__(
-        self,
-        store: Store,
-        points: Sequence[Point],
-        available_bytes: int | None,
-        *,
-        jobs: int | None,
-        share: bool,
-    ) -> None:
-        self.points = points
-        valid = [point for point in self.points if point.key is not None]
-        distinct = {str(point.key): point for point in reversed(valid)}
-        self.alike = len(valid) - len(distinct)
-        """Points with the inputs of an earlier one, whose results they share."""
-        self.kept: set[str] = set()
-        """Keys of points that were run before."""
-        self.without_tables: set[str] = set()
-        """Keys of points that were run before, but not as is wanted now."""
-        for key, point in distinct.items():
-            if (done := store.done(key)) is None:
-                continue
-            lacking = done.summary is not None and not store.has_tables(key, point.tables)
-            (self.without_tables if lacking else self.kept).add(key)
-        self.left_over = len(store.keys() - set(distinct))
-        """Points that the directory has and the sweep no longer."""
-        to_run = [point for key, point in distinct.items() if key not in self.kept]
-        self.to_run = sorted(to_run, key=lambda point: point.number)
-        self.asked = jobs or cores()
-        self.jobs = self.asked
-        self.available = available_bytes
-        self.shared = sharing.share(self.to_run if share else (), sharing.free_bytes(store.folder))
-
-    def fit(self) -> None:
-        """Take as many jobs as fit the memory. That each point does alone was checked with it."""
-        needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
-        most = max(1, min(self.asked, len(self.to_run)))
-        self.jobs = jobs_that_fit(needs, most, self.available)
-
-    def agenda(self) -> Agenda:
-        """What there is to do."""
-        return Agenda(self.to_run, self.shared, jobs=self.jobs)
-
-
-def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
-    """How many points may run at a time, were they those that need most, which come first."""
-    if available is None:
-        return jobs
-    while jobs > 1 and sum(needs[:jobs]) + jobs * _WORKER_BYTES > available:
-        jobs -= 1
-    return jobs
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def sweep(
@@ -152,6 +42,7 @@ def sweep(
     retry_failed: bool = False,
     share: bool = True,
     progress: bool | SweepObserver = False,
+    name: str = "sweep",
 ) -> Sweep:
     """Run variations of an experiment over the cores, and return what they measured.
 
@@ -168,6 +59,7 @@ def sweep(
     that are impossible instead of refusing the sweep. ``retry_failed`` runs points
     again that failed before. With ``share=False`` every point fills and ages a drive of
     its own, where those that do it alike would start from one: results are the same.
+    ``name`` is what faults call the sweep.
 
     A point that fails does not end the sweep: look at ``failures`` of the result.
     Raises ConfigError with the faults of all points at once, OutputError, and on
@@ -190,7 +82,7 @@ def sweep(
     if seeds is not None:
         tables_of_it["seeds"] = seeds
     return run_sweep(
-        reading.of_tables(base, tables_of_it),
+        reading.of_tables(base, tables_of_it, name),
         out=out,
         jobs=jobs,
         tables=tables,
@@ -262,9 +154,7 @@ def run_sweep(
     observer = _observer(progress)
     wanted = output.TABLES if tables else ()
     points = checked(read, observer, skip_invalid=skip_invalid, tables=wanted)
-    # Without a place of its own a sweep lives as long as the process.
-    place: str | PathLike[str] = out if out is not None else temporary()
-    with Store.claim(place) as store:
+    with Store.claim(out) as store:
         if retry_failed:
             _forget_failures(store, points)
         begin = Begin(store, points.points, points.available_bytes, jobs=jobs, share=share)
@@ -405,18 +295,6 @@ def _forget_failures(store: Store, points: Points) -> None:
     keys = [point.key for point in points.points if point.key is not None]
     failed = [key for key in keys if (done := store.done(key)) and done.error is not None]
     forget_failures(store.points, failed)
-
-
-_kept: list[TemporaryDirectory[str]] = []
-"""Directories that nobody named."""
-
-
-def temporary() -> str:
-    """A directory for results that nobody has named a place for; it goes with the process."""
-    from tempfile import TemporaryDirectory
-
-    _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))
-    return _kept[-1].name
 
 
 def _observer(progress: bool | SweepObserver) -> SweepObserver:

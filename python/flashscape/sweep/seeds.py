@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from flashscape._flashscape import student_quantile
 from flashscape.sweep import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
-
-    from flashscape.sweep.result import Sweep
-
-_T_975 = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
-"""Student's t beyond which 2.5 % lie, for 1 to 30 degrees of freedom (any table of it)."""
-
-_NORMAL_975 = 1.959964
 
 _LIFE = "worn_out_bytes"
 """What only drives have that were worn out: the others would have had more of it."""
@@ -30,27 +23,17 @@ _OF_CUTS = ("power_cuts", "recovery_ns", "lost_requests")
 """What comes to nothing in a run without a power cut."""
 
 
-def student_t(freedom: int) -> float:
-    """Student's t beyond which 2.5 % lie; beyond the table by Fisher's expansion, to 0.001."""
-    if freedom <= len(_T_975):
-        return _T_975[freedom - 1]
-    z = _NORMAL_975
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    return z + first / freedom + second / freedom**2
-
-
-def over_seeds(sweep: Sweep) -> pl.DataFrame:
-    """As :meth:`Sweep.over_seeds`."""
+def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.DataFrame:
+    """Means over seeds of a sweep's table; ``amounts`` names the columns of what varies."""
     import polars as pl
 
     # Of an interval within a run there is no mean over runs.
     numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
     numbers.remove("mean_ci95_ns")
-    both = (name for each in sweep.amounts.items() for name in each)
+    both = (name for each in amounts.items() for name in each)
     varied = [name for name in both if name is not None]
     groups = ["variation", *varied, "initiator", "kind"]
-    done = sweep.frame.filter(pl.col("status") == "done")
+    done = frame.filter(pl.col("status") == "done")
     is_cut = pl.col("power_cuts").is_not_null().any().over(groups)
     done = done.with_columns(
         pl.when(is_cut).then(pl.col(name).fill_null(0)).otherwise(pl.col(name)).alias(name)
@@ -80,4 +63,4 @@ def over_seeds(sweep: Sweep) -> pl.DataFrame:
 
 def _half_width(runs: int) -> float | None:
     """By which a standard deviation becomes the half-width of a mean's interval."""
-    return None if runs < 2 else float(student_t(runs - 1) / runs**0.5)
+    return None if runs < 2 else student_quantile(0.975, runs - 1) / math.sqrt(runs)

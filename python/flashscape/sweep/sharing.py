@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from flashscape.sweep.check import Point
+    from flashscape.sweep.point import Point
 
 _TRIVIAL = 100_000.0
 """Microseconds of CPU time that are not worth a file and points that wait for it."""

@@ -27,6 +27,7 @@ from flashscape.sweep import inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from tempfile import TemporaryDirectory
 
     from flashscape.snapshot import Snapshot
 
@@ -89,12 +90,15 @@ class Store:
 
     @classmethod
     @contextlib.contextmanager
-    def claim(cls, path: str | os.PathLike[str]) -> Iterator[Store]:
+    def claim(cls, path: str | os.PathLike[str] | None) -> Iterator[Store]:
         """A directory to work in, new or of an earlier start, for nobody else meanwhile.
 
+        Without a path it is one that lives as long as the process.
         Raises OutputError where it holds something else, cannot be written to, or
         another sweep is at work in it.
         """
+        if path is None:
+            path = _temporary()
         if not os.fspath(path):
             raise OutputError("the directory for results has no name; write --out DIR (out=...)")
         store = cls(Path(path))
@@ -244,6 +248,18 @@ def forget_failures(points: Path, keys: Iterable[str]) -> None:
     """Take away why points had no results, which are run again."""
     for key in keys:
         (points / key / FAILED).unlink(missing_ok=True)
+
+
+_kept: list[TemporaryDirectory[str]] = []
+"""Directories that nobody named."""
+
+
+def _temporary() -> str:
+    """A directory for results that nobody has named a place for; it goes with the process."""
+    from tempfile import TemporaryDirectory
+
+    _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))
+    return _kept[-1].name
 
 
 def _compact(values: dict[str, Any]) -> bytes:

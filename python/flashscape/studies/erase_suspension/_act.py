@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flashscape.act import load
-from flashscape.act.trial import Trial
+from flashscape.act import Trial, load
 from flashscape.catalogue import check
 from flashscape.reproduce import Run
 from flashscape.studies.erase_suspension._runs import SCHEMES, STARVES, drive

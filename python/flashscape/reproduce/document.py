@@ -5,14 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import __version__
-from flashscape.report.claims import closing, meanings, remarks, samples
+from flashscape.reproduce.words import closing, meanings, remarks, samples
+from flashscape.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashscape.reproduce.judged import Judged
     from flashscape.reproduce.outcomes import Outcome
-    from flashscape.reproduce.reproduction import Reproduction
     from flashscape.reproduce.verdicts import CheckedClaim
 
 _HEAD = ("id", "claim", "paper", "ours", "samples", "verdict")
@@ -26,7 +26,7 @@ img { max-width: 100%; }
 """
 
 
-def markdown(reproduction: Reproduction, drawn: Sequence[str]) -> str:
+def markdown(reproduction: Judged, drawn: Sequence[str]) -> str:
     """The report that lies beside plots and tables; ``drawn`` are the plots that are there."""
     paper = reproduction.paper
     lines = [f"# {paper.title}", "", *(f"{line}  " for line in _about(reproduction)), ""]
@@ -46,7 +46,7 @@ def markdown(reproduction: Reproduction, drawn: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(reproduction: Reproduction, drawn: Sequence[str]) -> str:
+def page(reproduction: Judged, drawn: Sequence[str]) -> str:
     """The same as a page of HTML."""
     title = escape(reproduction.paper.title)
     pictures = {
@@ -61,12 +61,12 @@ def page(reproduction: Reproduction, drawn: Sequence[str]) -> str:
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
-def fragment(reproduction: Reproduction) -> str:
+def fragment(reproduction: Judged) -> str:
     """The claims as HTML, for notebooks."""
     return _fragment(reproduction, {})
 
 
-def _fragment(reproduction: Reproduction, pictures: dict[str, str]) -> str:
+def _fragment(reproduction: Judged, pictures: dict[str, str]) -> str:
     about = "<br>".join(map(escape, _about(reproduction)))
     parts = [f"<h1>{escape(reproduction.paper.title)}</h1><p>{about}</p>"]
     parts.append(_html_table(("verdict", "claims", "meaning"), meanings(reproduction)))
@@ -82,7 +82,7 @@ def _fragment(reproduction: Reproduction, pictures: dict[str, str]) -> str:
     return f"<div>{''.join(parts)}<ul>{last}</ul></div>"
 
 
-def _about(reproduction: Reproduction) -> list[str]:
+def _about(reproduction: Judged) -> list[str]:
     paper = reproduction.paper
     return [
         f"{', '.join(paper.authors)}. {paper.venue} {paper.year}. {paper.link}",
@@ -96,7 +96,7 @@ def _cells(claim: CheckedClaim) -> tuple[str, ...]:
     return (claim.id, claim.claim, claim.paper, ours, samples(claim), claim.verdict)
 
 
-def _runs(reproduction: Reproduction) -> list[tuple[str, str, str]]:
+def _runs(reproduction: Judged) -> list[tuple[str, str, str]]:
     return [
         (name, _became(outcome), f"experiments/{name}.toml")
         for name, outcome in reproduction.runs.items()

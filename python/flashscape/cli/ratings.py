@@ -1,4 +1,4 @@
-"""Multipliers of the Aerospike Certification Tool as a table for the terminal."""
+"""Multipliers of the Aerospike Certification Tool as a table for terminals."""
 
 from __future__ import annotations
 

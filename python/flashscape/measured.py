@@ -1,0 +1,188 @@
+"""What a run measured: figures and tables, wherever they are kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flashscape.latency import KINDS, Latency
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+
+class Measured(ABC):
+    """The figures of one run. :class:`flashscape.Result` reads and writes them.
+
+    Errors, reports and pictures know results as this class, which knows none of them.
+    """
+
+    def __init__(self, summary: dict[str, Any]) -> None:
+        self.summary = summary
+        """The contents of ``summary.json``."""
+
+    @abstractmethod
+    def frame(self, name: str) -> pl.DataFrame:
+        """Return a table by its name; raise OutputError where its file is missing."""
+
+    @abstractmethod
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write summary and tables to a directory; raise OutputError where it is in use."""
+
+    @property
+    @abstractmethod
+    def requests(self) -> pl.LazyFrame | None:
+        """Every counted request with its blame, read when it is collected; None without a log."""
+
+    @cached_property
+    def latency(self) -> pl.DataFrame:
+        """Histograms: a row for each bucket with requests, by initiator and kind."""
+        return self.frame("latency")
+
+    @cached_property
+    def blame(self) -> pl.DataFrame:
+        """Where the time went: a row for each initiator, kind and state."""
+        return self.frame("blame")
+
+    @cached_property
+    def bands(self) -> pl.DataFrame:
+        """Where the time went by latency: a row for each band of 1.6 % with requests."""
+        return self.frame("bands")
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """What changed in the course of the run: a row for each interval."""
+        return self.frame("series")
+
+    @cached_property
+    def wear(self) -> pl.DataFrame:
+        """Erases and live data of each block at the end of the run."""
+        return self.frame("wear")
+
+    @cached_property
+    def slowest(self) -> pl.DataFrame:
+        """The slowest requests of each initiator and kind, with the time in each state.
+
+        All together slowest first; ``record.slowest`` says how many are kept.
+        """
+        return self.frame("slowest")
+
+    def of_kind(self, kind: str, initiator: str | None = None) -> Latency:
+        """Latencies of a kind of request, of one initiator or of all together.
+
+        Raises ValueError for an unknown name.
+        """
+        chosen = self._figures(kind, initiator)
+        asked = [figures for figures in chosen if figures["requests"]]
+        if not asked:
+            return Latency(0, None, None, None, ())
+        requests = sum(figures["requests"] for figures in asked)
+        if self.untimed:
+            return Latency(requests, None, None, None, ())
+        latencies = [figures["latency_ns"] for figures in asked]
+        total = sum(one["mean"] * of["requests"] for one, of in zip(latencies, asked, strict=True))
+        return Latency(
+            requests=requests,
+            mean=total / requests,
+            min=min(one["min"] for one in latencies),
+            max=max(one["max"] for one in latencies),
+            buckets=self._buckets(kind, initiator),
+        )
+
+    def _figures(self, kind: str, initiator: str | None) -> list[dict[str, Any]]:
+        if kind not in KINDS:
+            raise ValueError(f"no kind {kind!r} (there are {', '.join(KINDS)})")
+        names = [of_one["name"] for of_one in self.summary["initiators"]]
+        if initiator is not None and initiator not in names:
+            raise ValueError(f"no initiator {initiator!r} (there are {', '.join(names)})")
+        return [of[kind] for of in self.summary["initiators"] if initiator in (None, of["name"])]
+
+    def _buckets(self, kind: str, initiator: str | None) -> tuple[tuple[int, int], ...]:
+        import polars as pl
+
+        rows = self.latency.filter(pl.col("kind") == kind)
+        if initiator is not None:
+            rows = rows.filter(pl.col("initiator") == initiator)
+        joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
+        return tuple(joined.iter_rows())
+
+    @property
+    def read(self) -> Latency:
+        """Latencies of all reads."""
+        return self.of_kind("read")
+
+    @property
+    def write(self) -> Latency:
+        """Latencies of all writes."""
+        return self.of_kind("write")
+
+    @property
+    def digest(self) -> str:
+        """A hash of every completion, or, without time, of all that was done.
+
+        Equal digests, equal runs.
+        """
+        return str(self.summary["digest"])
+
+    @property
+    def complete(self) -> bool:
+        """False where the run was interrupted, or ended because a request starved."""
+        return bool(self.summary["complete"])
+
+    @property
+    def starvation(self) -> dict[str, Any] | None:
+        """Requests that starved (docs/results.md); None where ``run.starvation`` is not given."""
+        # Summaries of earlier versions have no such key.
+        found: dict[str, Any] | None = self.summary.get("starvation")
+        return found
+
+    @property
+    def recovery(self) -> dict[str, Any] | None:
+        """Power cuts, and what recovering took (docs/results.md); None without drive.recovery."""
+        found: dict[str, Any] | None = self.summary.get("recovery")
+        return found
+
+    @property
+    def cut_short(self) -> str | None:
+        """What ended the run early: ``interrupted`` or ``ended by starvation``."""
+        if self.complete:
+            return None
+        starvation = self.starvation
+        has_starved = starvation is not None and starvation["ended_run"]
+        return "ended by starvation" if has_starved else "interrupted"
+
+    @property
+    def untimed(self) -> bool:
+        """Whether the run took no simulated time (``run.untimed``)."""
+        return bool(self.summary["config"]["run"].get("untimed", False))
+
+    @property
+    def worn_out_bytes(self) -> int | None:
+        """What had been asked for when the drive was worn out, in a run without time; or None."""
+        # Summaries of earlier versions have no such key.
+        worn: int | None = self.summary.get("worn_out_bytes")
+        return worn
+
+    @property
+    def write_amplification(self) -> float | None:
+        """Bytes programmed over bytes written; None where nothing was written."""
+        total: float | None = self.summary["write_amplification"]["total"]
+        return total
+
+    def groups(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Initiator, kind and figures of everything that was asked at least once, with time."""
+        return [
+            (initiator["name"], kind, initiator[kind])
+            for initiator in self.summary["initiators"]
+            for kind in KINDS
+            if initiator[kind]["requests"] and initiator[kind]["latency_ns"]["max"] is not None
+        ]
+
+    def steadiness(self) -> list[tuple[str, dict[str, Any]]]:
+        """Figures that could be steady, and whether they are: those that were measured."""
+        verdicts = self.summary["steady_state"].items()
+        written = self.write_amplification is not None
+        return [item for item in verdicts if written or item[0] != "write_amplification"]

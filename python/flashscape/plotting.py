@@ -1,0 +1,101 @@
+"""Pictures of results that are in a directory."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashscape import output
+from flashscape.compare import kept
+from flashscape.compare import picture as overlay
+from flashscape.compare.comparison import DOCUMENT
+from flashscape.compare.comparison import PICTURE as OVERLAY
+from flashscape.errors import OutputError, unread
+from flashscape.picture import svg, why_not
+from flashscape.result import Result
+from flashscape.sweep import Sweep
+from flashscape.sweep.store import MANIFEST
+from flashscape.sweep.store import PICTURE as EFFECTS
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+_REPRODUCTION = "reproduction.json"
+_WRITTEN_BY = "`flashscape run`, `replay`, `compare` or `sweep` has written with --out DIR"
+
+
+def plot(path: str | PathLike[str]) -> list[Path]:
+    """Draw all pictures of a directory of results, in the place of earlier ones.
+
+    Of a run that is ``tail.svg``, of a comparison ``comparison.svg`` and those of its runs, of
+    a sweep ``sweep.svg``. Returns their files. Needs matplotlib. Raises OutputError where the
+    directory has no results, or there is nothing to draw.
+
+    >>> fs.plot("results")     # doctest: +SKIP
+    """
+    folder = Path(path)
+    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST):
+        folder = folder.parent
+    if (folder / MANIFEST).is_file():
+        return [_of_sweep(folder)]
+    if (folder / DOCUMENT).is_file():
+        return _of_comparison(folder)
+    if (folder / output.SUMMARY).is_file():
+        return [_of_run(folder)]
+    raise OutputError(_why_nothing(folder))
+
+
+def _why_nothing(folder: Path) -> str:
+    """What a directory without results of ours is, and what to name instead."""
+    name = f"name a directory that {_WRITTEN_BY}"
+    if not folder.exists():
+        told = unread(folder, FileNotFoundError()).replace("no such file", "no such directory")
+        return f"{told}; {name}"
+    if not folder.is_dir():
+        return f"{folder}: is a file, and results are a directory; {name}"
+    if (folder / _REPRODUCTION).is_file():
+        return f"{folder}: has a reproduction, whose plots are drawn by `{_again(folder)}`"
+    return (
+        f"{folder}: has no results (none of {output.SUMMARY}, {DOCUMENT}, {MANIFEST} is there); "
+        f"{name}"
+    )
+
+
+def _again(folder: Path) -> str:
+    """The command that draws a reproduction; runs that are kept are not made again."""
+    here = shlex.quote(str(folder))
+    try:
+        found = json.loads((folder / _REPRODUCTION).read_text(encoding="utf-8"))
+        return f"flashscape reproduce {found['study']} --profile {found['profile']} --out {here}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"flashscape reproduce PAPER --out {here}"
+
+
+def _refuse(folder: Path, why: str | None) -> None:
+    if why is not None:
+        raise OutputError(f"{folder}: no picture: {why}")
+
+
+def _of_run(folder: Path) -> Path:
+    result = Result.load(folder)
+    _refuse(folder, why_not(result))
+    try:
+        drawn = svg(result)
+    except (KeyError, TypeError) as error:
+        raise result.other_version(folder, str(error)) from error
+    output.Directory(folder).add(output.PICTURE, drawn)
+    return folder / output.PICTURE
+
+
+def _of_comparison(folder: Path) -> list[Path]:
+    subject = kept.pictured(folder)
+    _refuse(folder, overlay.why_not(subject))
+    output.Directory(folder).add(OVERLAY, overlay.svg(subject))
+    return [folder / OVERLAY, *(_of_run(each) for each in kept.runs_of(folder))]
+
+
+def _of_sweep(folder: Path) -> Path:
+    _refuse(folder, Sweep.load(folder).draw())
+    return folder / EFFECTS

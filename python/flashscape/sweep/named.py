@@ -1,0 +1,89 @@
+"""Experiments by name, run as a sweep runs its points: over the cores, each kept by its inputs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flashscape.sweep.check import demands
+from flashscape.sweep.observer import Begin, SilentSweep
+from flashscape.sweep.point import Point
+from flashscape.sweep.run import listed, run_points
+
+if TYPE_CHECKING:
+    from flashscape.experiment import Experiment, Unchecked
+    from flashscape.sweep.observer import SweepObserver
+    from flashscape.sweep.store import Store
+
+
+class NamedRuns:
+    """Experiments that have nothing in common but where they are run and kept.
+
+    What is in the store and has the same inputs, by the same simulator, is not run again.
+    """
+
+    def __init__(self) -> None:
+        self._points: list[Point] = []
+        self._available_bytes: int | None = None
+
+    def add(
+        self, name: str, given: Unchecked, experiment: Experiment, tables: tuple[str, ...]
+    ) -> None:
+        """Add an experiment, as it was given and checked, and the tables that are kept of it.
+
+        Raises ConfigError, SnapshotError, and OSError where a file of its cannot be read.
+        """
+        experiment.check_snapshot()
+        config, derived = experiment.config, experiment.derived
+        needs = demands(config, derived, experiment.preparation)
+        self._available_bytes = derived["memory_bytes"]["available"]
+        self._points.append(
+            Point(
+                number=len(self._points) + 1,
+                name=name,
+                variation=name,
+                seed=config["seed"],
+                values={},
+                amounts={},
+                experiment=given,
+                tables=tables,
+                **needs,
+            )
+        )
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Of each name the name that its results have in the store."""
+        return {point.name: str(point.key) for point in self._points}
+
+    def run(
+        self, store: Store, *, jobs: int | None, observer: SweepObserver | None
+    ) -> dict[str, str | None]:
+        """Run what is not in the store; return each name, and why its run failed if it did.
+
+        Raises OutputError and SweepInterrupted.
+        """
+        if not self._points:
+            return {}
+        points = self._with_common_tables()
+        begin = Begin(store, points, self._available_bytes, jobs=jobs, share=True)
+        # As a sweep's that varies nothing but names: `flashscape sweep --show` prints it.
+        manifest: dict[str, Any] = {
+            "title": "",
+            "file": "",
+            "paths": [],
+            "told_by_name": [],
+            "seeded": False,
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "points": listed(points),
+        }
+        run_points(store, manifest, begin, observer or SilentSweep())
+        return {point["name"]: point["error"] for point in manifest["points"]}
+
+    def _with_common_tables(self) -> list[Point]:
+        """Runs with equal inputs are made once, and keep the tables that any of them wants."""
+        tables: dict[str | None, dict[str, None]] = {}
+        for point in self._points:
+            tables.setdefault(point.key, {}).update(dict.fromkeys(point.tables))
+        return [replace(point, tables=tuple(tables[point.key])) for point in self._points]

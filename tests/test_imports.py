@@ -1,0 +1,142 @@
+"""The rooms of the Python face: who imports whom.
+
+Imports inside functions and under ``if TYPE_CHECKING`` count like any others: a reader who
+follows a name goes the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "python" / "flashscape"
+
+FACE = {
+    "catalogue",
+    "compare",
+    "drawing",
+    "drive",
+    "errors",
+    "experiment",
+    "explain",
+    "latency",
+    "measured",
+    "output",
+    "picture",
+    "plotting",
+    "progress",
+    "quantities",
+    "regions",
+    "requests",
+    "result",
+    "run",
+    "snapshot",
+    "sweep",
+    "toml",
+    "trace",
+    "units",
+    "version",
+}
+"""Modules of ``flashscape`` that programs may build on."""
+
+ABOVE = {"act": (), "mqsim": (), "reproduce": (), "studies": ("act", "reproduce")}
+"""Packages above the face, and those of each other whose doors they may use."""
+
+FILES = {
+    ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file
+    for file in sorted((*PACKAGE.rglob("*.py"), PACKAGE / "_flashscape.pyi"))
+}
+"""Every module, and its file."""
+
+
+def imports_of(module: str) -> set[tuple[str, str]]:
+    """Every module of the package that a module imports from, and the name that it takes."""
+    found = set()
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: imports by a relative path"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add((whole, "") if whole in FILES else (node.module or "", alias.name))
+    return {(owner, name) for owner, name in found if owner in FILES and owner != module}
+
+
+IMPORTS = {module: imports_of(module) for module in FILES}
+
+
+def circle_from(module: str) -> list[str]:
+    """The shortest way along imports that leads back to a module; empty where none does."""
+    ways = [[module]]
+    seen = set()
+    while ways:
+        way = ways.pop(0)
+        for owner in sorted({owner for owner, _ in IMPORTS[way[-1]]}):
+            if owner == module:
+                return [*way, module]
+            if owner not in seen:
+                seen.add(owner)
+                ways.append([*way, owner])
+    return []
+
+
+def test_no_circle_of_imports():
+    circles = {frozenset(way): way for module in FILES if (way := circle_from(module))}
+    shown = "\n".join(" -> ".join(way) for way in circles.values())
+    assert not circles, f"move what they share to the module that owns it:\n{shown}"
+
+
+def room(module: str) -> str:
+    """The part of the package that a module belongs to."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def exported(door: str) -> set[str]:
+    """The names in a package's ``__all__``."""
+    for node in ast.parse(FILES[door].read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def is_public(owner: str, name: str, rooms: set[str]) -> bool:
+    """Whether a name belongs to a room's door, or to a module that the door offers."""
+    _, *path = owner.split(".")
+    if not path or path[0] not in rooms or (name.startswith("_") and not name.endswith("__")):
+        return False
+    if FILES[f"flashscape.{path[0]}"].name != "__init__.py":
+        return True
+    door = exported(f"flashscape.{path[0]}")
+    return name in door if len(path) == 1 else len(path) == 2 and path[1] in door
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_what_stands_above_the_face_imports_nothing_else(above):
+    rooms = FACE | set(ABOVE[above])
+    strange = [
+        f"{module} imports {owner} {name}".rstrip()
+        for module in FILES
+        if room(module) == above
+        for owner, name in sorted(IMPORTS[module])
+        if room(owner) != above and not is_public(owner, name, rooms)
+    ]
+    assert not strange, "make it part of a public module of the face:\n" + "\n".join(strange)
+
+
+def test_the_face_does_not_know_what_stands_above_it():
+    higher = {*ABOVE, "cli", "bench"}
+    strange = [
+        f"{module} imports {owner}"
+        for module in FILES
+        if room(module) not in {"", "__main__", *higher}
+        for owner, _ in sorted(IMPORTS[module])
+        if room(owner) in higher
+    ]
+    assert not strange, "\n".join(strange)
+
+
+def test_the_face_is_there():
+    assert {room(module) for module in FILES} >= FACE | set(ABOVE)
