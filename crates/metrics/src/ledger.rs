@@ -58,6 +58,11 @@ impl Ledger {
         self.settle(now);
         self.doing = Doing::Nothing;
     }
+    /// What went on until now was not kept: the resource is idle, and its totals go on from here.
+    pub fn restart(&mut self, now: Instant) {
+        self.doing = Doing::Nothing;
+        self.since = now;
+    }
     /// From now on waits are charged to whatever holds the channel. Settle with
     /// [`Ledger::settle_with`] before the totals are next looked at.
     pub fn await_channel(&mut self, now: Instant, channel: &mut Ledger) {

@@ -113,14 +113,19 @@ impl Base {
 
     // ---- waits for space ---------------------------------------------------------------
 
-    /// Brings what waits for a bin's space are charged to up to now.
+    /// Brings what waits for a bin's space are charged to up to now, if any are.
     pub fn settle_space_of(&mut self, bin: BinId) {
+        if self.space.spaces[bin].is_kept() {
+            self.keep_space_of(bin);
+        }
+    }
+    fn keep_space_of(&mut self, bin: BinId) {
         let unit = self.flash.settled_totals(&self.time, bin);
         self.space.spaces[bin].settle(self.time.now, unit);
     }
     /// What a bin's waits for space are charged to, so far.
     pub fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
-        self.settle_space_of(bin);
+        self.keep_space_of(bin);
         *self.space.spaces[bin].totals()
     }
     /// Counts a pool's time without space up to now.

@@ -95,12 +95,12 @@ impl Device {
     #[inline(always)]
     pub(super) fn settle(&mut self) {
         let space = &self.base.space;
-        let is_settled = self.port.requests.ready.is_empty()
-            && self.base.flash.notes.is_empty()
-            && space.to_collect.is_empty()
-            && space.due_pools.is_empty()
-            && !space.has_died;
-        if !is_settled {
+        let left = self.port.requests.ready.len()
+            | self.base.flash.notes.len()
+            | space.to_collect.len()
+            | space.due_pools.len()
+            | usize::from(space.has_died);
+        if left != 0 {
             self.settle_all();
         }
     }

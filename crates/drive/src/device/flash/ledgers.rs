@@ -24,6 +24,10 @@ pub struct Ledgers {
     /// The runs of a group, as cells; all groups are alike.
     masks: Vec<u64>,
     runs: Column<RunId, Ledger>,
+    /// Who looks at each run's ledger: it is kept only meanwhile.
+    watchers: Column<RunId, u32>,
+    /// How many runs of each group are kept.
+    kept: Column<GroupId, u32>,
 }
 
 impl Ledgers {
@@ -40,6 +44,8 @@ impl Ledgers {
             cells: Column::from_fn(cells as usize, |_| Ledger::default()),
             cells_per_group: units.cells_per_group,
             runs: Column::from_fn(units.groups as usize * masks.len(), |_| Ledger::default()),
+            watchers: Column::filled(0, units.groups as usize * masks.len()),
+            kept: Column::filled(0, units.groups as usize),
             masks,
         }
     }
@@ -59,9 +65,68 @@ impl Ledgers {
             let cell = self.cell(group, cells.trailing_zeros());
             return &mut self.cells[cell];
         }
-        let mask = self.masks.iter().position(|mask| *mask == cells);
-        let run = self.run(group, mask.expect("hosts wait for whole units"));
+        let run = self.run_of(group, cells);
+        debug_assert!(self.watchers[run] > 0, "whoever looks at a run's ledger watches it");
         &mut self.runs[run]
+    }
+    #[inline]
+    fn run_of(&self, group: GroupId, cells: u64) -> RunId {
+        let mask = self.masks.iter().position(|mask| *mask == cells);
+        self.run(group, mask.expect("hosts wait for whole units"))
+    }
+    #[inline]
+    fn is_run(&self, cells: u64) -> bool {
+        self.cells_per_group > 1 && !cells.is_power_of_two()
+    }
+
+    /// Somebody will look at the ledger of a cell or a run: from now on it is kept. `group` is as
+    /// it is now, and `channel` that of the run.
+    #[inline]
+    pub fn watch(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        if self.is_run(cells) {
+            self.watch_run(now, group, cells, of, channel);
+        }
+    }
+    #[inline(never)]
+    fn watch_run(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        let run = self.run_of(group, cells);
+        self.watchers[run] += 1;
+        if self.watchers[run] == 1 {
+            self.kept[group] += 1;
+            self.runs[run].restart(now);
+            self.follow_run(now, group, run, cells, of, channel);
+        }
+    }
+    /// The ledger of a cell or a run is not looked at any more.
+    #[inline]
+    pub fn unwatch(&mut self, group: GroupId, cells: u64) {
+        if self.is_run(cells) {
+            let run = self.run_of(group, cells);
+            self.watchers[run] -= 1;
+            self.kept[group] -= u32::from(self.watchers[run] == 0);
+        }
+    }
+    /// Nobody looks at the ledgers of a group's runs any more.
+    pub fn unwatch_all(&mut self, group: GroupId) {
+        for index in 0..self.masks.len() {
+            let run = self.run(group, index);
+            self.watchers[run] = 0;
+        }
+        self.kept[group] = 0;
     }
 
     /// `cells`, which `group` counts as busy by now, are held by what `state` says.
@@ -116,7 +181,7 @@ impl Ledgers {
         of: &Group,
         channel: &mut Ledger,
     ) {
-        if !self.masks.is_empty() {
+        if self.kept[group] > 0 {
             self.follow_in_some_runs(now, group, cells, of, channel);
         }
     }
@@ -132,19 +197,29 @@ impl Ledgers {
     ) {
         for index in 0..self.masks.len() {
             let mask = self.masks[index];
-            if mask & cells == 0 {
-                continue;
-            }
             let run = self.run(group, index);
-            let busy = of.busy & mask;
-            if busy == 0 {
-                stand_by(&mut self.runs[run], now, mask, of, channel);
-            } else {
-                let holder = self.cell(group, busy.trailing_zeros());
-                let state = self.cells[holder].state().expect("what holds a cell has a state");
-                hold(&mut self.runs[run], now, state, channel);
+            if mask & cells != 0 && self.watchers[run] > 0 {
+                self.follow_run(now, group, run, mask, of, channel);
             }
         }
+    }
+
+    fn follow_run(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        run: RunId,
+        mask: u64,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
+        let busy = of.busy & mask;
+        if busy == 0 {
+            return stand_by(&mut self.runs[run], now, mask, of, channel);
+        }
+        let holder = self.cell(group, busy.trailing_zeros());
+        let state = self.cells[holder].state().expect("what holds a cell has a state");
+        hold(&mut self.runs[run], now, state, channel);
     }
 
     /// How long a cell was busy so far.

@@ -196,9 +196,11 @@ impl Flash {
         self.payloads = Payloads::new(layout.units_per_batch);
         for group in self.groups.ids() {
             self.groups[group] = Group::new(self.units.cells_per_group);
+            self.ledgers.unwatch_all(group);
             // Packages of a gang wait for channels of their own.
             for bin in &self.bins_of_group[group] {
-                let place = &self.places[*bin];
+                let place = &mut self.places[*bin];
+                place.is_watched = false;
                 let cells = place.read_cells(self.shape.all_planes);
                 let channel = &mut self.channels[place.channel].ledger;
                 self.ledgers.follow(now, group, cells, &self.groups[group], channel);

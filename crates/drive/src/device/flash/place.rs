@@ -32,6 +32,8 @@ pub struct BinPlace {
     pub channel: ChannelId,
     pub program: u64,
     pub erase: u64,
+    /// Whether what its unit does is kept for waits for space.
+    pub is_watched: bool,
     /// Cells that a read of all planes occupies, and of each.
     read_of_all: u64,
     read: Vec<u64>,
@@ -45,6 +47,7 @@ impl BinPlace {
         let of_first = units.place(PlaneId(first));
         Self {
             group: of_first.group,
+            is_watched: false,
             channel: of_first.channel,
             read_of_all: planes().fold(0, |cells, place| cells | place.read),
             read: planes().map(|place| place.read).collect(),

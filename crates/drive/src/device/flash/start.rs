@@ -128,8 +128,10 @@ impl Flash {
         op.since = now;
         op.waits = true;
         let (group, cells, channel) = (op.group, op.cells, op.channel);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.watch(now, group, cells, &self.groups[group], channel);
         let ledger = self.ledgers.of(group, cells);
-        ledger.settle_with(now, &mut self.channels[channel].ledger);
+        ledger.settle_with(now, channel);
         *self.ops.snapshot_mut(id) = *ledger.totals();
     }
 
@@ -145,14 +147,14 @@ impl Flash {
     fn charge_wait(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let waited = time.now - op.since;
-        if waited.is_zero() {
-            return;
-        }
         let (group, cells, channel) = (op.group, op.cells, op.channel);
-        let ledger = self.ledgers.of(group, cells);
-        ledger.settle_with(time.now, &mut self.channels[channel].ledger);
-        let (earlier, blame) = self.ops.wait_and_blame(id);
-        ledger.charge_wait(earlier, waited, blame);
+        if !waited.is_zero() {
+            let ledger = self.ledgers.of(group, cells);
+            ledger.settle_with(time.now, &mut self.channels[channel].ledger);
+            let (earlier, blame) = self.ops.wait_and_blame(id);
+            ledger.charge_wait(earlier, waited, blame);
+        }
+        self.ledgers.unwatch(group, cells);
     }
 
     /// Starts what may start on a group.
@@ -345,11 +347,17 @@ impl Flash {
         self.groups[group].raise_soft(&mut self.ops);
     }
 
-    /// What the unit that a bin's programs occupy has been doing so far.
+    /// What the unit that a bin's programs occupy has been doing since its first call for the
+    /// bin.
     pub(in crate::device) fn settled_totals(&mut self, time: &Time, bin: BinId) -> &Snapshot {
-        let place = &self.places[bin];
-        let ledger = self.ledgers.of(place.group, place.program);
-        ledger.settle_with(time.now, &mut self.channels[place.channel].ledger);
+        let place = &mut self.places[bin];
+        let (group, cells) = (place.group, place.program);
+        let channel = &mut self.channels[place.channel].ledger;
+        if !std::mem::replace(&mut place.is_watched, true) {
+            self.ledgers.watch(time.now, group, cells, &self.groups[group], channel);
+        }
+        let ledger = self.ledgers.of(group, cells);
+        ledger.settle_with(time.now, channel);
         ledger.totals()
     }
 

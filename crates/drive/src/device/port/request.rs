@@ -140,6 +140,11 @@ impl Requests {
     pub fn part_done(&mut self, id: RequestId, part: u32, at: Instant, blame: &Blame) {
         let request = &mut self.slab[id];
         request.parts_left -= 1;
+        if request.complete_set && request.parts == 1 {
+            // The only part is the critical one.
+            (request.critical_at, request.critical_part) = (at, WHOLE);
+            return self.blames[id.0 as usize].add(blame);
+        }
         let first = request.critical_at == Instant::START;
         if first
             || at > request.critical_at
@@ -170,7 +175,9 @@ impl Requests {
         if request.parts_left > 0 || !request.complete_set {
             return None;
         }
-        self.blames[id.0 as usize].add(&self.criticals[id.0 as usize]);
+        if request.parts != 1 || request.critical_part != WHOLE {
+            self.blames[id.0 as usize].add(&self.criticals[id.0 as usize]);
+        }
         Some(request.critical_at)
     }
 }
@@ -188,6 +195,9 @@ impl IndexMut<RequestId> for Requests {
         &mut self.slab[id]
     }
 }
+
+/// The critical part of a request that has only one: its blame is the request's already.
+const WHOLE: u32 = u32::MAX;
 
 /// What a command touches.
 pub trait Touches {

@@ -11,6 +11,8 @@ pub struct Space {
     totals: SpaceSnapshot,
     since: Instant,
     under_way: bool,
+    /// True once somebody has waited for the bin's space: nothing is kept before.
+    is_kept: bool,
     /// Moves of the collection that other packages program.
     pub(in crate::device) elsewhere: u32,
     /// The totals of the unit's ledger at `since`.
@@ -43,6 +45,7 @@ impl Default for Space {
             totals: [Span::ZERO; LEDGER_STATES + 1],
             since: Instant::START,
             under_way: false,
+            is_kept: false,
             elsewhere: 0,
             unit: [Span::ZERO; LEDGER_STATES],
         }
@@ -52,6 +55,10 @@ impl Default for Space {
 impl Space {
     pub fn is_under_way(&self) -> bool {
         self.under_way
+    }
+    /// True once somebody has waited for the bin's space.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
     }
     /// Collection starts or stops. Settle first.
     pub fn set_under_way(&mut self, under_way: bool) {
@@ -64,6 +71,11 @@ impl Space {
 
     /// Brings the totals up to `now`, when the totals of the unit's ledger are `unit`.
     pub fn settle(&mut self, now: Instant, unit: &Snapshot) {
+        if !std::mem::replace(&mut self.is_kept, true) {
+            self.unit = *unit;
+            self.since = now;
+            return;
+        }
         let mut rest = now - self.since;
         if self.under_way {
             for (index, (present, earlier)) in unit.iter().zip(&self.unit).enumerate() {
