@@ -15,7 +15,7 @@
 
 use crate::time::Instant;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// Bits of an event's index.
 pub const INDEX_BITS: u32 = 27;
@@ -30,7 +30,10 @@ pub const LANES: usize = 7;
 /// The heap's place among the heads, behind the lanes.
 const HEAP: usize = LANES;
 const _: () = assert!(LANES == 7, "`first_due` plays eight heads");
-/// Due of a lane that is empty: after all time.
+/// Bits of a head that say which lane it is of.
+const LANE_BITS: u32 = 3;
+const _: () = assert!(TIME_BITS + LANE_BITS < 64 && LANES < 1 << LANE_BITS);
+/// Head of a lane that is empty: after all time.
 const NOTHING: u64 = u64::MAX;
 
 /// Something that can be due: a closed enum of at most 32 kinds.
@@ -47,11 +50,13 @@ pub trait Event: Copy {
 /// Pending events of type `E`.
 #[derive(Clone)]
 pub struct Agenda<E> {
-    /// When the first event of each lane is due, and then the heap's.
+    /// When the first event of each lane is due, and then the heap's; in the last bits which of
+    /// them it is, so that the least head is that of the first lane in which something is due
+    /// next.
     heads: [u64; LANES + 1],
     /// The last entry that each lane took.
     tails: [u128; LANES],
-    lanes: [VecDeque<u128>; LANES],
+    lanes: [Ring; LANES],
     heap: BinaryHeap<Reverse<u128>>,
     scheduled: u64,
     marker: std::marker::PhantomData<E>,
@@ -66,6 +71,59 @@ impl<E: Event> Default for Agenda<E> {
 #[inline]
 fn due_of(key: u128) -> u64 {
     (key >> DUE_SHIFT) as u64
+}
+
+#[inline]
+fn head(due: u64, lane: usize) -> u64 {
+    due << LANE_BITS | lane as u64
+}
+
+/// A queue of entries: a ring of 2^n places.
+#[derive(Clone, Default)]
+struct Ring {
+    places: Box<[u128]>,
+    first: usize,
+    len: usize,
+}
+
+impl Ring {
+    #[inline]
+    fn front(&self) -> Option<u128> {
+        // An empty ring may have no places.
+        if self.len == 0 { None } else { Some(self.places[self.first & (self.places.len() - 1)]) }
+    }
+    #[inline]
+    fn push(&mut self, key: u128) {
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        let mask = self.places.len() - 1;
+        self.places[(self.first + self.len) & mask] = key;
+        self.len += 1;
+    }
+    /// Takes the first entry of a ring that has one.
+    #[inline]
+    fn pop(&mut self) -> u128 {
+        debug_assert!(self.len > 0, "a lane with a head is not empty");
+        let key = self.places[self.first & (self.places.len() - 1)];
+        self.first += 1;
+        self.len -= 1;
+        key
+    }
+    #[cold]
+    fn grow(&mut self) {
+        let mut places: Vec<u128> = self.iter().collect();
+        places.resize((self.len * 2).max(16), 0);
+        (self.places, self.first) = (places.into(), 0);
+    }
+    fn iter(&self) -> impl Iterator<Item = u128> + '_ {
+        (0..self.len).map(|at| self.places[(self.first + at) & (self.places.len() - 1)])
+    }
+    fn retain(&mut self, stays: impl Fn(&u128) -> bool) {
+        let left: Vec<u128> = self.iter().filter(stays).collect();
+        *self = Self::default();
+        left.into_iter().for_each(|key| self.push(key));
+    }
 }
 
 #[inline]
@@ -110,9 +168,9 @@ impl<E: Event> Agenda<E> {
         match event.lane() {
             Some(lane) if key >= self.tails[lane] => {
                 self.tails[lane] = key;
-                self.lanes[lane].push_back(key);
+                self.lanes[lane].push(key);
                 // Where others stand before it, they are due no later.
-                self.heads[lane] = self.heads[lane].min(due);
+                self.heads[lane] = self.heads[lane].min(head(due, lane));
             }
             _ => self.schedule_apart(key),
         }
@@ -121,12 +179,12 @@ impl<E: Event> Agenda<E> {
     #[inline(never)]
     fn schedule_apart(&mut self, key: u128) {
         self.heap.push(Reverse(key));
-        self.heads[HEAP] = self.heads[HEAP].min(due_of(key));
+        self.heads[HEAP] = self.heads[HEAP].min(head(due_of(key), HEAP));
     }
 
-    /// When the next event is due: three matches after each other, without branches.
+    /// The head of what is due next: three matches after each other, without branches.
     #[inline(always)]
-    fn first_due(&self) -> u64 {
+    fn first(&self) -> u64 {
         let of_two = |lane: usize| self.heads[lane].min(self.heads[lane + 1]);
         of_two(0).min(of_two(2)).min(of_two(4).min(of_two(6)))
     }
@@ -134,8 +192,8 @@ impl<E: Event> Agenda<E> {
     /// When the next event is due, if any is pending.
     #[inline]
     pub fn next_due(&self) -> Option<Instant> {
-        let due = self.first_due();
-        (due != NOTHING).then(|| Instant::from_ns(due))
+        let first = self.first();
+        (first != NOTHING).then(|| Instant::from_ns(first >> LANE_BITS))
     }
 
     /// Takes the next event off the agenda, with the sequence number of its owner.
@@ -147,23 +205,19 @@ impl<E: Event> Agenda<E> {
     /// Takes the next event off the agenda if it is due by `until`.
     #[inline(always)]
     pub fn pop_by(&mut self, until: Instant) -> Option<(Instant, E, u64)> {
-        let due = self.first_due();
-        if due > until.as_ns() || due == NOTHING {
+        let first = self.first();
+        let due = first >> LANE_BITS;
+        if due > until.as_ns() || first == NOTHING {
             return None;
         }
-        let mut first = 0u32;
-        for (lane, head) in self.heads.iter().enumerate() {
-            first |= u32::from(*head == due) << lane;
-        }
         // Lanes are in the order of their kinds; the heap holds any.
-        let mut lane = first.trailing_zeros() as usize;
-        if first >> HEAP == 1 && lane != HEAP {
+        let mut lane = (first & ((1 << LANE_BITS) - 1)) as usize;
+        if self.heads[HEAP] >> LANE_BITS == due {
             lane = self.first_of_heap_and(lane);
         }
         let key = if lane < LANES {
-            let queue = &mut self.lanes[lane];
-            let key = queue.pop_front().expect("a lane with a head is not empty");
-            self.heads[lane] = queue.front().map_or(NOTHING, |key| due_of(*key));
+            let key = self.lanes[lane].pop();
+            self.heads[lane] = self.head_of(lane);
             key
         } else {
             self.pop_apart()
@@ -172,30 +226,38 @@ impl<E: Event> Agenda<E> {
         Some((Instant::from_ns(due), event_of(key), sequence))
     }
 
+    #[inline]
+    fn head_of(&self, lane: usize) -> u64 {
+        self.lanes[lane].front().map_or(NOTHING, |key| head(due_of(key), lane))
+    }
+    fn head_of_heap(&self) -> u64 {
+        self.heap.peek().map_or(NOTHING, |Reverse(key)| head(due_of(*key), HEAP))
+    }
+
     #[inline(never)]
     fn pop_apart(&mut self) -> u128 {
         let Reverse(key) = self.heap.pop().expect("a heap with a top is not empty");
-        self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
+        self.heads[HEAP] = self.head_of_heap();
         key
     }
 
     /// The heap, where its top goes before the head of `lane`, which is due together with it.
     #[inline(never)]
     fn first_of_heap_and(&self, lane: usize) -> usize {
-        let (head, top) = (self.lanes[lane].front(), self.heap.peek());
-        let goes_first = head.zip(top).is_some_and(|(head, Reverse(top))| top < head);
-        if goes_first { HEAP } else { lane }
+        let head = self.lanes.get(lane).and_then(Ring::front);
+        let top = self.heap.peek().map(|Reverse(key)| *key);
+        if head.is_none_or(|head| top.is_some_and(|top| top < head)) { HEAP } else { lane }
     }
 
     /// Takes every event off the agenda that `is_off` names.
     pub fn withdraw(&mut self, is_off: impl Fn(E) -> bool) {
         let stays = |key: &u128| !is_off(event_of(*key));
-        for (lane, queue) in self.lanes.iter_mut().enumerate() {
-            queue.retain(stays);
-            self.heads[lane] = queue.front().map_or(NOTHING, |key| due_of(*key));
-        }
+        self.lanes.iter_mut().for_each(|queue| queue.retain(stays));
         self.heap.retain(|Reverse(key)| stays(key));
-        self.heads[HEAP] = self.heap.peek().map_or(NOTHING, |Reverse(key)| due_of(*key));
+        for lane in 0..LANES {
+            self.heads[lane] = self.head_of(lane);
+        }
+        self.heads[HEAP] = self.head_of_heap();
     }
 
     /// The pending events, stale ones included, in no order.
@@ -205,13 +267,14 @@ impl<E: Event> Agenda<E> {
 
     /// As [`Agenda::events`], each with when it is due.
     pub fn pending(&self) -> impl Iterator<Item = (Instant, E)> + '_ {
-        let keys = self.lanes.iter().flatten().chain(self.heap.iter().map(|Reverse(key)| key));
-        keys.map(move |key| (Instant::from_ns(due_of(*key)), event_of(*key)))
+        let keys = self.lanes.iter().flat_map(Ring::iter);
+        let all = keys.chain(self.heap.iter().map(|Reverse(key)| *key));
+        all.map(|key| (Instant::from_ns(due_of(key)), event_of(key)))
     }
 
     /// How many events are pending, stale ones included.
     pub fn len(&self) -> usize {
-        self.lanes.iter().map(VecDeque::len).sum::<usize>() + self.heap.len()
+        self.lanes.iter().map(|queue| queue.len).sum::<usize>() + self.heap.len()
     }
 
     /// True where nothing is pending.
