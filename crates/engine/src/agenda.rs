@@ -149,31 +149,35 @@ impl<E: Event> Agenda<E> {
     ///
     /// # Panics
     /// After 9 years of simulated time or 2.7*10^11 owners.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, due: Instant, event: E, sequence: u64) {
-        self.scheduled += 1;
-        let (due, (kind, index)) = (due.as_ns(), event.parts());
+        // Where the kind is known at compile time, so are the lane and this.
+        let (kind, index) = event.parts();
         debug_assert!(kind >> KIND_BITS == 0, "an event is of one of 32 kinds");
         debug_assert!(index >> INDEX_BITS == 0, "an event names one of 2^27 things");
+        self.insert(due.as_ns(), event.lane().unwrap_or(HEAP), kind, sequence, index);
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, due: u64, lane: usize, kind: u32, sequence: u64, index: u32) {
+        self.scheduled += 1;
         assert!(
             due >> TIME_BITS == 0 && sequence >> SEQUENCE_BITS == 0,
             "the run is longer than the agenda can number (9 years or 2.7*10^11 operations)"
         );
-        // Its parts above and below the middle of the sequence number.
+        // The parts above and below the middle of the sequence number.
         let lower = sequence << INDEX_BITS | u64::from(index);
         let upper = due << (DUE_SHIFT - 64)
             | u64::from(kind) << (DUE_SHIFT - 64 - KIND_BITS)
             | sequence >> (64 - INDEX_BITS);
         let key = u128::from(upper) << 64 | u128::from(lower);
-        match event.lane() {
-            Some(lane) if key >= self.tails[lane] => {
-                self.tails[lane] = key;
-                self.lanes[lane].push(key);
-                // Where others stand before it, they are due no later.
-                self.heads[lane] = self.heads[lane].min(head(due, lane));
-            }
-            _ => self.schedule_apart(key),
+        if lane >= LANES || key < self.tails[lane] {
+            return self.schedule_apart(key);
         }
+        self.tails[lane] = key;
+        self.lanes[lane].push(key);
+        // Where others stand before it, they are due no later.
+        self.heads[lane] = self.heads[lane].min(head(due, lane));
     }
 
     #[inline(never)]
