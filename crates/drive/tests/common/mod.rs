@@ -18,63 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A complete drive of one plane that every override starts from: sense 25 us,
 /// exactly 100 us for a page on the channel, program 200 us, erase 1.5 ms; no
 /// link, firmware, decoding or early acknowledgement.
-pub const DRIVE: &str = r#"
-[drive.geometry]
-channels = 1
-packages_per_channel = 1
-dies_per_package = 1
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 16
-page_size = "4 KiB"
-page_spare = "0 B"
-[drive.nand]
-cell = "slc"
-read = ["25 us"]
-program = ["200 us"]
-erase = { steps = 1, ramp = "0 us", execute = "1500 us", recover = "0 us", verify = "0 us" }
-decode = "0 us"
-channel = "40.96 MB/s"
-endurance = 0
-[drive.concurrency]
-read = "die"
-program = "die"
-erase = "die"
-[drive.ftl]
-unit = "4 KiB"
-block_planes = 1
-bad_blocks = { factory = "0 %", grown_per_erase = "0 %" }
-[drive.ftl.allocation]
-pool = "drive"
-order = "CWDP"
-choice = "round-robin"
-streams = "shared"
-free_block = "fifo"
-[drive.ftl.gc]
-victim = { policy = "greedy" }
-soft = "1 block"
-urgent = "1 block"
-stop = "1 block"
-preemptible = true
-pacing = "none"
-copy_back = false
-window = 1
-[drive.scheduler]
-bypass = "batch"
-[drive.buffer]
-durability = "none"
-size = "1 MiB"
-latency = "0 us"
-flush = { policy = "eager" }
-order = "fifo"
-read_hits = true
-[drive.link]
-[drive.firmware]
-read = "0 us"
-write = "0 us"
-trim = "0 us"
-flush = "0 us"
-"#;
+pub const DRIVE: &str = include_str!("drive.toml");
 
 /// A dotted path and its value, as on a command line.
 pub type Override = (&'static str, String);

@@ -12,6 +12,8 @@ pub mod rounds;
 mod shape;
 mod start;
 pub mod suspend;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 pub use end::Ended;

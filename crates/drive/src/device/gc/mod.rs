@@ -7,6 +7,8 @@ mod moves;
 mod rounds;
 pub mod scrub;
 mod streaming;
+#[cfg(test)]
+mod tests;
 mod victims;
 
 use crate::config::{DriveConfig, EraseBatching};

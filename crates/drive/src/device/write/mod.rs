@@ -5,6 +5,8 @@ pub mod buffer;
 mod discard;
 mod flush;
 pub mod modify;
+#[cfg(test)]
+mod tests;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
 use buffer::{Buffer, EntryId};

@@ -1,0 +1,362 @@
+//! Flash alone, as a data sheet has it: what may start when, and what goes first. Placement is a
+//! stand-in that has a page, or none.
+
+use super::counters::OpKind;
+use super::op::{Class, Op, OpId, Owner, Payloads};
+use super::{Ask, Bound, Flash, Note, Placement, Wanted};
+use crate::config::DriveConfig;
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::modify::Rest;
+use crate::device::port::request::RequestId;
+use engine::{Agenda, Instant, Span};
+use ftl::{Batch, BinId, BlockId, Lpn};
+use metrics::{Holder, Snapshot, State};
+use nand::GroupId;
+
+/// Sense 25 us, 100 us for a page on the channel, program 200 us, erase 1500 us.
+const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
+const SENSE: u64 = 25;
+const CARRY: u64 = 100;
+const PROGRAM: u64 = 200;
+const ERASE: u64 = 1500;
+
+/// Placement that has as many pages as it is given.
+#[derive(Default)]
+struct Pages {
+    left: u32,
+    parked: Vec<OpId>,
+    urgent: bool,
+}
+
+impl Placement for Pages {
+    fn has_page(&self, _: &Op, _: &Payloads) -> bool {
+        self.left > 0
+    }
+    fn bind(&mut self, op: &mut Op, _: &Payloads) -> Bound {
+        let Some(left) = self.left.checked_sub(1) else { return Bound::Nowhere };
+        (self.left, op.block, op.batch, op.row) = (left, BlockId(0), 0, 0);
+        Bound::Here
+    }
+    fn park(&mut self, _: Instant, id: OpId, _: &Op, _: &Snapshot) {
+        self.parked.push(id);
+    }
+    fn class_of(&self, _: BinId, is_reserved: bool) -> Class {
+        match (is_reserved, self.urgent) {
+            (true, _) => Class::Held,
+            (false, true) => Class::Urgent,
+            (false, false) => Class::Soft,
+        }
+    }
+    fn may_copy_back(&self, _: BinId, _: Batch) -> bool {
+        true
+    }
+    fn rest_of(&self, _: Lpn) -> Option<Rest> {
+        None
+    }
+    fn wants(&self, _: BinId) -> Wanted {
+        Wanted::Nothing
+    }
+    fn place_again(&mut self, bin: BinId, _: &[BinId], _: &mut [usize]) -> BinId {
+        bin
+    }
+}
+
+/// A flash array on the table, with its clock.
+struct Chip {
+    time: Time,
+    flash: Flash,
+    pages: Pages,
+    /// When operations ended, and which: slots are used again, numbers are not.
+    ended: Vec<(u64, u64)>,
+}
+
+/// An operation and its number.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    id: OpId,
+    number: u64,
+}
+
+impl Chip {
+    fn new(settings: &str) -> Self {
+        let settings = settings.split(';').filter_map(|one| one.trim().split_once(" = "));
+        let workload = "[[workload]]\nname = \"none\"\nreads = \"100 %\"\nqueue_depth = 1\n[run]\nrequests = 1\n";
+        let mut given: Vec<(String, String)> =
+            settings.map(|(key, value)| (format!("drive.{key}"), value.to_owned())).collect();
+        given.push(("drive.ftl.over_provisioning.reserved".into(), "25 %".into()));
+        let (experiment, _) = crate::load::load(&format!("{DRIVE}{workload}"), "chip.toml", &given)
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        let config: DriveConfig = experiment.drive;
+        let ftl = crate::device::empty_firmware(&config, 1);
+        Self {
+            time: Time { now: Instant::START, agenda: Agenda::new() },
+            flash: Flash::new(&config, &ftl.layout),
+            pages: Pages { left: u32::MAX, ..Pages::default() },
+            ended: Vec::new(),
+        }
+    }
+
+    fn ask(&mut self, at: u64, kind: OpKind, class: Class, bin: u32) -> Asked {
+        self.until(at);
+        let (holder, owner) = match (kind, class) {
+            (OpKind::Read, Class::Soft | Class::Urgent | Class::Held) => {
+                (Holder::GcRead, Owner::CollectRead(1))
+            }
+            (OpKind::Read, _) => (Holder::HostRead, Owner::Read(RequestId(0), 0)),
+            (OpKind::Erase, _) => (Holder::Erase, Owner::CollectErase),
+            _ => (Holder::HostProgram, Owner::Flush(self.flash.payloads.new_empty())),
+        };
+        let transfer = self.flash.shape.of_row();
+        let ask = Ask {
+            kind,
+            holder,
+            owner,
+            class,
+            bin: BinId(bin),
+            planes: 1,
+            block: BlockId(0),
+            batch: 0,
+            row: 0,
+            rows: 1,
+            transfer,
+        };
+        let number = self.flash.next_seq;
+        let id = self.flash.ask(&mut self.time, &mut self.pages, ask);
+        Asked { id, number }
+    }
+    fn read(&mut self, at: u64, bin: u32) -> Asked {
+        self.ask(at, OpKind::Read, Class::ReadNormal, bin)
+    }
+    fn program(&mut self, at: u64, bin: u32) -> Asked {
+        self.ask(at, OpKind::Program, Class::Write, bin)
+    }
+    fn erase(&mut self, at: u64, bin: u32) -> Asked {
+        self.ask(at, OpKind::Erase, Class::Soft, bin)
+    }
+
+    /// Lets time pass up to and including `at`, in microseconds.
+    fn until(&mut self, at: u64) {
+        self.until_ns(at * 1_000);
+    }
+    fn until_ns(&mut self, at: u64) {
+        while let Some((due, event, sequence)) = self.time.agenda.pop_by(Instant::from_ns(at)) {
+            self.time.now = due;
+            let (time, flash, pages) = (&mut self.time, &mut self.flash, &mut self.pages);
+            let ended = match event {
+                Event::Sensed(op) => {
+                    flash.want_transfer(time, op);
+                    None
+                }
+                Event::CarriedOut(op) => flash.carried_out(time, pages, op),
+                Event::CarriedIn(op) => {
+                    flash.carried_in(time, pages, op);
+                    None
+                }
+                Event::Programmed(op) => flash.programmed_beside_reads(time, pages, op, sequence),
+                Event::Array(op) => flash.array_ended(time, op, sequence),
+                Event::Look(op) => {
+                    flash.look_due(time, pages, op, sequence);
+                    None
+                }
+                other => panic!("{other:?} is not of flash"),
+            };
+            if let Some(ended) = ended {
+                self.ended.push((due.as_ns(), flash.ops[ended.id].seq));
+                let group = flash.ops[ended.id].group;
+                flash.vacate(time, ended.id);
+                flash.leave(time, pages, ended.id, group);
+            }
+        }
+        self.time.now = self.time.now.max(Instant::from_ns(at));
+    }
+
+    /// An operation ends at this moment, and not a nanosecond before or after.
+    fn assert_ends(&mut self, asked: Asked, at: u64) {
+        self.until(at);
+        let ended = self.ended.iter().find(|(_, number)| *number == asked.number);
+        assert_eq!(ended.map(|(at, _)| *at), Some(at * 1_000));
+    }
+}
+
+#[test]
+fn a_read_takes_its_sense_and_its_transfer() {
+    let mut chip = Chip::new("");
+    let read = chip.read(10, 0);
+    chip.assert_ends(read, 10 + SENSE + CARRY);
+}
+
+#[test]
+fn a_unit_serves_one_operation_after_the_other() {
+    let mut chip = Chip::new("");
+    let first = chip.read(0, 0);
+    let second = chip.read(1, 0);
+    chip.assert_ends(first, SENSE + CARRY);
+    chip.assert_ends(second, 2 * (SENSE + CARRY));
+}
+
+#[test]
+fn units_work_at_once_and_share_their_channel() {
+    let mut chip = Chip::new("geometry.dies_per_package = 2");
+    let (first, second) = (chip.read(0, 0), chip.read(0, 1));
+    chip.assert_ends(first, SENSE + CARRY);
+    chip.assert_ends(second, SENSE + 2 * CARRY);
+}
+
+#[test]
+fn channels_share_nothing() {
+    let mut chip = Chip::new("geometry.channels = 2");
+    let (first, second) = (chip.read(0, 0), chip.read(0, 1));
+    chip.assert_ends(first, SENSE + CARRY);
+    chip.assert_ends(second, SENSE + CARRY);
+}
+
+#[test]
+fn a_program_waits_for_its_channel_and_a_read_may_take_its_unit_meanwhile() {
+    let mut chip = Chip::new("geometry.dies_per_package = 2");
+    let other = chip.read(0, 1);
+    // The channel is busy from 25 to 125.
+    let program = chip.program(30, 0);
+    let read = chip.read(40, 0);
+    chip.assert_ends(other, SENSE + CARRY);
+    // It has sensed by 65 and has the channel at 125.
+    chip.assert_ends(read, SENSE + 2 * CARRY);
+    chip.assert_ends(program, SENSE + 3 * CARRY + PROGRAM);
+}
+
+#[test]
+fn reads_that_wait_when_a_writes_turn_comes_go_first_and_later_ones_do_not() {
+    let mut chip = Chip::new("scheduler.bypass = \"batch\"");
+    let first = chip.read(0, 0);
+    let program = chip.program(1, 0);
+    let bypasses = chip.read(2, 0);
+    let late = chip.read(SENSE + CARRY + 1, 0);
+    chip.assert_ends(first, 125);
+    chip.assert_ends(bypasses, 250);
+    chip.assert_ends(program, 250 + CARRY + PROGRAM);
+    chip.assert_ends(late, 550 + 125);
+}
+
+#[test]
+fn without_bypass_all_goes_by_age_and_with_drain_reads_always_go_first() {
+    for (bypass, order) in [("none", [0, 1, 2]), ("drain", [0, 2, 1])] {
+        let mut chip = Chip::new(&format!("scheduler.bypass = \"{bypass}\""));
+        let asked = [chip.read(0, 0), chip.program(1, 0), chip.read(2, 0)];
+        chip.until(1_000);
+        let ended: Vec<u64> = chip.ended.iter().map(|(_, id)| *id).collect();
+        assert_eq!(ended, order.map(|at: usize| asked[at].number), "{bypass}");
+    }
+}
+
+#[test]
+fn a_program_without_a_page_is_set_aside_and_keeps_nobody_waiting() {
+    let mut chip = Chip::new("");
+    chip.pages.left = 0;
+    let program = chip.program(0, 0);
+    assert_eq!(chip.pages.parked, [program.id]);
+    let read = chip.read(5, 0);
+    chip.assert_ends(read, 5 + SENSE + CARRY);
+    chip.until(200);
+    chip.pages.left = 1;
+    chip.flash.resume(&mut chip.time, &mut chip.pages, program.id);
+    chip.assert_ends(program, 200 + CARRY + PROGRAM);
+}
+
+#[test]
+fn a_reserved_unit_serves_its_collection_alone() {
+    let mut chip = Chip::new("");
+    chip.flash.reserve(&chip.time, BinId(0));
+    let read = chip.read(0, 0);
+    let moved = chip.ask(10, OpKind::Read, Class::Held, 0);
+    chip.assert_ends(moved, 10 + SENSE + CARRY);
+    chip.until(500);
+    assert!(
+        chip.ended.iter().all(|(_, id)| *id != read.number),
+        "its unit is idle, and not for it"
+    );
+    assert!(chip.flash.give_back(&chip.time, BinId(0)));
+    chip.flash.serve(&mut chip.time, &mut chip.pages, GroupId(0));
+    chip.assert_ends(read, 500 + SENSE + CARRY);
+    let blame = chip.flash.ops.blame_ref(read.id);
+    // The collection's own read held the unit in between.
+    assert_eq!(blame.of(State::Reserved), Span::from_us(500 - 125));
+    assert_eq!(blame.of(State::UnitGcRead), Span::from_us(125));
+}
+
+#[test]
+fn background_collection_waits_for_all_others_until_it_is_urgent() {
+    for urgent in [false, true] {
+        let mut chip = Chip::new("");
+        let first = chip.read(0, 0);
+        let moved = chip.ask(1, OpKind::Read, Class::Soft, 0);
+        let program = chip.program(2, 0);
+        if urgent {
+            chip.flash.raise_soft(GroupId(0));
+        }
+        chip.assert_ends(first, 125);
+        match urgent {
+            true => chip.assert_ends(moved, 250),
+            false => chip.assert_ends(program, 125 + CARRY + PROGRAM),
+        }
+    }
+}
+
+#[test]
+fn a_wait_is_charged_to_what_held_the_unit() {
+    let mut chip = Chip::new("");
+    chip.erase(0, 0);
+    let read = chip.read(100, 0);
+    chip.assert_ends(read, ERASE + SENSE + CARRY);
+    let blame = chip.flash.ops.blame_ref(read.id);
+    assert_eq!(blame.of(State::UnitErase), Span::from_us(ERASE - 100));
+    assert_eq!(blame.of(State::Sense), Span::from_us(SENSE));
+    assert_eq!(blame.total(), Span::from_us(ERASE - 100 + SENSE + CARRY));
+}
+
+#[test]
+fn an_erase_is_suspended_at_the_end_of_its_step_and_not_before() {
+    // Three steps of 500 us, with nothing around them.
+    let mut chip = Chip::new(
+        "nand.erase = { steps = 3, ramp = \"0 us\", execute = \"500 us\", recover = \"0 us\", \
+         verify = \"0 us\" }; scheduler.suspension = \"d-es\"",
+    );
+    let erase = chip.erase(0, 0);
+    let read = chip.read(100, 0);
+    chip.assert_ends(read, 500 + SENSE + CARRY);
+    chip.assert_ends(erase, ERASE + SENSE + CARRY);
+    assert_eq!((chip.flash.counters.suspensions, chip.flash.counters.deferrals), (1, 1));
+}
+
+#[test]
+fn rounds_begin_together_and_wait_for_the_slowest() {
+    let mut chip = Chip::new(
+        "geometry.planes_per_die = 2; concurrency.read = \"plane\"; \
+         concurrency.program = \"plane\"; concurrency.erase = \"plane\"; \
+         ftl.gc.preemptible = false; \
+         scheduler.rounds = { unit = \"die\", collect = \"when-asked\" }",
+    );
+    let alone = chip.read(0, 0);
+    // They wait for the round to end, though the other plane is idle.
+    let (second, third) = (chip.read(1, 1), chip.read(2, 0));
+    chip.assert_ends(alone, SENSE + CARRY);
+    chip.assert_ends(second, 125 + SENSE + CARRY);
+    chip.assert_ends(third, 125 + SENSE + 2 * CARRY);
+}
+
+#[test]
+fn an_idle_gap_is_told_after_the_gap_only_where_space_is_wanted() {
+    let mut chip = Chip::new("ftl.gc.idle_gap = \"1 ms\"");
+    chip.read(0, 0);
+    chip.until(10_000);
+    assert!(chip.time.agenda.is_empty(), "the bin has enough");
+}
+
+#[test]
+fn what_streams_is_noted_and_nothing_waits_for_the_note() {
+    let mut chip = Chip::new("");
+    chip.flash.streams = true;
+    let read = chip.read(0, 0);
+    chip.until(SENSE);
+    assert!(matches!(chip.flash.notes.pop_front(), Some(Note::CarriesOut(op)) if op == read.id));
+    chip.assert_ends(read, SENSE + CARRY);
+}

@@ -1,0 +1,141 @@
+//! The collector alone, asked with a space that the test has written.
+
+use crate::device::Device;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::{Ask, Bound, Placement};
+use engine::Instant;
+use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
+use metrics::Holder;
+
+const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
+const BIN: BinId = BinId(0);
+
+/// A drive of one plane: 64 blocks of 16 units, 48 of them exported.
+fn drive(settings: &[(&str, &str)]) -> Device {
+    let workload =
+        "[[workload]]\nname = \"none\"\nreads = \"100 %\"\nqueue_depth = 1\n[run]\nrequests = 1\n";
+    let mut given: Vec<(String, String)> =
+        settings.iter().map(|(key, value)| (format!("drive.{key}"), (*value).into())).collect();
+    given.push(("drive.ftl.over_provisioning.reserved".into(), "25 %".into()));
+    let (experiment, _) = crate::load::load(&format!("{DRIVE}{workload}"), "bench.toml", &given)
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    Device::new(&experiment.drive, 1)
+}
+
+/// Writes units without time, in order.
+fn write(device: &mut Device, units: impl IntoIterator<Item = u32>) {
+    let ftl = &mut device.base.space.ftl;
+    let mut writer = Untimed::new(ftl, BinChoice::RoundRobin);
+    units.into_iter().for_each(|lpn| writer.write(ftl, Lpn(lpn)).expect("it has space"));
+    writer.flush(ftl).expect("it has space");
+}
+
+/// A drive that has just come to its threshold: block 5 has four valid units, all others more.
+fn nearly_full(settings: &[(&str, &str)]) -> Device {
+    let mut device = drive(settings);
+    write(&mut device, 0..48 * 16);
+    write(&mut device, 5 * 16..5 * 16 + 12);
+    let mut others = (0..16).flat_map(|unit| (6..48).map(move |block| block * 16 + unit));
+    while device.base.space.ftl.level(BIN) == Level::Ample {
+        write(&mut device, others.next());
+    }
+    device
+}
+
+/// The operations of collection that are under way or wait.
+fn asked(device: &Device) -> Vec<(OpKind, Class, BlockId, u32)> {
+    let census = device.census();
+    let ops = census.ops.keys().map(|id| &device.base.flash.ops[*id]);
+    let mut found: Vec<_> = ops
+        .filter(|op| op.is_collection())
+        .map(|op| (op.kind, op.class, op.block, op.batch))
+        .collect();
+    found.sort_by_key(|(_, _, block, batch)| (block.0, *batch));
+    found
+}
+
+#[test]
+fn a_bin_with_space_is_left_alone() {
+    let mut device = drive(&[]);
+    write(&mut device, 0..100);
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    assert!(device.base.time.agenda.is_empty());
+    assert!(device.gc.is_idle(&device.base, BIN));
+}
+
+#[test]
+fn the_block_with_the_fewest_valid_units_is_read_first() {
+    let mut device = nearly_full(&[]);
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    // Its first valid unit is the thirteenth: those before were written again.
+    assert_eq!(asked(&device), [(OpKind::Read, Class::Urgent, BlockId(5), 12)]);
+    assert_eq!(device.gc.jobs[BIN].victim, Some(BlockId(5)));
+}
+
+#[test]
+fn the_window_says_how_many_moves_are_under_way() {
+    let mut device = nearly_full(&[("ftl.gc.window", "3")]);
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    // One is at work, two wait for the unit.
+    let batches: Vec<u32> = asked(&device).into_iter().map(|(_, _, _, batch)| batch).collect();
+    assert_eq!(batches, [12, 13, 14]);
+}
+
+#[test]
+fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
+    let mut device = nearly_full(&[("ftl.gc.soft", "3 blocks"), ("ftl.gc.stop", "3 blocks")]);
+    let expected = match device.base.space.ftl.level(BIN) {
+        Level::Urgent => Class::Urgent,
+        _ => Class::Soft,
+    };
+    assert_eq!(device.base.class_of(BIN), expected);
+    // What is owed makes it urgent.
+    device.base.space.bins[BIN].task.debt = 1;
+    assert_eq!(device.base.class_of(BIN), Class::Urgent);
+}
+
+#[test]
+fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
+    let mut device = nearly_full(&[]);
+    // A host reads a unit of the victim, and holds its block, though not the unit.
+    device.base.space.ftl.begin_read(BlockId(5));
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    device.advance(Instant::from_ns(u64::MAX >> 8));
+    assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 0);
+    assert_eq!(device.base.space.bins[BIN].task.draining, [BlockId(5)]);
+    device.gc.unpin(&mut device.base, BlockId(5));
+    assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 1);
+    assert!(device.base.space.bins[BIN].task.draining.is_empty());
+}
+
+#[test]
+fn a_host_program_in_a_paced_bin_owes_moves() {
+    let mut device = nearly_full(&[
+        ("ftl.gc.pacing", "\"proportional\""),
+        ("ftl.gc.soft", "\"2 blocks\""),
+        ("ftl.gc.stop", "\"2 blocks\""),
+    ]);
+    let pace = 5;
+    device.base.space.bins[BIN].task.pace = pace;
+    let payload = device.base.flash.payloads.new_empty();
+    let ask = Ask {
+        kind: OpKind::Program,
+        holder: Holder::HostProgram,
+        owner: Owner::Flush(payload),
+        class: Class::Write,
+        bin: BIN,
+        planes: 1,
+        block: BlockId(0),
+        batch: 0,
+        row: 0,
+        rows: 1,
+        transfer: engine::Span::ZERO,
+    };
+    device.base.space.promise(BIN, true);
+    let id = device.base.flash.insert(&mut device.base.time, ask);
+    let base = &mut device.base;
+    let bound = base.space.bind(&mut base.flash.ops[id], &base.flash.payloads);
+    assert_eq!(bound, Bound::Owing);
+    assert_eq!(base.space.bins[BIN].task.debt, pace);
+}
