@@ -137,11 +137,12 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, func
     assert suspensions(equal) > 0
     both = equal.with_policy(SUSPENSION, function).with_policy(ROUTING, suspend)
     assert digest(both) == digest(equal)
-    once = equal.with_policy(SUSPENSION, lambda asked: asked.suspensions < 1 and function(asked))
-    bounded = equal.replace({f"{SUSPENSION}_bounds.most": 1})
+    # An erase that lets reads go before it begins has made way once.
+    twice = equal.with_policy(SUSPENSION, lambda asked: asked.suspensions < 2 and function(asked))
+    bounded = equal.replace({f"{SUSPENSION}_bounds.most": 2})
     assert 0 < suspensions(bounded) < suspensions(equal)
-    assert suspensions(once) == suspensions(bounded)
-    assert digest(once) == digest(bounded)
+    assert suspensions(twice) == suspensions(bounded)
+    assert digest(twice) == digest(bounded)
 
 
 def test_programs_make_way_by_a_function_too(suspending):

@@ -20,7 +20,7 @@ pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, mem
 pub use space::{Found, Start, shortage};
 pub use workloads::is_bounded;
 
-use crate::config::{Bypass, DriveConfig};
+use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
@@ -150,7 +150,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     suspension::check(drive, problems);
     check_untimed(experiment, problems);
     check_scrub(drive, problems);
-    if drive.scheduler.bypass == Bypass::None || drive.scheduler.rounds.is_some() {
+    if drive.scheduler.bypass.keeps_order() || drive.scheduler.rounds.is_some() {
         // Writes keep their rank, at a full buffer.
         let writes = |workload: &WorkloadConfig| {
             let kinds = host_kinds(workload);

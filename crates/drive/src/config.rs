@@ -2,6 +2,7 @@
 //! table. Each room declares its own part.
 
 use crate::policies::routing::ReadRouting;
+use crate::policies::scheduling::Bypass;
 use crate::policies::suspension::Suspension;
 use crate::recovery::RecoveryConfig;
 use ftl::{FtlConfig, Layout};
@@ -194,20 +195,6 @@ pub enum SuspendedBy {
     HostReads,
     /// All reads: also those of collection, of scrubbing, and before partial writes.
     Reads,
-}
-
-/// How far "reads first" goes. Collection that is neither short of space nor in
-/// debt to host writes waits for everything else under all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bypass {
-    /// First come, first served.
-    None,
-    /// Reads go first, but when something else could have gone, only those that
-    /// were waiting then: nothing starves.
-    Batch,
-    /// Reads go first until none waits.
-    Drain,
 }
 
 /// The write buffer.

@@ -1,6 +1,7 @@
 //! Rounds leave no room for what goes on beside others.
 
-use crate::config::{Bypass, DriveConfig};
+use crate::config::DriveConfig;
+use crate::policies::scheduling::Bypass;
 use ftl::Pacing;
 use nand::{Geometry, UnitLevel};
 use settings::Problems;
@@ -20,7 +21,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     for key in given.into_iter().flatten() {
         problems.push(format!("drive.{key}"), "in rounds (scheduler.rounds) nothing else begins beside what goes on; leave this out, or leave rounds out (rounds = \"none\")");
     }
-    if drive.scheduler.bypass != Bypass::Batch {
+    if !matches!(drive.scheduler.bypass, Bypass::Batch(_)) {
         problems.push(format!("{path}.bypass"), "in rounds (scheduler.rounds) the reads of a batch go first; choose bypass = \"batch\", or leave rounds out (rounds = \"none\")");
     }
     if gc.preemptible {

@@ -19,8 +19,9 @@ mod turn;
 pub use end::Ended;
 pub use place::{Ask, BinPlace};
 
-use crate::config::{Bypass, DriveConfig};
+use crate::config::DriveConfig;
 use crate::policies::routing::ReadRouting;
+use crate::policies::scheduling::Bypass;
 use channel::Channel;
 use counters::Counters;
 use engine::{Column, Instant, Span};
@@ -157,7 +158,7 @@ impl Flash {
         let program_rules = suspend::Rules::of_programs(&config.scheduler);
         let scheduler = &config.scheduler;
         Self {
-            bypass: scheduler.bypass,
+            bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
             suspends: erase_rules.is_on || program_rules.is_on,
             rounds: scheduler

@@ -4,9 +4,9 @@
 //! list for each cell, and one for operations that need several. Each list is in
 //! order of asking, so only heads are looked at.
 
-use crate::config::Bypass;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{CLASSES, Class, OpId, Ops};
+use crate::policies::scheduling::{Asking, Bypass, Turn};
 use engine::{Instant, bits};
 use ftl::BinId;
 
@@ -82,9 +82,6 @@ const HOST_READS: u32 =
 const SOFT: u32 = 1 << Class::Soft as u32;
 const HELD: u32 = 1 << Class::Held as u32;
 
-/// Sequence number that no operation reaches: no bound is set.
-const UNBOUNDED: u64 = u64::MAX;
-
 /// The state of a group: which of its cells are in use, and what waits. What every
 /// operation looks at stands in the first cache line.
 #[derive(Clone)]
@@ -107,7 +104,7 @@ pub struct Group {
     classes: u32,
     queued: u32,
     /// Reads asked for from here on wait until a lower class has had its turn.
-    bound: u64,
+    bound: Option<u64>,
     cells: u32,
     lists: Vec<List>,
     /// For each class, which of its lists hold something.
@@ -140,7 +137,7 @@ impl Group {
             reserved_by_others: Vec::new(),
             classes: 0,
             queued: 0,
-            bound: UNBOUNDED,
+            bound: None,
         }
     }
 
@@ -194,22 +191,49 @@ impl Group {
         self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
     }
 
-    /// True where [`Group::pick`] would choose an operation that has just been
-    /// asked for, were it queued: it may start, nothing on its cells has its rank
-    /// or a better one, and ranks do not yield to age. (Not every such case is
-    /// recognised.)
+    /// The one rule: whether an operation of a class, with this number, goes next by its class,
+    /// or the oldest does. Nothing of a higher class that may start waits.
     #[inline]
-    pub fn goes_first(&self, ops: &Ops, id: OpId, bypass: Bypass) -> bool {
-        let class = ops[id].class as usize;
-        let outranks = class == Class::Urgent as usize || class == Class::Held as usize;
-        if !outranks || bypass == Bypass::None || !self.may_start(ops, id) {
+    fn turn(&self, class: Class, number: u64, bypass: &Bypass, next: u64) -> Turn {
+        if class == Class::Held || class == Class::Soft {
+            // Its unit is reserved for it, or nothing else waits.
+            return Turn::Goes { bound: self.bound };
+        }
+        bypass.turn(&Asking {
+            is_bounded: class.is_bounded(),
+            number,
+            others_wait: (self.classes & !SOFT) >> class as u32 > 1,
+            bound: self.bound,
+            next,
+        })
+    }
+
+    /// True if an operation of a class goes before those of its rank or a lower one, whatever
+    /// their age, because bounds do not bind it. (Not every such case is recognised.)
+    #[inline]
+    fn outranks(&self, class: Class, bypass: &Bypass) -> bool {
+        let is_free = class == Class::Urgent || class == Class::Held;
+        is_free && self.turn(class, u64::MAX, bypass, u64::MAX) != Turn::Oldest
+    }
+    /// Classes that wait and are of the rank of a class, or a better one.
+    #[inline]
+    fn up_to(&self, class: Class) -> u32 {
+        self.classes & ((2 << class as u32) - 1)
+    }
+
+    /// True where [`Group::pick`] would choose an operation that has just been
+    /// asked for, were it queued: nothing on its cells has its rank or a better one.
+    #[inline]
+    pub fn goes_first(&self, ops: &Ops, id: OpId, bypass: &Bypass) -> bool {
+        let class = ops[id].class;
+        if !self.outranks(class, bypass) || !self.may_start(ops, id) {
             return false;
         }
-        let up_to_class = self.classes & ((2 << class) - 1);
+        let up_to_class = self.up_to(class);
         if up_to_class == 0 {
             return true;
         }
-        let (_, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let (_, lane) = self.list_of(class, ops[id].cells);
         if self.cells == 1 || lane == self.cells as usize {
             return false;
         }
@@ -222,19 +246,17 @@ impl Group {
     /// others wait it must be the group's only cell: on others, one of them might
     /// start now.
     #[inline]
-    pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: Bypass) -> bool {
+    pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: &Bypass) -> bool {
         if (self.held | self.wanted) & cells != 0 {
             return false;
         }
         if self.queued == 0 && self.reserved & cells == 0 {
             return true;
         }
-        let outranks = class == Class::Urgent || class == Class::Held;
-        outranks
-            && self.cells == 1
-            && bypass != Bypass::None
+        self.cells == 1
             && (self.reserved & cells == 0 || self.is_kept_for(bin))
-            && self.classes & ((2 << class as u32) - 1) == 0
+            && self.up_to(class) == 0
+            && self.outranks(class, bypass)
     }
     /// True where nothing that waits can start when an operation takes its cells:
     /// nothing waits, or there are no other cells.
@@ -247,21 +269,14 @@ impl Group {
     /// [`Group::pick`] would have done, and returns whether its choice would have been
     /// forced.
     #[inline]
-    pub fn pass(&mut self, class: Class, bypass: Bypass) -> bool {
-        if class == Class::Held {
-            return true;
+    pub fn pass(&mut self, class: Class, bypass: &Bypass, next: u64) -> bool {
+        match self.turn(class, next, bypass, next) {
+            Turn::Goes { bound } => {
+                self.bound = bound;
+                class == Class::Held
+            }
+            Turn::Oldest => true,
         }
-        let ranked = self.classes & !SOFT;
-        if class == Class::Soft && ranked == 0 {
-            return false;
-        }
-        if bypass == Bypass::None {
-            return true;
-        }
-        if ranked >> class as u32 == 0 {
-            self.bound = UNBOUNDED;
-        }
-        false
     }
 
     #[inline]
@@ -480,45 +495,33 @@ impl Group {
 
     /// Chooses what goes next; `next_seq` is the number that the next operation
     /// asked for will have.
-    pub fn pick(&mut self, ops: &Ops, bypass: Bypass, next_seq: u64) -> Option<Pick> {
+    pub fn pick(&mut self, ops: &Ops, bypass: &Bypass, next_seq: u64) -> Option<Pick> {
         if self.queued == 0 {
             return None;
         }
         let ranked = self.classes & !SOFT;
-        if ranked == 0 {
-            return self.candidate(ops, Class::Soft as usize).map(|op| Pick { op, forced: false });
-        }
-        if ranked & 1 << Class::Held as u32 != 0
-            && let Some(op) = self.candidate(ops, Class::Held as usize)
-        {
-            return Some(Pick { op, forced: true });
-        }
-        if bypass == Bypass::None {
-            return self.by_age(ops);
-        }
-        let first = bits(ranked).find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
-        // What waits may not fit yet; those passed over keep their bound.
-        let (class, op) = first?;
-        let lower_waits = ranked >> class > 1;
-        // Only reads are bounded: urgent collection outranks host writes by intent.
-        let bypasses = lower_waits && ops[op].class.is_bounded();
-        if bypass == Bypass::Drain || !bypasses {
-            if !lower_waits {
-                self.bound = UNBOUNDED;
+        // Background collection goes only where nothing else waits.
+        let classes = if ranked == 0 { self.classes } else { ranked };
+        let first =
+            bits(classes).find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
+        let Some((_, op)) = first else {
+            // What waits may not fit yet; those passed over keep their bound.
+            return None;
+        };
+        let class = ops[op].class;
+        match self.turn(class, ops[op].seq, bypass, next_seq) {
+            Turn::Goes { bound } => {
+                self.bound = bound;
+                Some(Pick { op, forced: class == Class::Held })
             }
-            return Some(Pick { op, forced: false });
+            Turn::Oldest => {
+                let pick = self.by_age(ops);
+                if pick.is_some() {
+                    self.bound = None;
+                }
+                pick
+            }
         }
-        if self.bound == UNBOUNDED {
-            self.bound = next_seq;
-        }
-        if ops[op].seq < self.bound {
-            return Some(Pick { op, forced: false });
-        }
-        let pick = self.by_age(ops);
-        if pick.is_some() {
-            self.bound = UNBOUNDED;
-        }
-        pick
     }
 
     /// The oldest operation, if it may start; if not, nothing else may either.

@@ -71,7 +71,7 @@ impl Flash {
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         self.groups[group].idle_check = Instant::NEVER;
         let group_state = &self.groups[group];
-        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, self.bypass) {
+        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, &self.bypass) {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(time, p, id),
                 OpKind::Program if self.has_page(p, id) => {
@@ -80,7 +80,11 @@ impl Flash {
                     }
                     // What makes way may go on before this one's wait has begun.
                     if self.short_ways && !self.has_work(group) && self.groups[group].is_alone() {
-                        let forced = self.groups[group].pass(self.ops[id].class, self.bypass);
+                        let forced = self.groups[group].pass(
+                            self.ops[id].class,
+                            &self.bypass,
+                            self.next_seq,
+                        );
                         self.begin_wait(time, id);
                         return self.want_channel(time, id, group, forced);
                     }
@@ -171,7 +175,7 @@ impl Flash {
             self.go_on_working(time, p, group);
         }
         while self.groups[group].may_serve(self.all_cells) {
-            let pick = self.groups[group].pick(&self.ops, self.bypass, self.next_seq);
+            let pick = self.groups[group].pick(&self.ops, &self.bypass, self.next_seq);
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);
             let kind = self.ops[pick.op].kind;

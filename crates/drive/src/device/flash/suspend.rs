@@ -3,7 +3,7 @@
 //! here it happens. An operation that makes way leaves its unit to the reads that wait for
 //! it by then, and goes on after them; nothing else takes the unit in between.
 
-use crate::config::{Bypass, SchedulerConfig, SuspendedBy, SuspensionBounds};
+use crate::config::{SchedulerConfig, SuspendedBy, SuspensionBounds};
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
@@ -442,7 +442,7 @@ impl Flash {
 
     /// The reads that wait now go before an operation, or all until none waits.
     fn put_aside(&mut self, time: &mut Time, group: GroupId, place: usize) {
-        let before = if self.bypass == Bypass::Drain { u64::MAX } else { self.next_seq };
+        let before = if self.bypass.is_bounded() { self.next_seq } else { u64::MAX };
         let working = &mut self.working[group][place];
         working.suspensions += 1;
         working.asking = 0;

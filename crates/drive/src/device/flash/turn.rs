@@ -33,7 +33,7 @@ impl Flash {
                 Some(planes) => place.read_cells(planes) == op.cells,
                 None => place.program == op.cells,
             };
-        takes_same && self.groups[op.group].passes_on(class, op.cells, bin, self.bypass)
+        takes_same && self.groups[op.group].passes_on(class, op.cells, bin, &self.bypass)
     }
 
     /// The read of a whole batch becomes the program that moves it. There is a page for it.
@@ -59,7 +59,7 @@ impl Flash {
         if self.channels[channel].busy {
             let op = &self.ops[id];
             self.groups[group].busy &= !op.cells;
-            let forced = self.groups[group].pass(class, self.bypass);
+            let forced = self.groups[group].pass(class, &self.bypass, self.next_seq);
             self.want_channel(time, id, group, forced);
         } else {
             let bound = self.bind(p, id);
