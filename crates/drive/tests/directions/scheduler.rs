@@ -16,7 +16,7 @@ use std::fs;
 /// 125. In order, the write is next. In batches, the read that was there with the
 /// write goes before it. Drained, all reads do.
 pub fn cases() -> Vec<Case> {
-    let bypass = case("drive.scheduler.bypass")
+    let bypass = case("drive.scheduler.bypass.policy")
         .filled()
         .see("a write beside reads, us", |scene| {
             let mut bench = scene.bench();

@@ -87,10 +87,10 @@ fn a_parameter_and_a_value_without_a_case_fail() {
     nand.extend(crate::suspension::cases());
     assert_eq!(found("drive.nand", without(nand, decode)), add_one(decode, "nand"));
 
-    let bypass = "drive.scheduler.bypass";
+    let bypass = "drive.scheduler.bypass.policy";
     let mut two = without(crate::collection::cases(), bypass);
     two.push(case(bypass).under([("batch", 0), ("none", 1)]));
-    assert_eq!(found(bypass, two), add_one("drive.scheduler.bypass = drain", "scheduler"));
+    assert_eq!(found(bypass, two), add_one("drive.scheduler.bypass.policy = drain", "scheduler"));
 
     // A value that is only ever refused.
     let order = "drive.buffer.order";

@@ -15,6 +15,7 @@ use ftl::BinId;
 pub struct List {
     head: Option<OpId>,
     tail: Option<OpId>,
+    len: u32,
 }
 
 impl List {
@@ -30,16 +31,19 @@ impl List {
             None => self.head = Some(id),
         }
         self.tail = Some(id);
+        self.len += 1;
     }
     #[inline]
     pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
         ops[id].next = self.head;
         self.head = Some(id);
         self.tail = self.tail.or(Some(id));
+        self.len += 1;
     }
     #[inline]
     pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
         let id = self.head?;
+        self.len -= 1;
         self.head = ops[id].next;
         if self.head.is_none() {
             self.tail = None;
@@ -55,6 +59,7 @@ impl List {
             at = at.and_then(|at| ops[at].next);
         }
         let next = ops[id].next;
+        self.len -= 1;
         match before {
             Some(before) => ops[before].next = next,
             None => self.head = next,
@@ -111,6 +116,11 @@ pub struct Group {
     filled: [u64; CLASSES],
     /// Other bins for which cells are kept.
     reserved_by_others: Vec<BinId>,
+}
+
+/// True if an operation reads any of some cells.
+fn reads(ops: &Ops, id: OpId, cells: u64) -> bool {
+    ops[id].kind == OpKind::Read && ops[id].cells & cells != 0
 }
 
 /// The operation that goes next.
@@ -472,6 +482,51 @@ impl Group {
         let waiting = lists.flat_map(|list| list.iter(ops));
         waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
     }
+    /// How many reads wait for any of `cells`, as [`Group::reads_on`] has them. Counted by the
+    /// lists, which hold one kind of operation in the classes of hosts: it does not take longer
+    /// where more wait for one cell.
+    pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
+        let of_lists = self.lists_on(cells, hosts_only).map(|(class, lane, list)| {
+            match self.is_plain(class, lane) {
+                true => list.len,
+                false => list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32,
+            }
+        });
+        of_lists.sum()
+    }
+    /// True if a read waits for any of `cells` that was asked for before a number.
+    pub fn has_read_before(&self, ops: &Ops, cells: u64, hosts_only: bool, before: u64) -> bool {
+        let is_before = |id: OpId| ops[id].seq < before && reads(ops, id, cells);
+        self.lists_on(cells, hosts_only).any(|(class, lane, list)| {
+            match self.is_plain(class, lane) {
+                true => list.head().is_some_and(is_before),
+                false => list.iter(ops).any(is_before),
+            }
+        })
+    }
+    /// The lists that may hold reads of any of `cells`.
+    fn lists_on(
+        &self,
+        cells: u64,
+        hosts_only: bool,
+    ) -> impl Iterator<Item = (usize, usize, &List)> + '_ {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = self.classes & if hosts_only { HOST_READS } else { u32::MAX };
+        // The last lane is of those that need several cells; where there is one cell, of it.
+        let narrow = if lanes == 1 { 1 } else { cells };
+        let all =
+            if lanes == 1 { narrow } else { narrow | 1u64.checked_shl(self.cells).unwrap_or(0) };
+        bits(classes).flat_map(move |class| {
+            let filled = self.filled[class] & all;
+            bits(filled).map(move |lane| (class, lane, &self.lists[class * lanes + lane]))
+        })
+    }
+    /// True if all operations in a list read the same cell, in the order of asking.
+    fn is_plain(&self, class: usize, lane: usize) -> bool {
+        let of_hosts = HOST_READS | 1 << Class::Fetch as u32;
+        of_hosts >> class & 1 == 1 && (self.cells == 1 || lane < self.cells as usize)
+    }
+
     /// The read that goes first where an operation has made way on `cells`: of the highest
     /// class the oldest that may start. `open_to` says which held cells are open to a read of
     /// a number, as operations have made way on them. It need not be the head of its list:
@@ -490,7 +545,14 @@ impl Group {
             op.cells & cells & open != 0 && op.cells & taken == 0
         };
         let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
-        self.reads_on(ops, cells, hosts_only).filter(may_start).min_by_key(rank)
+        let first = |(class, lane, list): (usize, usize, &List)| match self.is_plain(class, lane) {
+            true => list.head().filter(may_start),
+            false => {
+                let waiting = list.iter(ops).filter(|id| reads(ops, *id, cells));
+                waiting.filter(may_start).min_by_key(rank)
+            }
+        };
+        self.lists_on(cells, hosts_only).filter_map(first).min_by_key(rank)
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation

@@ -243,7 +243,7 @@ impl Flash {
                     && working.cells & cells != 0
                     && (class.is_read() || !self.rules_of(working).hosts_only)
                 {
-                    self.meet(time, group, place);
+                    self.meet(time, group, place, 1);
                     self.consider(time, p, group, place);
                 }
                 place += 1;
@@ -256,14 +256,16 @@ impl Flash {
     fn meet_all(&mut self, time: &mut Time, group: GroupId, place: usize) {
         let working = &self.working[group][place];
         let hosts_only = self.rules_of(working).hosts_only;
-        let reads = self.groups[group].reads_on(&self.ops, working.cells, hosts_only).count();
-        for _ in 0..reads {
-            self.meet(time, group, place);
+        let reads = self.groups[group].count_reads_on(&self.ops, working.cells, hosts_only);
+        if self.routing.counts_those_that_ask() {
+            (0..reads).for_each(|_| self.meet(time, group, place, 1));
+        } else if reads > 0 {
+            self.meet(time, group, place, reads);
         }
     }
 
-    /// A read meets an operation that is at work.
-    fn meet(&mut self, time: &mut Time, group: GroupId, place: usize) {
+    /// Reads meet an operation that is at work, and all do the same.
+    fn meet(&mut self, time: &mut Time, group: GroupId, place: usize, reads: u32) {
         let now = time.now;
         let working = self.working[group][place];
         let pulses = self.pulses(&working);
@@ -282,7 +284,7 @@ impl Flash {
             if working.asking == 0 {
                 working.asked_at = now;
             }
-            working.asking += 1;
+            working.asking += reads;
         }
     }
 
@@ -482,9 +484,8 @@ impl Flash {
                 self.groups[group].take_out(&mut self.ops, read);
                 self.start(time, p, read);
             }
-            let mut waiting = self.groups[group].reads_on(&self.ops, cells, hosts_only);
-            let has_to_wait = waiting.any(|id| self.ops[id].seq < before);
-            drop(waiting);
+            let has_to_wait =
+                self.groups[group].has_read_before(&self.ops, cells, hosts_only, before);
             if has_to_wait || self.groups[group].busy & cells != 0 {
                 place += 1;
             } else if self.goes_on(time, p, group, place) {

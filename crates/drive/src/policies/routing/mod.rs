@@ -31,6 +31,10 @@ impl Default for ReadRouting {
 }
 
 impl ReadRouting {
+    /// True where the answer may depend on how many have asked before.
+    pub fn counts_those_that_ask(&self) -> bool {
+        matches!(self, Self::Python(_))
+    }
     /// True where no read ever asks.
     pub fn never_asks(&self) -> bool {
         matches!(self, Self::Wait(_))
@@ -63,6 +67,9 @@ mod tests {
             for policy in ReadRouting::all() {
                 prop_assert_eq!(policy.route(&meeting), policy.route(&meeting));
                 prop_assert!(!policy.never_asks() || policy.route(&meeting) == Route::Wait);
+                let another = Meeting { asking: asking + 1, ..meeting };
+                let same = policy.route(&another) == policy.route(&meeting);
+                prop_assert!(same || policy.counts_those_that_ask());
             }
         }
     }
