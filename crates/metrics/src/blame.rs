@@ -155,13 +155,13 @@ states! {
 /// States below this number are waits for a unit or a channel, which ledgers count.
 pub const LEDGER_STATES: usize = State::Order as usize + 1;
 
-const _: () = assert!(STATES < 32, "the states touched are kept in 32 bits");
+const _: () = assert!(STATES < 64, "the states touched are kept in 64 bits");
 
 /// Time by state. Only what was touched is ever read, so that a new blame costs
 /// nothing to clear.
 #[derive(Clone, Debug)]
 pub struct Blame {
-    touched: u32,
+    touched: u64,
     spans: [Span; STATES],
 }
 
@@ -183,7 +183,7 @@ impl Blame {
         if span.is_zero() {
             return;
         }
-        let bit = 1u32 << state as u32;
+        let bit = 1u64 << state as u32;
         let kept = if self.touched & bit == 0 { Span::ZERO } else { self.spans[state as usize] };
         self.spans[state as usize] = kept + span;
         self.touched |= bit;
@@ -201,7 +201,7 @@ impl Blame {
     /// The sum over all states.
     #[inline]
     pub fn total(&self) -> Span {
-        self.sum_of(u32::MAX)
+        self.sum_of(u64::MAX)
     }
     /// Adds all of `other`.
     #[inline]
@@ -236,14 +236,14 @@ impl Blame {
             .fold(length, |left, class| self.add_share(other, class, left))
     }
 
-    fn sum_of(&self, class: u32) -> Span {
+    fn sum_of(&self, class: u64) -> Span {
         bits(self.touched & class).map(|index| self.spans[index]).sum()
     }
 
     /// Adds `most` of the time that `other` spent in a class, or all of it where
     /// it is less; each state keeps its share. Returns what of `most` is left.
     #[inline]
-    fn add_share(&mut self, other: &Self, class: u32, most: Span) -> Span {
+    fn add_share(&mut self, other: &Self, class: u64, most: Span) -> Span {
         if most.is_zero() || other.touched & class == 0 {
             return most;
         }
@@ -300,9 +300,9 @@ impl Share {
 }
 
 /// When in an operation's life a state comes: bits of the states of each class.
-const WAIT: u32 = (1 << (State::BufferFull as u32 + 1)) - 1;
-const SPACE: u32 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
-const SERVICE: u32 = (1 << STATES) - 1 - WAIT - SPACE;
+const WAIT: u64 = (1 << (State::BufferFull as u32 + 1)) - 1;
+const SPACE: u64 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
+const SERVICE: u64 = (1 << STATES) - 1 - WAIT - SPACE;
 
 #[cfg(test)]
 mod tests {

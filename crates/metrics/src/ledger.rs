@@ -26,7 +26,7 @@ enum Doing {
 pub struct Ledger {
     since: Instant,
     /// States with time in their totals: bit `i` for state `i`.
-    touched: u32,
+    touched: u64,
     doing: Doing,
     totals: Snapshot,
     /// The channel's totals by holder when `since` was, while the channel is awaited.
@@ -87,7 +87,7 @@ impl Ledger {
         debug_assert!(!self.awaits_channel(), "a ledger that awaits a channel settles with it");
         if let Doing::Busy(state) = self.doing {
             self.totals[state as usize] += now - self.since;
-            self.touched |= 1 << state as u32;
+            self.touched |= 1u64 << state as u32;
         }
         self.since = now;
     }
@@ -103,11 +103,11 @@ impl Ledger {
             let busy = present[holder as usize] - self.channel[holder as usize];
             let state = holder.on_channel() as usize;
             self.totals[state] += busy;
-            self.touched |= 1 << state;
+            self.touched |= 1u64 << state;
             rest -= busy;
         }
         self.totals[State::Order as usize] += rest;
-        self.touched |= 1 << State::Order as u32;
+        self.touched |= 1u64 << State::Order as u32;
         self.channel = present;
         self.since = now;
     }
