@@ -23,7 +23,7 @@ GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --i
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench wheel-pgo gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -44,6 +44,10 @@ test: | $(VENV)/.tools ## Check and test everything.
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
 	$(BIN)/python -m flashscape.bench
+
+# Its own target directory, so that the default build stays as it is: docs/bench.md.
+wheel-pgo: | $(VENV)/.tools ## Build a wheel with profile-guided optimisation.
+	@sh scripts/pgo.sh $(BIN)/python out/pgo
 
 gate: | $(VENV)/.tools ## Compare outcomes and instructions with the accepted ones.
 	$(GATE)
