@@ -67,6 +67,7 @@ _FAMILIES = (
     "drive.ftl.allocation.free_block",
     "drive.ftl.scrub.choice",
     "drive.scheduler.bypass",
+    "drive.scheduler.channel",
     "drive.scheduler.rounds.collect",
     "drive.scheduler.read_routing",
     "drive.scheduler.suspension",

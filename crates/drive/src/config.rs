@@ -1,6 +1,7 @@
 //! What a user says about a drive around its flash and firmware: the `[drive]`
 //! table. Each room declares its own part.
 
+use crate::policies::channel::ChannelOrder;
 use crate::policies::routing::ReadRouting;
 use crate::policies::scheduling::Bypass;
 use crate::policies::suspension::Suspension;
@@ -51,6 +52,9 @@ pub struct SchedulerConfig {
     /// Operations go in rounds. Default: each begins as soon as its unit is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<RoundsConfig>,
+    /// Who gets a channel that falls free. Default: `out-first`.
+    #[serde(default)]
+    pub channel: ChannelOrder,
     /// What a read does that meets an erase, or a program, that may make way. Default:
     /// `suspend`.
     #[serde(default)]

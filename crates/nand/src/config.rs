@@ -117,6 +117,10 @@ pub struct NandConfig {
     pub decode: Time,
     /// Rate of each channel: bytes a second, or transfers a second on its 8-bit bus.
     pub channel: Rate,
+    /// How long the cycles of each command hold the channel. Default: they take no time, and a
+    /// read or an erase begins whatever its channel carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_cycles: Option<CommandCyclesConfig>,
     /// Program and erase cycles that a block endures before it is retired;
     /// 0 means that it never wears out.
     pub endurance: u32,
@@ -146,6 +150,19 @@ impl NandConfig {
         }
         faults
     }
+}
+
+/// How long the command and address cycles of a command hold the channel. A program's data follow
+/// its cycles at once; a copy-back takes those of a read and of a program.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandCyclesConfig {
+    /// Of the sensing of a page.
+    pub read: Time,
+    /// Of the programming of a page.
+    pub program: Time,
+    /// Of an erase.
+    pub erase: Time,
 }
 
 /// An erase is a row of equal steps (incremental step pulse erasing). Each step

@@ -16,5 +16,5 @@ pub use config::{
 };
 pub use geometry::{ChannelId, DieId, Geometry, PlaneId};
 pub use pulses::{Progress, Pulses, Stop, Stopped, Strain};
-pub use timing::Timing;
+pub use timing::{Cycles, Timing};
 pub use units::{CellId, GroupId, Place, Units};

@@ -16,12 +16,25 @@ pub struct Timing {
     program_steps: Vec<Pulses>,
     /// ECC decoding after a read's transfer.
     pub decode: Span,
+    /// Cycles of commands on the channel, if they take time.
+    pub cycles: Option<Cycles>,
     types: Divisor,
     bytes_per_second: u64,
     /// Of one lane.
     page_bytes: u64,
     spare_bytes: u64,
     lanes: u64,
+}
+
+/// How long the cycles of each command hold its channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycles {
+    /// Of the sensing of a page.
+    pub read: Span,
+    /// Of the programming of a page.
+    pub program: Span,
+    /// Of an erase.
+    pub erase: Span,
 }
 
 impl Timing {
@@ -50,6 +63,11 @@ impl Timing {
             erase: Pulses::from(&nand.erase),
             types: Divisor::new(types as u32),
             decode: nand.decode.span(),
+            cycles: nand.command_cycles.map(|cycles| Cycles {
+                read: cycles.read.span(),
+                program: cycles.program.span(),
+                erase: cycles.erase.span(),
+            }),
             bytes_per_second: nand.channel.bytes_per_second(),
             page_bytes: geometry.page_bytes / u64::from(geometry.lanes),
             spare_bytes: geometry.spare_bytes / u64::from(geometry.lanes),

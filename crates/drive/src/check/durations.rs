@@ -113,6 +113,11 @@ fn add_flash(drive: &DriveConfig, times: &mut Times) {
     times.add("drive.nand.erase.recover", erase.recover);
     times.add("drive.nand.erase.verify", erase.verify);
     times.add("drive.nand.decode", drive.nand.decode);
+    if let Some(cycles) = &drive.nand.command_cycles {
+        times.add("drive.nand.command_cycles.read", cycles.read);
+        times.add("drive.nand.command_cycles.program", cycles.program);
+        times.add("drive.nand.command_cycles.erase", cycles.erase);
+    }
     times.add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
     times.add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
 }

@@ -24,6 +24,8 @@ pub enum Event {
     CarriedOut(OpId),
     /// A channel has carried a row of a program in.
     CarriedIn(OpId),
+    /// A channel has carried a command that has no data.
+    Commanded(OpId),
     /// A request's answer has reached the host.
     Complete(RequestId),
     /// All parts of a request are done: it goes to the host.
@@ -51,19 +53,20 @@ impl engine::Event for Event {
         let (kind, index) = match self {
             Self::CarriedIn(id) => (0, id.index()),
             Self::CarriedOut(id) => (1, id.index()),
-            Self::Sensed(id) => (2, id.index()),
-            Self::SensedRest(id) => (3, id.index()),
-            Self::Programmed(id) => (4, id.index()),
-            Self::Array(id) => (5, id.index()),
-            Self::Look(id) => (6, id.index()),
-            Self::Fetched(id) => (7, id.index()),
-            Self::Answer(id) => (8, id.index()),
-            Self::Complete(id) => (9, id.index()),
-            Self::Dispatch(id) => (10, id.index()),
-            Self::Partial(id) => (11, id.index()),
-            Self::Backlog(id) => (12, id.index()),
-            Self::Idle(id) => (13, id.index()),
-            Self::Scrub => (14, 0),
+            Self::Commanded(id) => (2, id.index()),
+            Self::Sensed(id) => (3, id.index()),
+            Self::SensedRest(id) => (4, id.index()),
+            Self::Programmed(id) => (5, id.index()),
+            Self::Array(id) => (6, id.index()),
+            Self::Look(id) => (7, id.index()),
+            Self::Fetched(id) => (8, id.index()),
+            Self::Answer(id) => (9, id.index()),
+            Self::Complete(id) => (10, id.index()),
+            Self::Dispatch(id) => (11, id.index()),
+            Self::Partial(id) => (12, id.index()),
+            Self::Backlog(id) => (13, id.index()),
+            Self::Idle(id) => (14, id.index()),
+            Self::Scrub => (15, 0),
         };
         (kind, index as u32)
     }
@@ -73,19 +76,20 @@ impl engine::Event for Event {
         match kind {
             0 => Self::CarriedIn(Id::from_index(index)),
             1 => Self::CarriedOut(Id::from_index(index)),
-            2 => Self::Sensed(Id::from_index(index)),
-            3 => Self::SensedRest(Id::from_index(index)),
-            4 => Self::Programmed(Id::from_index(index)),
-            5 => Self::Array(Id::from_index(index)),
-            6 => Self::Look(Id::from_index(index)),
-            7 => Self::Fetched(Id::from_index(index)),
-            8 => Self::Answer(Id::from_index(index)),
-            9 => Self::Complete(Id::from_index(index)),
-            10 => Self::Dispatch(Id::from_index(index)),
-            11 => Self::Partial(Id::from_index(index)),
-            12 => Self::Backlog(Id::from_index(index)),
-            13 => Self::Idle(Id::from_index(index)),
-            14 => Self::Scrub,
+            2 => Self::Commanded(Id::from_index(index)),
+            3 => Self::Sensed(Id::from_index(index)),
+            4 => Self::SensedRest(Id::from_index(index)),
+            5 => Self::Programmed(Id::from_index(index)),
+            6 => Self::Array(Id::from_index(index)),
+            7 => Self::Look(Id::from_index(index)),
+            8 => Self::Fetched(Id::from_index(index)),
+            9 => Self::Answer(Id::from_index(index)),
+            10 => Self::Complete(Id::from_index(index)),
+            11 => Self::Dispatch(Id::from_index(index)),
+            12 => Self::Partial(Id::from_index(index)),
+            13 => Self::Backlog(Id::from_index(index)),
+            14 => Self::Idle(Id::from_index(index)),
+            15 => Self::Scrub,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -100,6 +104,7 @@ impl engine::Event for Event {
             Self::Complete(_) => Some(5),
             Self::Dispatch(_) => Some(6),
             Self::Array(_)
+            | Self::Commanded(_)
             | Self::SensedRest(_)
             | Self::Fetched(_)
             | Self::Partial(_)

@@ -21,6 +21,7 @@ impl Device {
                 space.prefetch_old(&flash.ops[op], &flash.payloads);
                 flash.carried_in(time, space, op);
             }
+            Event::Commanded(op) => flash.commanded(time, space, op),
             Event::Programmed(op) if flash.suspends => {
                 return flash.programmed_beside_reads(time, space, op, sequence);
             }

@@ -1,7 +1,7 @@
 //! Durations of flash commands, the rate of a channel, and endurance.
 
 use crate::case::{Case, REFUSED, Scene, case};
-use crate::common::set;
+use crate::common::{Override, set};
 use crate::poised::{page, shape};
 use crate::requests::{PAGE, READ, US, WRITE};
 use host::Kind;
@@ -61,6 +61,11 @@ fn typed(scene: &Scene) -> String {
         Err(problems) if problems.contains("drive.nand.read") => REFUSED.into(),
         Err(problems) => panic!("{problems}"),
     }
+}
+
+/// Cycles of commands that take no time.
+fn cycles() -> Override {
+    set("nand.command_cycles", "{ read = '0 us', program = '0 us', erase = '0 us' }")
 }
 
 pub fn cases() -> Vec<Case> {
@@ -124,6 +129,16 @@ pub fn cases() -> Vec<Case> {
             ("81.92 MB/s", [75; 5]),
             ("409.6 MB/s", [35; 5]),
         ]),
+        of_reads("drive.nand.command_cycles.read")
+            .given(&[cycles()])
+            .under([("0 us", [125; 5]), ("3 us", [128; 5])]),
+        case("drive.nand.command_cycles.program")
+            .given(&[cycles()])
+            .see("writes of rows 0 to 4, us", writes)
+            .under([("0 us", [300; 5]), ("4 us", [304; 5])]),
+        of_an_erase("drive.nand.command_cycles.erase")
+            .given(&[cycles()])
+            .under([("0 us", BEFORE + ERASE), ("5 us", BEFORE + ERASE + 5 * US)]),
         // Free blocks take turns, so none of 40 is erased twice so soon. (A block that is
         // retired leaves no space, so that others are erased at once.)
         case("drive.nand.endurance")

@@ -29,8 +29,38 @@ pub fn cases() -> Vec<Case> {
         })
         .under([("none", 125 + 300), ("batch", 2 * 125 + 300), ("drain", 3 * 125 + 300)]);
     let mut cases = routing_cases();
-    cases.push(bypass);
+    cases.extend([bypass, channel_case()]);
     cases
+}
+
+/// One channel, five dies. Data of the first read have the channel from 25 to 125, those of the
+/// second ask for it at 35, the write at 40, data of the third read at 45 and of the fourth at
+/// 130. With data first the write goes after all of them, with age before the third, with
+/// commands first before all that wait; by default after those that waited at 125.
+fn channel_case() -> Case {
+    case("drive.scheduler.channel.policy")
+        .filled()
+        .given(&[
+            set("geometry.dies_per_package", 5),
+            set("geometry.blocks_per_plane", 16),
+            set("ftl.allocation.pool", "die"),
+        ])
+        .see("a write beside reads of other dies, us", |scene| {
+            let mut bench = scene.bench();
+            bench.submit(0, Kind::Read, 0, PAGE);
+            bench.submit(10 * US, Kind::Read, PAGE, PAGE);
+            bench.submit(20 * US, Kind::Read, 2 * PAGE, PAGE);
+            let write = bench.submit(40 * US, Kind::Write, 4 * PAGE, PAGE);
+            bench.submit(105 * US, Kind::Read, 3 * PAGE, PAGE);
+            bench.settle();
+            bench.done(write).finished / US
+        })
+        .under([
+            ("out-first", 425 + 200),
+            ("data-first", 525 + 200),
+            ("commands-first", 225 + 200),
+            ("by-age", 325 + 200),
+        ])
 }
 
 // ---- erases that make way -----------------------------------------------------------

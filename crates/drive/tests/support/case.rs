@@ -487,6 +487,10 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
+    if dice.once_in(2) {
+        let channel = dice.of(&["out-first", "data-first", "commands-first", "by-age"]);
+        writeln!(text, "channel = \"{channel}\"").unwrap();
+    }
     if in_rounds {
         let ((unit, several), collect) =
             (dice.of(&shape.rounds), dice.of(&["when-asked", "at-once"]));
@@ -508,6 +512,15 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         writeln!(
             text,
             "[drive.ftl.scrub]\ninterval = \"{interval}\"\nchoice = {{ policy = \"{choice}\"{reads} }}"
+        )
+        .unwrap();
+    }
+    if !text.contains("streaming = true") && dice.once_in(3) {
+        let [read, program, erase] = [0; 3].map(|_| dice.of(&[0, 0, 290, 361, 40_000]));
+        writeln!(
+            text,
+            "[drive.nand.command_cycles]\nread = \"{read} ns\"\nprogram = \"{program} ns\"\n\
+             erase = \"{erase} ns\""
         )
         .unwrap();
     }

@@ -108,6 +108,10 @@ impl Flash {
         if op.rows_left == 0 {
             return Some(self.ended(id));
         }
+        if self.commands {
+            self.want_command(time, id);
+            return None;
+        }
         let span = self.timing.read(op.row);
         self.ops.charge_service(id, State::Sense, span);
         time.agenda.schedule(time.now + span, Event::Sensed(id), self.ops[id].seq);

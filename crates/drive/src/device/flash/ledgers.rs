@@ -242,11 +242,12 @@ fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
 /// Waits are charged to what keeps `cells` idle from now on, none of which is held.
 #[inline]
 fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
-    if of.wanted & cells != 0 {
+    let is_reserved = of.reserved & cells != 0;
+    if of.wanted & cells != 0 || of.needs_channel && !is_reserved {
         if !ledger.awaits_channel() {
             ledger.await_channel(now, channel);
         }
-    } else if of.reserved & cells != 0 {
+    } else if is_reserved {
         hold(ledger, now, State::Reserved, channel);
     } else {
         if ledger.awaits_channel() {

@@ -1,6 +1,7 @@
 //! The flash array: units, channels, the operations that use them, and who goes first.
 
 pub mod channel;
+mod command;
 pub mod counters;
 mod end;
 pub mod ledgers;
@@ -116,6 +117,13 @@ pub struct Flash {
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
     pub(in crate::device) short_ways: bool,
+    /// True where operations may start without having stood in a queue: they begin as soon as
+    /// their unit is free, whatever their channel carries.
+    is_plain: bool,
+    /// Whether commands take cycles of the channel, and so need it to begin; and then the
+    /// channels that operations of each group use.
+    commands: bool,
+    channels_of: Column<GroupId, Vec<ChannelId>>,
     /// Every cell of a group.
     pub(in crate::device) all_cells: u64,
     pub(in crate::device) shape: Shape,
@@ -157,7 +165,9 @@ impl Flash {
         let erase_rules = suspend::Rules::of_erases(&config.scheduler);
         let program_rules = suspend::Rules::of_programs(&config.scheduler);
         let scheduler = &config.scheduler;
-        Self {
+        let commands = timing.cycles.is_some();
+        let is_plain = scheduler.rounds.is_none() && !commands;
+        let mut flash = Self {
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
             suspends: erase_rules.is_on || program_rules.is_on,
@@ -171,10 +181,19 @@ impl Flash {
             shape: Shape::new(layout, &timing),
             ops: Ops::default(),
             payloads: Payloads::new(layout.units_per_batch),
-            groups: Column::from_fn(units.groups as usize, |_| Group::new(units.cells_per_group)),
+            groups: Column::filled(
+                Group::new(units.cells_per_group, commands),
+                units.groups as usize,
+            ),
             ledgers: Ledgers::new(&units, &places),
-            channels: Column::from_fn(geometry.channels as usize, |_| Channel::default()),
-            short_ways: scheduler.rounds.is_none(),
+            channels: Column::filled(
+                Channel::new(scheduler.channel.order()),
+                geometry.channels as usize,
+            ),
+            short_ways: is_plain,
+            is_plain,
+            commands,
+            channels_of: command::channels_of(&places, units.groups),
             chained: 0,
             next_seq: 0,
             counters: Counters::default(),
@@ -187,28 +206,37 @@ impl Flash {
             bins_of_group,
             timing,
             units,
-        }
+        };
+        flash.follow_all(Instant::START);
+        flash
     }
 }
 
 impl Flash {
+    /// Units that commands reach over their channel charge waits to that from the first on.
+    fn follow_all(&mut self, now: Instant) {
+        for group in self.groups.ids() {
+            // Packages of a gang wait for channels of their own.
+            for bin in &self.bins_of_group[group] {
+                let place = &self.places[*bin];
+                let cells = place.read_cells(self.shape.all_planes);
+                let channel = &mut self.channels[place.channel].ledger;
+                self.ledgers.follow(now, group, cells, &self.groups[group], channel);
+            }
+        }
+    }
+
     /// The power is cut: no unit and no channel works any more, and nothing waits. How long they
     /// did is still known.
     pub(in crate::device) fn begin_anew(&mut self, now: Instant, layout: &Layout) {
         self.ops = Ops::default();
         self.payloads = Payloads::new(layout.units_per_batch);
         for group in self.groups.ids() {
-            self.groups[group] = Group::new(self.units.cells_per_group);
+            self.groups[group] = Group::new(self.units.cells_per_group, self.commands);
             self.ledgers.unwatch_all(group);
-            // Packages of a gang wait for channels of their own.
-            for bin in &self.bins_of_group[group] {
-                let place = &mut self.places[*bin];
-                place.is_watched = false;
-                let cells = place.read_cells(self.shape.all_planes);
-                let channel = &mut self.channels[place.channel].ledger;
-                self.ledgers.follow(now, group, cells, &self.groups[group], channel);
-            }
         }
+        self.places.as_mut_slice().iter_mut().for_each(|place| place.is_watched = false);
+        self.follow_all(now);
         self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
         self.working.as_mut_slice().iter_mut().for_each(Vec::clear);
         let cells = self.units.cells_per_group;

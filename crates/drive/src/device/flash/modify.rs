@@ -60,15 +60,24 @@ impl Flash {
         rest.may_be_copied.then_some(rest.at)
     }
 
-    /// The planes sense the next row of the rest.
+    /// The next row of a partial write begins: the planes sense the rest of it, if there is one.
     pub(super) fn modify_row<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        let part = self.part_of_row(id);
-        let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
-        self.ops[id].transfer = part;
+        self.ops[id].transfer = self.part_of_row(id) + self.cycles_before_data();
         let payload = self.modifies(id);
-        let Some(rest) = self.payloads.part(payload).and_then(|part| part.rest) else {
-            return self.rest_sensed(time, p, id);
-        };
+        if self.payloads.part(payload).is_none_or(|part| part.rest.is_none()) {
+            self.rest_sensed(time, p, id);
+        } else if self.commands {
+            self.want_command(time, id);
+        } else {
+            self.sense_rest(time, id);
+        }
+    }
+
+    /// The planes sense a row of the rest, which there is.
+    pub(super) fn sense_rest(&mut self, time: &mut Time, id: OpId) {
+        let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
+        let rest = self.payloads.part(self.modifies(id)).and_then(|part| part.rest);
+        let rest = rest.expect("a rest is sensed where there is one");
         let sense = self.timing.read(rest.at.batch * self.shape.rows_per_batch + step);
         self.ops.charge_service(id, State::Sense, sense);
         let mut span = sense;
@@ -76,7 +85,8 @@ impl Flash {
             // It goes out, is corrected and comes back as a whole.
             let decode = self.timing.decode;
             self.ops.charge_service(id, State::Decode, decode);
-            self.ops[id].transfer = self.shape.of_row() + self.shape.of_row();
+            let twice = self.shape.of_row() + self.shape.of_row();
+            self.ops[id].transfer = twice + self.cycles_before_data();
             span += decode;
         }
         time.agenda.schedule(time.now + span, Event::SensedRest(id), self.ops[id].seq);

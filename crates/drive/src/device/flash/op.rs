@@ -74,6 +74,17 @@ impl Class {
     }
 }
 
+/// What an operation waits for that waits for its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsksFor {
+    /// A row of its data is to be carried: it holds its unit.
+    Data,
+    /// Its unit, which it holds, is to be commanded to sense the next row.
+    Command,
+    /// Its unit and the channel, to begin.
+    Both,
+}
+
 /// A flash operation, from being asked for to its end. Its cache lines are its own,
 /// because operations come up in the order of time, so neighbours are of no use; the
 /// first one has all but what waiting needs.
@@ -104,8 +115,8 @@ pub struct Op {
     pub seq: u64,
     /// Its place in the order of its channel, while it waits for that.
     pub turn: u64,
-    /// True while it waits for its channel and does not hold its unit.
-    pub awaits_both: bool,
+    /// What it waits for, while it waits for its channel.
+    pub asks_for: AsksFor,
     /// When it began to wait for what it waits for now.
     pub since: Instant,
     /// Next in the queue that it stands in.

@@ -5,7 +5,7 @@
 //! order of asking, so only heads are looked at.
 
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{CLASSES, Class, OpId, Ops};
+use crate::device::flash::op::{CLASSES, Class, Op, OpId, Ops};
 use crate::policies::scheduling::{Asking, Bypass, Turn};
 use engine::{Instant, bits};
 use ftl::BinId;
@@ -101,6 +101,8 @@ pub struct Group {
     pub held: u64,
     /// Cells kept for collections of bins.
     pub reserved: u64,
+    /// True where whatever waits for an idle cell waits for the channel: commands need it.
+    pub needs_channel: bool,
     /// Whose collection that is, or one of them.
     reserved_by: Option<BinId>,
     /// When the group will have been idle for long enough, if nothing is asked of it before.
@@ -132,13 +134,14 @@ pub struct Pick {
 }
 
 impl Group {
-    pub fn new(cells: u32) -> Self {
+    pub fn new(cells: u32, needs_channel: bool) -> Self {
         let lists = if cells == 1 { 1 } else { cells as usize + 1 };
         Self {
             busy: 0,
             wanted: 0,
             held: 0,
             reserved: 0,
+            needs_channel,
             reserved_by: None,
             idle_check: Instant::NEVER,
             cells,
@@ -375,14 +378,16 @@ impl Group {
 
     /// The oldest operation of a class that may start. One that needs several
     /// cells and is older keeps younger ones off those cells.
-    fn candidate(&self, ops: &Ops, class: usize) -> Option<OpId> {
+    #[inline]
+    fn candidate(&self, ops: &Ops, class: usize, open: impl Fn(&Op) -> bool) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let head = |lane: usize| self.lists[class * lanes + lane].head();
+        let may_start = |id: OpId| self.may_start(ops, id) && open(&ops[id]);
         if lanes == 1 {
-            return head(0).filter(|id| self.may_start(ops, *id));
+            return head(0).filter(|id| may_start(*id));
         }
         let wide = head(self.cells as usize);
-        let mut best = wide.filter(|id| self.may_start(ops, *id));
+        let mut best = wide.filter(|id| may_start(*id));
         let mut narrow = self.filled[class] & !(1 << self.cells) & !self.busy;
         while narrow != 0 {
             let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
@@ -390,9 +395,7 @@ impl Group {
             let behind_wide = wide.is_some_and(|wide| {
                 ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq
             });
-            if !behind_wide
-                && self.may_start(ops, id)
-                && best.is_none_or(|best| ops[id].seq < ops[best].seq)
+            if !behind_wide && may_start(id) && best.is_none_or(|best| ops[id].seq < ops[best].seq)
             {
                 best = Some(id);
             }
@@ -529,7 +532,7 @@ impl Group {
 
     /// The read that goes first where an operation has made way on `cells`: of the highest
     /// class the oldest that may start. `open_to` says which held cells are open to a read of
-    /// a number, as operations have made way on them. It need not be the head of its list:
+    /// a number, as operations have made way on them, and `open` whether its channel is. It need not be the head of its list:
     /// reads of several cells stand in one, those that want none of `cells` included.
     pub fn first_read_on(
         &self,
@@ -537,12 +540,13 @@ impl Group {
         cells: u64,
         hosts_only: bool,
         open_to: impl Fn(u64) -> u64,
+        open: impl Fn(&Op) -> bool,
     ) -> Option<OpId> {
         let may_start = |id: &OpId| {
             let op = &ops[*id];
-            let open = open_to(op.seq);
-            let taken = self.busy | self.held & !open | self.reserved;
-            op.cells & cells & open != 0 && op.cells & taken == 0
+            let given = open_to(op.seq);
+            let taken = self.busy | self.held & !given | self.reserved;
+            op.cells & cells & given != 0 && op.cells & taken == 0 && open(op)
         };
         let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
         let first = |(class, lane, list): (usize, usize, &List)| match self.is_plain(class, lane) {
@@ -556,8 +560,15 @@ impl Group {
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation
-    /// asked for will have.
-    pub fn pick(&mut self, ops: &Ops, bypass: &Bypass, next_seq: u64) -> Option<Pick> {
+    /// asked for will have, and `open` says whether the channel of one is free for it.
+    #[inline]
+    pub fn pick(
+        &mut self,
+        ops: &Ops,
+        bypass: &Bypass,
+        next_seq: u64,
+        open: impl Fn(&Op) -> bool,
+    ) -> Option<Pick> {
         if self.queued == 0 {
             return None;
         }
@@ -565,7 +576,7 @@ impl Group {
         // Background collection goes only where nothing else waits.
         let classes = if ranked == 0 { self.classes } else { ranked };
         let first =
-            bits(classes).find_map(|class| self.candidate(ops, class).map(|op| (class, op)));
+            bits(classes).find_map(|class| self.candidate(ops, class, &open).map(|op| (class, op)));
         let Some((_, op)) = first else {
             // What waits may not fit yet; those passed over keep their bound.
             return None;
@@ -577,7 +588,7 @@ impl Group {
                 Some(Pick { op, forced: class == Class::Held })
             }
             Turn::Oldest => {
-                let pick = self.by_age(ops);
+                let pick = self.by_age(ops).filter(|pick| open(&ops[pick.op]));
                 if pick.is_some() {
                     self.bound = None;
                 }

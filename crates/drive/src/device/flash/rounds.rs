@@ -10,6 +10,7 @@ use crate::config::{RoundCollection, RoundsConfig};
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::queue::Pick;
 use crate::device::flash::{Flash, Note, Placement, Wanted};
 use engine::Column;
 use ftl::BinId;
@@ -210,7 +211,7 @@ impl Flash {
         chosen.sort_by_key(|id| self.ops[*id].cells.trailing_zeros());
         for id in chosen {
             self.groups[group].take_out(&mut self.ops, id);
-            self.start_in_round(time, p, id);
+            self.begin(time, p, Pick { op: id, forced: true });
         }
         true
     }
@@ -266,27 +267,6 @@ impl Flash {
         (op.bin, op.cells, op.channel) = (bin, cells, channel);
     }
 
-    /// Starts an operation on idle cells, or has it wait for its channel or for space.
-    fn start_in_round<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        let (group, channel, kind) = (self.ops[id].group, self.ops[id].channel, self.ops[id].kind);
-        match kind {
-            OpKind::Read | OpKind::Erase => self.start(time, p, id),
-            OpKind::CopyBack if self.reads_instead(p, id) => self.start(time, p, id),
-            OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_page(p, id) => {
-                self.park(time, p, id)
-            }
-            OpKind::Modify => self.start_modify(time, p, id),
-            OpKind::CopyBack => {
-                self.bind(p, id);
-                self.start(time, p, id);
-            }
-            OpKind::Program if self.channels[channel].busy => {
-                self.want_channel(time, id, group, true)
-            }
-            OpKind::Program => self.start_program(time, p, id),
-        }
-    }
-
     // ---- collection ------------------------------------------------------------------
 
     /// Starts what waits of collections and finds its cells idle.
@@ -297,7 +277,7 @@ impl Flash {
             let state = &self.groups[group];
             if (state.busy | state.wanted) & self.ops[id].cells == 0 {
                 self.groups[group].take_out(&mut self.ops, id);
-                self.start_in_round(time, p, id);
+                self.begin(time, p, Pick { op: id, forced: true });
             }
         }
     }

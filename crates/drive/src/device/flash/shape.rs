@@ -23,7 +23,7 @@ pub(in crate::device) struct Shape {
     pub(in crate::device) chunks: Vec<Span>,
     /// By number of units, of one row of theirs.
     pub(in crate::device) units: Vec<Span>,
-    /// Of a block's summary.
+    /// Of a block's summary, its command included.
     pub(in crate::device) summary: Span,
 }
 
@@ -44,7 +44,8 @@ impl Shape {
             unit_in_row: in_row,
             chunks: up_to(layout.row_bytes() / chunk, chunk),
             units: up_to(u64::from(layout.units_per_batch), in_row),
-            summary: timing.transfer(SUMMARY_BYTES),
+            summary: timing.transfer(SUMMARY_BYTES)
+                + timing.cycles.map_or(Span::ZERO, |cycles| cycles.program),
         }
     }
     /// Channel time of a row of the units of a batch that a mask names.

@@ -3,8 +3,9 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, Op, OpId, Owner};
+use crate::device::flash::op::{AsksFor, Class, Op, OpId, Owner};
 use crate::device::flash::place::Ask;
+use crate::device::flash::queue::Pick;
 use crate::device::flash::{Bound, Flash, Note, Placement, Wanted};
 use engine::{Instant, Span};
 use ftl::BinId;
@@ -53,19 +54,22 @@ impl Flash {
             rows_left: ask.rows,
             seq,
             turn: 0,
-            awaits_both: false,
+            asks_for: AsksFor::Data,
             since: now,
             waits: false,
             next: None,
         });
         self.next_seq += 1;
+        if self.commands {
+            self.add_cycles(id);
+        }
         id
     }
 
     #[inline]
     fn enqueue<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        if self.goes_in_rounds() {
-            return self.enqueue_for_round(time, p, id);
+        if !self.is_plain {
+            return self.enqueue_to_be_picked(time, p, id);
         }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
@@ -102,6 +106,22 @@ impl Flash {
         if self.groups[group].may_start(&self.ops, id) {
             self.serve(time, p, group);
         }
+    }
+
+    /// An operation is asked for where it goes in rounds, or needs its channel to begin.
+    #[inline(never)]
+    fn enqueue_to_be_picked<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        if self.goes_in_rounds() {
+            return self.enqueue_for_round(time, p, id);
+        }
+        let group = self.ops[id].group;
+        self.groups[group].idle_check = Instant::NEVER;
+        self.begin_wait(time, id);
+        if self.has_work(group) {
+            return self.enqueue_beside_work(time, p, id);
+        }
+        self.groups[group].push_back(&mut self.ops, id);
+        self.serve(time, p, group);
     }
 
     /// Puts an operation back that waited for space, with its place by age.
@@ -175,36 +195,46 @@ impl Flash {
             self.go_on_working(time, p, group);
         }
         while self.groups[group].may_serve(self.all_cells) {
-            let pick = self.groups[group].pick(&self.ops, &self.bypass, self.next_seq);
+            let pick = match self.commands {
+                false => self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true),
+                true => self.pick_for_free_channels(group),
+            };
             let Some(pick) = pick else { break };
             self.groups[group].take(&self.ops, pick.op);
-            let kind = self.ops[pick.op].kind;
-            match kind {
-                OpKind::Read | OpKind::Erase => self.start(time, p, pick.op),
-                OpKind::CopyBack if self.reads_instead(p, pick.op) => self.start(time, p, pick.op),
-                OpKind::Program | OpKind::CopyBack | OpKind::Modify
-                    if !self.has_page(p, pick.op) =>
-                {
-                    self.park(time, p, pick.op)
-                }
-                OpKind::Modify => self.start_modify(time, p, pick.op),
-                OpKind::CopyBack => {
-                    self.bind(p, pick.op);
-                    self.start(time, p, pick.op);
-                }
-                OpKind::Program if self.channels[self.ops[pick.op].channel].busy => {
-                    self.want_channel(time, pick.op, group, pick.forced);
-                }
-                OpKind::Program => self.start_program(time, p, pick.op),
-            }
+            self.begin(time, p, pick);
             if self.has_work(group) {
                 self.go_on_working(time, p, group);
             }
         }
+        if self.commands {
+            self.ask_channels(group);
+        }
         self.watch_idle(time, p, group);
     }
 
-    /// A program waits for its channel; its cells stay idle meanwhile.
+    /// Starts an operation that has been taken from its queue, on idle cells; or has it wait for
+    /// its channel, or for space.
+    #[inline]
+    pub(super) fn begin<P: Placement>(&mut self, time: &mut Time, p: &mut P, pick: Pick) {
+        let Pick { op: id, forced } = pick;
+        let (kind, channel) = (self.ops[id].kind, self.ops[id].channel);
+        match kind {
+            OpKind::Read | OpKind::Erase if !self.lacks_channel(channel) => self.start(time, p, id),
+            OpKind::CopyBack if self.reads_instead(p, id) => self.begin(time, p, pick),
+            OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_page(p, id) => {
+                self.park(time, p, id)
+            }
+            OpKind::Modify if !self.lacks_channel(channel) => self.start_modify(time, p, id),
+            OpKind::CopyBack if !self.lacks_channel(channel) => {
+                self.bind(p, id);
+                self.start(time, p, id);
+            }
+            OpKind::Program if !self.channels[channel].busy => self.start_program(time, p, id),
+            _ => self.want_channel(time, id, self.ops[id].group, forced),
+        }
+    }
+
+    /// An operation waits for its channel; its cells stay idle meanwhile.
     pub(in crate::device) fn want_channel(
         &mut self,
         time: &mut Time,
@@ -220,10 +250,10 @@ impl Flash {
         }
         let waits_for = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], waits_for);
-        self.channels[channel].push_in(&mut self.ops, id);
+        self.channels[channel].push(&mut self.ops, id, AsksFor::Both);
     }
 
-    /// The channel is free for a program that wanted it. If a read has taken its
+    /// The channel is free for an operation that wanted it to begin. If a read has taken its
     /// unit meanwhile it goes back to the queue; returns whether it started.
     pub(in crate::device) fn channel_granted<P: Placement>(
         &mut self,
@@ -239,15 +269,11 @@ impl Flash {
         let startable = state.busy & cells == 0;
         let awaited = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], awaited);
-        if startable && self.has_page(p, id) {
-            self.start_program(time, p, id);
-            return true;
-        }
         if startable {
-            self.park(time, p, id);
-        } else {
-            self.requeue(p, id);
+            self.begin(time, p, Pick { op: id, forced: true });
+            return self.channels[channel].busy;
         }
+        self.requeue(p, id);
         false
     }
 
@@ -288,6 +314,15 @@ impl Flash {
     pub(in crate::device) fn start<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         self.end_wait(time, id);
         self.occupy(time, id);
+        if self.commands {
+            return self.command(time, id);
+        }
+        self.begin_array(time, p, id);
+    }
+
+    /// The array's part of a read, copy-back or erase begins.
+    #[inline(always)]
+    pub(super) fn begin_array<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let op = &self.ops[id];
         let (kind, row, batch, sequence) = (op.kind, op.row, op.batch, op.seq);
         let span = match kind {

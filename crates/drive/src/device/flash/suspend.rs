@@ -537,7 +537,8 @@ impl Flash {
             };
             self.working[group].iter().filter(open).fold(0, |open, working| open | working.cells)
         };
-        self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to)
+        let starts = |op: &Op| !self.lacks_channel(op.channel);
+        self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to, starts)
     }
 
     /// An operation that has made way takes its cells again.

@@ -69,6 +69,8 @@ struct Chip {
     pages: Pages,
     /// When operations ended, and which: slots are used again, numbers are not.
     ended: Vec<(u64, u64)>,
+    /// Rows of what is asked for.
+    rows: u32,
 }
 
 /// An operation and its number.
@@ -94,6 +96,7 @@ impl Chip {
             flash: Flash::new(&config, &ftl.layout),
             pages: Pages { left: u32::MAX, ..Pages::default() },
             ended: Vec::new(),
+            rows: 1,
         }
     }
 
@@ -118,7 +121,7 @@ impl Chip {
             block: BlockId(0),
             batch: 0,
             row: 0,
-            rows: 1,
+            rows: self.rows,
             transfer,
         };
         let number = self.flash.next_seq;
@@ -153,6 +156,10 @@ impl Chip {
                     flash.carried_in(time, pages, op);
                     None
                 }
+                Event::Commanded(op) => {
+                    flash.commanded(time, pages, op);
+                    None
+                }
                 Event::Programmed(op) => flash.programmed_beside_reads(time, pages, op, sequence),
                 Event::Array(op) => flash.array_ended(time, op, sequence),
                 Event::Look(op) => {
@@ -174,8 +181,13 @@ impl Chip {
     /// An operation ends at this moment, and not a nanosecond before or after.
     fn assert_ends(&mut self, asked: Asked, at: u64) {
         self.until(at);
+        assert_eq!(self.end_of(asked), at * 1_000);
+    }
+
+    /// When an operation ended, in nanoseconds; never, if it has not.
+    fn end_of(&self, asked: Asked) -> u64 {
         let ended = self.ended.iter().find(|(_, number)| *number == asked.number);
-        assert_eq!(ended.map(|(at, _)| *at), Some(at * 1_000));
+        ended.map_or(u64::MAX, |(at, _)| *at)
     }
 }
 
@@ -184,6 +196,93 @@ fn a_read_takes_its_sense_and_its_transfer() {
     let mut chip = Chip::new("");
     let read = chip.read(10, 0);
     chip.assert_ends(read, 10 + SENSE + CARRY);
+}
+
+/// Cycles of 1 us before a read, 2 before a program, 3 before an erase.
+const CYCLES: &str =
+    "nand.command_cycles = { read = \"1 us\", program = \"2 us\", erase = \"3 us\" }";
+
+#[test]
+fn cycles_come_before_each_command() {
+    let mut chip = Chip::new(CYCLES);
+    let read = chip.read(0, 0);
+    chip.assert_ends(read, 1 + SENSE + CARRY);
+    let program = chip.program(1_000, 0);
+    chip.assert_ends(program, 1_000 + 2 + CARRY + PROGRAM);
+    let erase = chip.erase(2_000, 0);
+    chip.assert_ends(erase, 2_000 + 3 + ERASE);
+}
+
+#[test]
+fn an_idle_unit_is_commanded_when_its_channel_falls_free() {
+    let mut chip = Chip::new(&format!("geometry.dies_per_package = 2; {CYCLES}"));
+    let first = chip.read(0, 0);
+    // The first is carried from 26 to 126; without cycles the second would be sensed meanwhile.
+    let second = chip.read(30, 1);
+    chip.assert_ends(first, 1 + SENSE + CARRY);
+    chip.assert_ends(second, 126 + 1 + SENSE + CARRY);
+}
+
+#[test]
+fn what_begins_is_chosen_when_unit_and_channel_are_free() {
+    let mut chip = Chip::new(&format!("geometry.dies_per_package = 2; {CYCLES}"));
+    chip.read(0, 0);
+    // Both find their die idle and the channel busy until 126. The read came later.
+    let program = chip.program(30, 1);
+    let read = chip.read(40, 1);
+    chip.assert_ends(read, 126 + 1 + SENSE + CARRY);
+    chip.assert_ends(program, 252 + 2 + CARRY + PROGRAM);
+}
+
+#[test]
+fn groups_are_commanded_in_the_order_of_asking() {
+    let mut chip = Chip::new(&format!("geometry.dies_per_package = 3; {CYCLES}"));
+    chip.read(0, 0);
+    let (second, third) = (chip.read(40, 2), chip.read(50, 1));
+    // Commands from 126 and 127 on; data from 152 and 252 on.
+    chip.assert_ends(second, 126 + 1 + SENSE + CARRY);
+    chip.assert_ends(third, 252 + CARRY);
+}
+
+#[test]
+fn a_wait_for_an_idle_unit_is_charged_to_its_channel() {
+    let mut chip = Chip::new(&format!("geometry.dies_per_package = 2; {CYCLES}"));
+    chip.read(0, 0);
+    let second = chip.read(30, 1);
+    chip.until(200);
+    let blame = chip.flash.ops.blame_ref(second.id);
+    assert_eq!(blame.of(State::ChannelHostRead), Span::from_ns(96_000));
+    assert_eq!(blame.of(State::Transfer), Span::from_ns(101_000));
+}
+
+/// When three operations end for which a channel falls free at 390, in microseconds: a read that
+/// is to begin asked for it at 295, the second row of a program at 300, and data of a read at 305.
+fn ends_under(channel: &str) -> [u64; 3] {
+    let mut chip = Chip::new(&format!(
+        "geometry.dies_per_package = 4; scheduler.channel = \"{channel}\"; \
+         nand.command_cycles = {{ read = \"0 us\", program = \"0 us\", erase = \"0 us\" }}"
+    ));
+    chip.rows = 2;
+    let program = chip.program(0, 1);
+    chip.rows = 1;
+    // Its data have the channel from 290 on.
+    chip.read(265, 0);
+    let data = chip.read(280, 2);
+    let begins = chip.read(295, 3);
+    chip.until(2_000);
+    [begins, program, data].map(|asked| chip.end_of(asked) / 1_000)
+}
+
+#[test]
+fn a_policy_says_who_gets_a_channel_that_falls_free() {
+    // Data until 490, then by age: the command, which takes no time, and the row until 590.
+    assert_eq!(ends_under("out-first"), [690, 590 + PROGRAM, 490]);
+    // Data until 490, the row until 590, and only then the command.
+    assert_eq!(ends_under("data-first"), [590 + SENSE + CARRY, 590 + PROGRAM, 490]);
+    // The command at 390, then data: until 490, and until 590 what it brought; then the row.
+    assert_eq!(ends_under("commands-first"), [590, 690 + PROGRAM, 490]);
+    // The command at 390, the row until 490, data until 590, and then what the command brought.
+    assert_eq!(ends_under("by-age"), [690, 490 + PROGRAM, 590]);
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl Gc {
             | Event::Array(op)
             | Event::Sensed(op)
             | Event::CarriedOut(op)
-            | Event::CarriedIn(op) => scrubs(op),
+            | Event::CarriedIn(op)
+            | Event::Commanded(op) => scrubs(op),
             _ => false,
         })
     }

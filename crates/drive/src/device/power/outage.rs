@@ -5,7 +5,7 @@ use crate::audit::Saved;
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::op::{AsksFor, Op, OpId, Owner};
 use crate::device::port::request::Requests;
 use crate::device::write::buffer::{EntryId, Stage};
 use crate::recovery::Outage;
@@ -153,6 +153,10 @@ impl Device {
             let (op, phase) = match event {
                 Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
                 Event::CarriedIn(op) | Event::SensedRest(op) => (op, Phase::Transfer),
+                // Of others nothing has changed yet.
+                Event::Commanded(op) if self.base.flash.ops[op].kind == OpKind::Modify => {
+                    (op, Phase::Transfer)
+                }
                 _ => continue,
             };
             found.insert(op, phase);
@@ -170,7 +174,7 @@ impl Device {
     /// True where a program that waits for its channel has begun before.
     fn holds_unit(&self, id: OpId) -> bool {
         let op = &self.base.flash.ops[id];
-        op.kind != OpKind::Read && !op.awaits_both
+        op.kind != OpKind::Read && op.asks_for != AsksFor::Both
     }
 
     /// Notes what programs that were under way have left on flash.

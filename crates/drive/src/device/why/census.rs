@@ -69,7 +69,8 @@ impl Device {
                 | Event::Programmed(id)
                 | Event::Array(id)
                 | Event::CarriedOut(id)
-                | Event::CarriedIn(id) => {
+                | Event::CarriedIn(id)
+                | Event::Commanded(id) => {
                     let doing = ops.entry(id).or_insert(Doing::Goes(event, due));
                     // Of an operation that was interrupted and goes on, the later one counts.
                     if let Doing::Goes(_, until) = doing

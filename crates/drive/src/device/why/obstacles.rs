@@ -3,7 +3,7 @@
 
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId};
+use crate::device::flash::op::{AsksFor, Op, OpId};
 use crate::device::why::census::Doing;
 use crate::device::why::standing::{Stage, Standing, rounded};
 use crate::device::why::whereabouts::{Look, MOST};
@@ -100,7 +100,8 @@ impl Look<'_> {
 
     fn is_carried(&self, id: OpId) -> bool {
         let doing = self.census.ops.get(&id);
-        matches!(doing, Some(Doing::Goes(Event::CarriedIn(_) | Event::CarriedOut(_), _)))
+        let Some(Doing::Goes(event, _)) = doing else { return false };
+        matches!(event, Event::CarriedIn(_) | Event::CarriedOut(_) | Event::Commanded(_))
     }
 
     fn at_work(&self, id: OpId, name: &str, event: Event, until: Instant) -> Standing {
@@ -112,6 +113,7 @@ impl Look<'_> {
             Event::CarriedIn(_) | Event::CarriedOut(_) => {
                 (format!("channel {}", channel.0), Some(transfer))
             }
+            Event::Commanded(_) => (format!("channel {}", channel.0), None),
             Event::Sensed(_) => (die, Some(timing.read(row))),
             Event::SensedRest(_) => (die, None),
             // What may make way knows itself when it began.
@@ -159,7 +161,9 @@ impl Look<'_> {
             let has_unit = match self.census.ops[other] {
                 Doing::Goes(..) | Doing::MakesWay | Doing::Stops => true,
                 // Its cells are kept for it, whether it has them yet or not.
-                Doing::AwaitsChannel => !one.awaits_both || group.held & one.cells & op.cells != 0,
+                Doing::AwaitsChannel => {
+                    one.asks_for != AsksFor::Both || group.held & one.cells & op.cells != 0
+                }
                 Doing::AwaitsUnit | Doing::AwaitsSpace => false,
             };
             *other != id && has_unit && one.group == op.group && one.cells & op.cells != 0

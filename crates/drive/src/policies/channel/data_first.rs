@@ -1,0 +1,16 @@
+//! Data before commands.
+
+use super::{Order, Orders};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Data goes before what begins. That cannot starve: data comes of what has begun.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DataFirst {}
+
+impl Orders for DataFirst {
+    fn order(&self) -> Order {
+        Order { out_of_hosts: 0, out: 1, into: 2, begin: 3, is_bounded: false }
+    }
+}

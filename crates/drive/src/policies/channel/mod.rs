@@ -1,0 +1,56 @@
+//! Who gets a channel that falls free: data that waits, or an operation that is to begin.
+//!
+//! A new policy is a file here and a line of the list below: its tag, the list in error
+//! messages, the schema, the documentation and the contract tests follow from the line.
+
+mod order;
+
+pub use order::{Order, Orders, RANKS};
+
+settings::family! {
+    /// Who gets a channel that falls free.
+    ChannelOrder asks order() -> Order;
+    /// Data on its way out, that of host reads first; then data on its way in and what begins,
+    /// by age. When something else could have gone, only what was waiting then goes before it.
+    "out-first" => out_first::OutFirst,
+    /// Data that waits, that of host reads first; what begins, only where none waits.
+    "data-first" => data_first::DataFirst,
+    /// What begins, so that units have work; then data that waits, that of host reads first.
+    "commands-first" => commands_first::CommandsFirst,
+    /// First come, first served.
+    "by-age" => by_age::ByAge,
+}
+
+#[expect(clippy::derivable_impls, reason = "a family names no default of its own")]
+impl Default for ChannelOrder {
+    fn default() -> Self {
+        Self::OutFirst(out_first::OutFirst::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The contract of every policy: ranks are those that a channel has lists for, and the best
+    /// is given to something.
+    #[test]
+    fn every_policy_keeps_its_contract() {
+        for policy in ChannelOrder::all() {
+            let order = policy.order();
+            assert_eq!(order, policy.order());
+            let ranks = [order.out_of_hosts, order.out, order.into, order.begin];
+            assert!(ranks.iter().all(|rank| usize::from(*rank) < RANKS), "{policy:?}");
+            assert!(ranks.contains(&0), "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_a_tag_of_the_configuration() {
+        let tags = ChannelOrder::all().into_iter().map(|policy| {
+            let written = serde_json::to_value(policy).unwrap();
+            written["policy"].as_str().unwrap().to_owned()
+        });
+        assert_eq!(tags.collect::<Vec<_>>(), ChannelOrder::NAMES);
+    }
+}
