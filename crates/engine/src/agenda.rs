@@ -8,10 +8,10 @@
 //! a heap. The next event is the earliest of the lanes' heads and the heap's top,
 //! found without a branch that depends on which it is.
 //!
-//! An entry is one `u128`: due time (58 bits, 9 years), kind (5 bits), sequence number
-//! (38 bits, 2.7*10^11), what it is about (27 bits). One integer comparison orders two entries.
-//! An event cannot be taken back; whoever schedules one that may lose its meaning remembers when
-//! it is due, and drops one that comes at another time.
+//! An entry is due time (58 bits, 9 years), kind (5 bits), sequence number (37 bits, 1.3*10^11)
+//! and what it is about (27 bits). In a lane, where all are of a kind, that is two words; in the
+//! heap one `u128`. An event cannot be taken back; whoever schedules one that may lose its meaning
+//! remembers when it is due, and drops one that comes at another time.
 
 use crate::time::Instant;
 use std::cmp::Reverse;
@@ -19,11 +19,10 @@ use std::collections::BinaryHeap;
 
 /// Bits of an event's index.
 pub const INDEX_BITS: u32 = 27;
-const SEQUENCE_BITS: u32 = 38;
+const SEQUENCE_BITS: u32 = 37;
 const KIND_BITS: u32 = 5;
 const TIME_BITS: u32 = 58;
-const DUE_SHIFT: u32 = KIND_BITS + SEQUENCE_BITS + INDEX_BITS;
-const _: () = assert!(DUE_SHIFT + TIME_BITS == 128);
+const _: () = assert!(SEQUENCE_BITS + INDEX_BITS == 64 && TIME_BITS + KIND_BITS < 64);
 
 /// Number of lanes.
 pub const LANES: usize = 7;
@@ -38,13 +37,37 @@ const NOTHING: u64 = u64::MAX;
 
 /// Something that can be due: a closed enum of at most 32 kinds.
 pub trait Event: Copy {
+    /// The kind of the events of each lane, which rise with the lanes; those that are not used
+    /// have any.
+    const KINDS: [u32; LANES];
     /// The kind, below 32, and what the event is about, below 2^[`INDEX_BITS`].
     fn parts(self) -> (u32, u32);
     /// The event of these parts.
     fn of_parts(kind: u32, index: u32) -> Self;
     /// The lane, below [`LANES`], of events that are mostly due in the order in which they
-    /// are scheduled; `None` for others. Kinds with lanes rise with them. A matter of speed alone.
+    /// are scheduled; `None` for others. A matter of speed alone.
     fn lane(self) -> Option<usize>;
+}
+
+/// An entry of a lane.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    due: u64,
+    /// The sequence number, and what it is about.
+    of: u64,
+}
+
+impl Entry {
+    /// What entries of a lane are ordered by.
+    #[inline]
+    fn key(self) -> u128 {
+        u128::from(self.due) << 64 | u128::from(self.of)
+    }
+    /// The entry as the heap would have it.
+    #[inline]
+    fn of_kind(self, kind: u32) -> u128 {
+        u128::from(self.due << KIND_BITS | u64::from(kind)) << 64 | u128::from(self.of)
+    }
 }
 
 /// Pending events of type `E`.
@@ -54,9 +77,7 @@ pub struct Agenda<E> {
     /// them it is, so that the least head is that of the first lane in which something is due
     /// next.
     heads: [u64; LANES + 1],
-    /// The last entry that each lane took.
-    tails: [u128; LANES],
-    lanes: [Ring; LANES],
+    lanes: [Lane; LANES],
     heap: BinaryHeap<Reverse<u128>>,
     scheduled: u64,
     marker: std::marker::PhantomData<E>,
@@ -70,7 +91,7 @@ impl<E: Event> Default for Agenda<E> {
 
 #[inline]
 fn due_of(key: u128) -> u64 {
-    (key >> DUE_SHIFT) as u64
+    (key >> (64 + KIND_BITS)) as u64
 }
 
 #[inline]
@@ -80,56 +101,64 @@ fn head(due: u64, lane: usize) -> u64 {
 
 /// A queue of entries: a ring of 2^n places.
 #[derive(Clone, Default)]
-struct Ring {
-    places: Box<[u128]>,
+struct Lane {
+    places: Box<[Entry]>,
     first: usize,
     len: usize,
+    /// The last entry that it took.
+    last: Entry,
 }
 
-impl Ring {
+impl Lane {
     #[inline]
-    fn front(&self) -> Option<u128> {
+    fn front(&self) -> Option<Entry> {
         // An empty ring may have no places.
         if self.len == 0 { None } else { Some(self.places[self.first & (self.places.len() - 1)]) }
     }
-    #[inline]
-    fn push(&mut self, key: u128) {
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
         if self.len == self.places.len() {
             self.grow();
         }
-        let mask = self.places.len() - 1;
-        self.places[(self.first + self.len) & mask] = key;
+        let place = (self.first + self.len) & (self.places.len() - 1);
+        self.places[place] = entry;
         self.len += 1;
+        self.last = entry;
     }
     /// Takes the first entry of a ring that has one.
     #[inline]
-    fn pop(&mut self) -> u128 {
+    fn pop(&mut self) -> Entry {
         debug_assert!(self.len > 0, "a lane with a head is not empty");
-        let key = self.places[self.first & (self.places.len() - 1)];
+        let entry = self.places[self.first & (self.places.len() - 1)];
         self.first += 1;
         self.len -= 1;
-        key
+        entry
     }
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
-        let mut places: Vec<u128> = self.iter().collect();
-        places.resize((self.len * 2).max(16), 0);
+        let mut places: Vec<Entry> = self.iter().collect();
+        places.resize((self.len * 2).max(16), Entry::default());
         (self.places, self.first) = (places.into(), 0);
     }
-    fn iter(&self) -> impl Iterator<Item = u128> + '_ {
+    fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
         (0..self.len).map(|at| self.places[(self.first + at) & (self.places.len() - 1)])
     }
-    fn retain(&mut self, stays: impl Fn(&u128) -> bool) {
-        let left: Vec<u128> = self.iter().filter(stays).collect();
+    fn retain(&mut self, stays: impl Fn(&Entry) -> bool) {
+        let left: Vec<Entry> = self.iter().filter(stays).collect();
         *self = Self::default();
-        left.into_iter().for_each(|key| self.push(key));
+        left.into_iter().for_each(|entry| self.push(entry));
     }
 }
 
+/// The event of a kind with its owner's number.
 #[inline]
-fn event_of<E: Event>(key: u128) -> E {
-    let kind = (key >> (SEQUENCE_BITS + INDEX_BITS)) as u32 & ((1 << KIND_BITS) - 1);
-    E::of_parts(kind, key as u32 & ((1 << INDEX_BITS) - 1))
+fn event_of<E: Event>(kind: u32, of: u64) -> (E, u64) {
+    (E::of_parts(kind, of as u32 & ((1 << INDEX_BITS) - 1)), of >> INDEX_BITS)
+}
+#[inline]
+fn event_of_key<E: Event>(key: u128) -> (E, u64) {
+    event_of((key >> 64) as u32 & ((1 << KIND_BITS) - 1), key as u64)
 }
 
 impl<E: Event> Agenda<E> {
@@ -137,7 +166,6 @@ impl<E: Event> Agenda<E> {
     pub fn new() -> Self {
         Self {
             heads: [NOTHING; LANES + 1],
-            tails: [0; LANES],
             lanes: Default::default(),
             heap: BinaryHeap::new(),
             scheduled: 0,
@@ -148,36 +176,28 @@ impl<E: Event> Agenda<E> {
     /// Puts `event` on the agenda for `due`; `sequence` is its owner's number.
     ///
     /// # Panics
-    /// After 9 years of simulated time or 2.7*10^11 owners.
+    /// After 9 years of simulated time or 1.3*10^11 owners.
     #[inline(always)]
     pub fn schedule(&mut self, due: Instant, event: E, sequence: u64) {
         // Where the kind is known at compile time, so are the lane and this.
-        let (kind, index) = event.parts();
+        let ((kind, index), lane) = (event.parts(), event.lane());
         debug_assert!(kind >> KIND_BITS == 0, "an event is of one of 32 kinds");
         debug_assert!(index >> INDEX_BITS == 0, "an event names one of 2^27 things");
-        self.insert(due.as_ns(), event.lane().unwrap_or(HEAP), kind, sequence, index);
-    }
-
-    #[inline(never)]
-    fn insert(&mut self, due: u64, lane: usize, kind: u32, sequence: u64, index: u32) {
-        self.scheduled += 1;
-        assert!(
-            due >> TIME_BITS == 0 && sequence >> SEQUENCE_BITS == 0,
-            "the run is longer than the agenda can number (9 years or 2.7*10^11 operations)"
-        );
-        // The parts above and below the middle of the sequence number.
-        let lower = sequence << INDEX_BITS | u64::from(index);
-        let upper = due << (DUE_SHIFT - 64)
-            | u64::from(kind) << (DUE_SHIFT - 64 - KIND_BITS)
-            | sequence >> (64 - INDEX_BITS);
-        let key = u128::from(upper) << 64 | u128::from(lower);
-        if lane >= LANES || key < self.tails[lane] {
-            return self.schedule_apart(key);
+        debug_assert!(lane.is_none_or(|lane| E::KINDS[lane] == kind), "a lane is of one kind");
+        let due = due.as_ns();
+        if due >> TIME_BITS | sequence >> SEQUENCE_BITS != 0 {
+            refuse();
         }
-        self.tails[lane] = key;
-        self.lanes[lane].push(key);
-        // Where others stand before it, they are due no later.
-        self.heads[lane] = self.heads[lane].min(head(due, lane));
+        self.scheduled += 1;
+        let entry = Entry { due, of: sequence << INDEX_BITS | u64::from(index) };
+        match lane {
+            Some(lane) if entry.key() >= self.lanes[lane].last.key() => {
+                self.lanes[lane].push(entry);
+                // Where others stand before it, they are due no later.
+                self.heads[lane] = self.heads[lane].min(head(due, lane));
+            }
+            _ => self.schedule_apart(entry.of_kind(kind)),
+        }
     }
 
     #[inline(never)]
@@ -219,20 +239,19 @@ impl<E: Event> Agenda<E> {
         if self.heads[HEAP] >> LANE_BITS == due {
             lane = self.first_of_heap_and(lane);
         }
-        let key = if lane < LANES {
-            let key = self.lanes[lane].pop();
+        let (event, sequence) = if lane < LANES {
+            let entry = self.lanes[lane].pop();
             self.heads[lane] = self.head_of(lane);
-            key
+            event_of(E::KINDS[lane], entry.of)
         } else {
-            self.pop_apart()
+            event_of_key(self.pop_apart())
         };
-        let sequence = (key >> INDEX_BITS) as u64 & ((1 << SEQUENCE_BITS) - 1);
-        Some((Instant::from_ns(due), event_of(key), sequence))
+        Some((Instant::from_ns(due), event, sequence))
     }
 
     #[inline]
     fn head_of(&self, lane: usize) -> u64 {
-        self.lanes[lane].front().map_or(NOTHING, |key| head(due_of(key), lane))
+        self.lanes[lane].front().map_or(NOTHING, |entry| head(entry.due, lane))
     }
     fn head_of_heap(&self) -> u64 {
         self.heap.peek().map_or(NOTHING, |Reverse(key)| head(due_of(*key), HEAP))
@@ -248,16 +267,18 @@ impl<E: Event> Agenda<E> {
     /// The heap, where its top goes before the head of `lane`, which is due together with it.
     #[inline(never)]
     fn first_of_heap_and(&self, lane: usize) -> usize {
-        let head = self.lanes.get(lane).and_then(Ring::front);
+        let head = self.lanes.get(lane).and_then(Lane::front);
+        let head = head.map(|entry| entry.of_kind(E::KINDS[lane]));
         let top = self.heap.peek().map(|Reverse(key)| *key);
         if head.is_none_or(|head| top.is_some_and(|top| top < head)) { HEAP } else { lane }
     }
 
     /// Takes every event off the agenda that `is_off` names.
     pub fn withdraw(&mut self, is_off: impl Fn(E) -> bool) {
-        let stays = |key: &u128| !is_off(event_of(*key));
-        self.lanes.iter_mut().for_each(|queue| queue.retain(stays));
-        self.heap.retain(|Reverse(key)| stays(key));
+        for (lane, queue) in self.lanes.iter_mut().enumerate() {
+            queue.retain(|entry| !is_off(event_of(E::KINDS[lane], entry.of).0));
+        }
+        self.heap.retain(|Reverse(key)| !is_off(event_of_key(*key).0));
         for lane in 0..LANES {
             self.heads[lane] = self.head_of(lane);
         }
@@ -271,9 +292,11 @@ impl<E: Event> Agenda<E> {
 
     /// As [`Agenda::events`], each with when it is due.
     pub fn pending(&self) -> impl Iterator<Item = (Instant, E)> + '_ {
-        let keys = self.lanes.iter().flat_map(Ring::iter);
-        let all = keys.chain(self.heap.iter().map(|Reverse(key)| *key));
-        all.map(|key| (Instant::from_ns(due_of(key)), event_of(key)))
+        let of_lanes = self.lanes.iter().zip(E::KINDS).flat_map(|(queue, kind)| {
+            queue.iter().map(move |entry| (entry.due, event_of(kind, entry.of).0))
+        });
+        let apart = self.heap.iter().map(|Reverse(key)| (due_of(*key), event_of_key(*key).0));
+        of_lanes.chain(apart).map(|(due, event)| (Instant::from_ns(due), event))
     }
 
     /// How many events are pending, stale ones included.
@@ -292,6 +315,12 @@ impl<E: Event> Agenda<E> {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn refuse() -> ! {
+    panic!("the run is longer than the agenda can number (9 years or 1.3*10^11 operations)")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,6 +328,7 @@ mod tests {
 
     /// Kinds 0 to 10; the first have lanes.
     impl Event for u32 {
+        const KINDS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6];
         fn parts(self) -> (u32, u32) {
             (self % 11, self)
         }

@@ -46,6 +46,9 @@ pub enum Event {
 }
 
 impl engine::Event for Event {
+    /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
+    const KINDS: [u32; engine::LANES] = [0, 1, 3, 5, 9, 10, 11];
+
     /// Events due together leave in the order of these numbers: first what frees a channel, then
     /// what frees a unit, then answers, then what is new, and timers last.
     #[inline]

@@ -12,6 +12,7 @@ typed_id! {
 }
 
 impl engine::Event for Coming {
+    const KINDS: [u32; engine::LANES] = [0; engine::LANES];
     fn parts(self) -> (u32, u32) {
         (0, self.0)
     }
