@@ -193,10 +193,15 @@ impl Measured {
         }
     }
 
-    /// The last moment before which nothing has to be noted.
+    /// The last moment up to which nothing has to be noted before a request completes; the start
+    /// where something has to be at once.
     #[inline]
     pub fn next_boundary(&self) -> Instant {
-        if self.begin.is_none() { Instant::START } else { self.interval_end - Span::from_ns(1) }
+        let mut end = self.interval_end;
+        if self.begin.is_none() && self.completions >= self.warm_up_requests {
+            end = end.min(self.warm_up_time);
+        }
+        if end == Instant::START { end } else { end - Span::from_ns(1) }
     }
 
     #[cold]

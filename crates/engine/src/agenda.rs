@@ -101,6 +101,7 @@ fn head(due: u64, lane: usize) -> u64 {
 
 /// A queue of entries: a ring of 2^n places.
 #[derive(Clone, Default)]
+#[repr(align(64))]
 struct Lane {
     places: Box<[Entry]>,
     first: usize,

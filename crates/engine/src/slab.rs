@@ -30,7 +30,7 @@ impl<K: Id, V> Slab<K, V> {
     /// As [`Slab::insert`] of what `make` returns, which is built in its place: a
     /// large value that is put together elsewhere and then copied stalls on its
     /// own stores.
-    #[inline]
+    #[inline(always)]
     pub fn insert_with(&mut self, make: impl FnOnce() -> V) -> K {
         if let Some(slot) = self.vacant.pop() {
             self.slots[slot as usize] = make();

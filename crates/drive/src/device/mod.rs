@@ -245,12 +245,22 @@ impl Device {
 
     /// Handles the next event, if there is one, and then those up to and including
     /// `until`, but no more once a command has completed.
-    #[inline]
     pub fn step_while_quiet(&mut self, until: Instant) {
-        let mut limit = Instant::NEVER;
-        while self.step_by(limit).is_some() && !self.has_done() {
-            limit = until;
+        if self.step().is_some() {
+            self.goes_on_until_done(until);
         }
+    }
+
+    /// Handles events up to and including `until`, but no more once a command has completed;
+    /// returns whether one has.
+    #[inline(never)]
+    pub fn goes_on_until_done(&mut self, until: Instant) -> bool {
+        while !self.has_done() {
+            if self.step_by(until).is_none() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Handles the next event, if there is one.

@@ -205,12 +205,16 @@ impl Flash {
         id: OpId,
     ) {
         let channel = self.ops[id].channel;
-        self.channels[channel].busy = false;
-        self.channels[channel].ledger.release(time.now);
-        self.serve_channel(time, p, channel);
+        let state = &mut self.channels[channel];
+        state.busy = false;
+        state.ledger.release(time.now);
+        if state.filled != 0 {
+            self.serve_channel(time, p, channel);
+        }
     }
 
     /// Gives a free channel to what goes next.
+    #[inline(never)]
     fn serve_channel<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
         while !self.channels[channel].busy {
             let Some(grant) = self.channels[channel].pop(&self.ops) else {

@@ -150,7 +150,7 @@ impl Ledgers {
         self.follow_in_runs(now, group, cells, of, channel);
     }
     /// What `group` says of `cells` has changed; those that are held go on with that.
-    #[inline]
+    #[inline(always)]
     pub fn follow(
         &mut self,
         now: Instant,
@@ -240,8 +240,16 @@ fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
 }
 
 /// Waits are charged to what keeps `cells` idle from now on, none of which is held.
-#[inline]
+#[inline(always)]
 fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
+    if of.is_open() && !ledger.awaits_channel() {
+        return ledger.release(now);
+    }
+    stand_by_for(ledger, now, cells, of, channel);
+}
+
+#[inline(never)]
+fn stand_by_for(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
     let is_reserved = of.reserved & cells != 0;
     if of.wanted & cells != 0 || of.needs_channel && !is_reserved {
         if !ledger.awaits_channel() {

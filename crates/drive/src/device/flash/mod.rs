@@ -120,6 +120,9 @@ pub struct Flash {
     /// True where operations may start without having stood in a queue: they begin as soon as
     /// their unit is free, whatever their channel carries.
     is_plain: bool,
+    /// True where a group of which nothing is queued need not be served: nothing makes way, goes
+    /// in rounds, or begins because of an idle gap.
+    only_serves_queues: bool,
     /// Whether commands take cycles of the channel, and so need it to begin; and then the
     /// channels that operations of each group use.
     commands: bool,
@@ -166,11 +169,12 @@ impl Flash {
         let program_rules = suspend::Rules::of_programs(&config.scheduler);
         let scheduler = &config.scheduler;
         let commands = timing.cycles.is_some();
+        let suspends = erase_rules.is_on || program_rules.is_on;
         let is_plain = scheduler.rounds.is_none() && !commands;
         let mut flash = Self {
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
-            suspends: erase_rules.is_on || program_rules.is_on,
+            suspends,
             rounds: scheduler
                 .rounds
                 .map(|rounds| rounds::Rounds::new(rounds, units.groups, units.cells_per_group)),
@@ -192,6 +196,9 @@ impl Flash {
             ),
             short_ways: is_plain,
             is_plain,
+            only_serves_queues: scheduler.rounds.is_none()
+                && config.ftl.gc.idle_gap.is_none()
+                && !suspends,
             commands,
             channels_of: command::channels_of(&places, units.groups),
             chained: 0,

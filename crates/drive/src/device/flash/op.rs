@@ -165,7 +165,7 @@ pub struct Ops {
 }
 
 impl Ops {
-    #[inline]
+    #[inline(always)]
     pub fn insert_with(&mut self, op: impl FnOnce() -> Op) -> OpId {
         let id = self.slab.insert_with(op);
         if self.blames.len() < self.slab.slots() {

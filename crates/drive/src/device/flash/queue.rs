@@ -193,6 +193,11 @@ impl Group {
     pub fn is_idle(&self) -> bool {
         self.busy | self.wanted == 0 && self.queued == 0
     }
+    /// True where no idle cell is kept for anything, and none needs the channel to begin.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.wanted | self.reserved == 0 && !self.needs_channel
+    }
     /// True where something waits and a cell may be free for it.
     #[inline]
     pub fn may_serve(&self, all_cells: u64) -> bool {

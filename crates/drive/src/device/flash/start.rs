@@ -46,7 +46,7 @@ impl Flash {
             cells,
             bin: ask.bin,
             transfer: ask.transfer,
-            planes: ask.planes.count_ones(),
+            planes: if ask.planes.is_power_of_two() { 1 } else { ask.planes.count_ones() },
             class: ask.class,
             block: ask.block,
             batch: ask.batch,
@@ -182,12 +182,20 @@ impl Flash {
     }
 
     /// Starts what may start on a group.
+    #[inline]
     pub(in crate::device) fn serve<P: Placement>(
         &mut self,
         time: &mut Time,
         p: &mut P,
         group: GroupId,
     ) {
+        if self.groups[group].queued() > 0 || !self.only_serves_queues {
+            self.serve_group(time, p, group);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_group<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
         if self.goes_in_rounds() {
             return self.serve_in_rounds(time, p, group);
         }
