@@ -17,6 +17,7 @@ mod base;
 mod event;
 mod flash;
 mod gc;
+mod join;
 mod look;
 mod pieces;
 mod port;

@@ -66,12 +66,12 @@ impl Device {
                 gc.unpin(base, block);
                 port.read_ended(base, write, id, (request, part));
             }
-            Owner::Fetch(entry) => {
+            Owner::Fetch(entry, row) => {
                 base.vacate(id);
                 let block = base.flash.ops[id].block;
                 base.space.ftl.note_sensed(block, 1);
                 gc.unpin(base, block);
-                write.fetched(base, id, entry);
+                write.fetched(base, id, (entry, row));
             }
             Owner::Flush(payload) => {
                 base.vacate(id);

@@ -21,8 +21,8 @@ typed_id! {
 pub enum Owner {
     /// Part of a host read.
     Read(RequestId, u32),
-    /// The read before a buffer entry can be written.
-    Fetch(crate::device::write::buffer::EntryId),
+    /// A row of what is read before a buffer entry can be written.
+    Fetch(crate::device::write::buffer::EntryId, u32),
     /// Buffer entries being written.
     Flush(PayloadId),
     /// A read of the bin's collection: the live slots that it brings.

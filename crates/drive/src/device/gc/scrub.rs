@@ -70,7 +70,7 @@ impl Gc {
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = &base.flash.ops[op];
-            let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(_) | Owner::Flush(_));
+            let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(..) | Owner::Flush(_));
             !is_host && base.space.bins[op.bin].task.scrubs
         };
         base.time.agenda.events().all(|event| match event {

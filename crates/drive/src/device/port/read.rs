@@ -57,12 +57,10 @@ impl Port {
             }
         }
         // Buffer hits and unmapped units are one part, done after a buffer access.
-        let from_buffer = hits > 0 || (pieces.is_empty() && self.requests[id].parts == 0);
-        let request = &mut self.requests[id];
-        let next = request.parts;
-        request.parts += pieces.len() as u32 + u32::from(from_buffer);
-        request.parts_left += pieces.len() as u32 + u32::from(from_buffer);
-        request.complete_set = true;
+        let from_buffer = hits > 0 || (pieces.is_empty() && self.requests[id].parts.made() == 0);
+        let parts = &mut self.requests[id].parts;
+        let next = parts.add(pieces.len() as u32 + u32::from(from_buffer));
+        parts.close();
         for (part, piece) in pieces.iter().enumerate() {
             base.ask_piece(*piece, Holder::HostRead, class, Owner::Read(id, next + part as u32));
         }
@@ -100,10 +98,7 @@ impl Port {
     /// A read that may not be served from the buffer waits until the entry is on
     /// flash, and hurries it there.
     fn defer_read(&mut self, base: &mut Base, write: &mut Write, id: RequestId, entry: EntryId) {
-        let request = &mut self.requests[id];
-        let part = request.parts;
-        request.parts += 1;
-        request.parts_left += 1;
+        let part = self.requests[id].parts.add(1);
         let pool = write.buffer.defer(entry, id, part, base.time.now);
         write.hurry(base, pool);
     }

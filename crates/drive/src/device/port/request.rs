@@ -1,6 +1,7 @@
 //! A host command on its way through the drive.
 
 use crate::audit::AuditTicket;
+use crate::device::join::{Aside, Join};
 use engine::{Instant, Slab, typed_id};
 use ftl::Layout;
 use host::{Command, Priority};
@@ -42,19 +43,12 @@ pub struct Request {
     // ---- state ----
     /// When its present stage began.
     pub since: Instant,
-    /// Parts that are under way.
-    pub parts_left: u32,
-    /// Parts made so far; also the index of the next.
-    pub parts: u32,
-    /// True once no more parts will be made.
-    pub complete_set: bool,
+    /// Its parts.
+    pub parts: Join,
     /// Next mapping unit to be admitted to the buffer.
     pub cursor: u32,
     /// Units read that hold no data.
     pub unmapped: u32,
-    /// When the last part so far ended, and which it was: the critical path.
-    pub critical_at: Instant,
-    pub critical_part: u32,
     /// What the auditor noted at submission.
     pub ticket: AuditTicket,
 }
@@ -74,13 +68,9 @@ impl Request {
             arrived,
             number: 0,
             since: at,
-            parts_left: 0,
-            parts: 0,
-            complete_set: false,
+            parts: Join::default(),
             cursor: 0,
             unmapped: 0,
-            critical_at: Instant::START,
-            critical_part: 0,
             ticket: AuditTicket::default(),
         }
     }
@@ -91,7 +81,8 @@ impl Request {
 pub struct Requests {
     slab: Slab<RequestId, Request>,
     blames: Vec<Blame>,
-    criticals: Vec<Blame>,
+    /// Blames of critical parts, of requests with several.
+    aside: Aside,
     /// How many there were so far.
     count: u64,
     /// Those that are to be answered after the present event, and when they were done.
@@ -106,10 +97,8 @@ impl Requests {
         let id = self.slab.insert(request);
         if self.blames.len() < self.slab.slots() {
             self.blames.push(Blame::default());
-            self.criticals.push(Blame::default());
         }
         self.blames[id.0 as usize].clear();
-        self.criticals[id.0 as usize].clear();
         id
     }
     /// All requests that are under way.
@@ -118,8 +107,8 @@ impl Requests {
     }
     /// Bytes that requests take, with room to grow.
     pub fn bytes(&self) -> u64 {
-        let aside = self.blames.capacity() + self.criticals.capacity();
-        self.slab.bytes() + (aside * size_of::<Blame>()) as u64
+        let blames = self.blames.capacity() * size_of::<Blame>();
+        self.slab.bytes() + blames as u64 + self.aside.bytes()
     }
     /// Gives the slot back; its blame stays readable until it is taken again.
     #[inline]
@@ -134,28 +123,11 @@ impl Requests {
     pub fn blame_mut(&mut self, id: RequestId) -> &mut Blame {
         &mut self.blames[id.0 as usize]
     }
-    /// A part ended at `at` with `blame`. Of parts that end last together, the
-    /// one made first is the critical one.
+    /// A part ended at `at` with `blame`.
     #[inline]
     pub fn part_done(&mut self, id: RequestId, part: u32, at: Instant, blame: &Blame) {
-        let request = &mut self.slab[id];
-        request.parts_left -= 1;
-        if request.complete_set && request.parts == 1 {
-            // The only part is the critical one.
-            (request.critical_at, request.critical_part) = (at, WHOLE);
-            return self.blames[id.0 as usize].add(blame);
-        }
-        let first = request.critical_at == Instant::START;
-        if first
-            || at > request.critical_at
-            || (at == request.critical_at && part < request.critical_part)
-        {
-            request.critical_at = at;
-            request.critical_part = part;
-            let critical = &mut self.criticals[id.0 as usize];
-            critical.clear();
-            critical.add(blame);
-        }
+        let sum = &mut self.blames[id.0 as usize];
+        self.slab[id].parts.ended(part, at, blame, sum, &mut self.aside);
     }
     /// A request is done at `at`: it is answered after the present event.
     pub fn answer(&mut self, id: RequestId, at: Instant) {
@@ -171,14 +143,7 @@ impl Requests {
     /// when it ended.
     #[inline]
     pub fn settle(&mut self, id: RequestId) -> Option<Instant> {
-        let request = &self.slab[id];
-        if request.parts_left > 0 || !request.complete_set {
-            return None;
-        }
-        if request.parts != 1 || request.critical_part != WHOLE {
-            self.blames[id.0 as usize].add(&self.criticals[id.0 as usize]);
-        }
-        Some(request.critical_at)
+        self.slab[id].parts.settle(&mut self.blames[id.0 as usize], &mut self.aside)
     }
 }
 
@@ -195,9 +160,6 @@ impl IndexMut<RequestId> for Requests {
         &mut self.slab[id]
     }
 }
-
-/// The critical part of a request that has only one: its blame is the request's already.
-const WHOLE: u32 = u32::MAX;
 
 /// What a command touches.
 pub trait Touches {

@@ -162,7 +162,7 @@ impl Look<'_> {
 
     /// Entries whose rest is being read.
     fn fetched(&self) -> impl Iterator<Item = EntryId> + '_ {
-        let read = self.device.write.fetches_left.iter().map(|(entry, _)| *entry);
+        let read = self.device.write.fetches.iter().map(|(entry, _)| *entry);
         let following = self.device.write.followers.iter().map(|(_, follower)| *follower);
         read.chain(self.census.decoded.iter().map(|(entry, _)| *entry)).chain(following)
     }
@@ -212,7 +212,7 @@ impl Look<'_> {
         if let Some(older) = self.older(entry) {
             return self.entry(older, whose);
         }
-        let is_of = |op: &&OpId| matches!(device.base.flash.ops[**op].owner, Owner::Fetch(of) if of == entry);
+        let is_of = |op: &&OpId| matches!(device.base.flash.ops[**op].owner, Owner::Fetch(of, _) if of == entry);
         match self.census.ops.keys().find(is_of) {
             Some(op) => self.op(*op, &format!("the read of the rest of {whose}"), DEPTH),
             None => Standing::new(Stage::Work, format!("the rest of {whose} is being decoded")),

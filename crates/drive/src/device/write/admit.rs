@@ -4,6 +4,7 @@ use crate::config::{BufferOrder, Durability, FlushPolicy};
 use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::flash::op::{Class, OpId, Owner};
+use crate::device::join::Join;
 use crate::device::port::request::{RequestId, Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::{EntryId, Stage};
@@ -56,7 +57,7 @@ impl Write {
             }
             requests[id].cursor += 1;
         }
-        requests[id].complete_set = true;
+        requests[id].parts.close();
         if command.kind == Kind::WriteZeroes {
             // Data has died, which a collection may have waited for.
             base.space.retry_starved();
@@ -74,8 +75,11 @@ impl Write {
     /// A write that is acknowledged from flash is taken in whole. Its parts may
     /// all have ended before that, or it may (write-zeroes) have none.
     fn answer_if_through(&mut self, base: &mut Base, requests: &mut Requests, id: RequestId) {
-        let ended =
-            if requests[id].parts == 0 { Some(requests[id].since) } else { requests.settle(id) };
+        let ended = if requests[id].parts.made() == 0 {
+            Some(requests[id].since)
+        } else {
+            requests.settle(id)
+        };
         if let Some(ended) = ended {
             requests.blame_mut(id).charge(State::BufferFull, base.time.now - ended);
             requests.answer(id, base.time.now);
@@ -115,10 +119,7 @@ impl Write {
         let entry = self.buffer.insert(lpn, pool, newest, (token, version), base.time.now);
         if !early {
             self.buffer.fetch_blame(entry).add(&self.wait_for_room);
-            let request = &mut requests[id];
-            self.buffer.entry_mut(entry).writer = Some((id, request.parts));
-            request.parts += 1;
-            request.parts_left += 1;
+            self.buffer.entry_mut(entry).writer = Some((id, requests[id].parts.add(1)));
         }
         // Only where the rest is wanted: most look-ups would wait for memory.
         let flash = if whole || newest.is_some() { None } else { base.space.ftl.lookup(lpn) };
@@ -184,27 +185,30 @@ impl Write {
         base.audit_pieces(&pieces, lpn, pun, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
-        self.fetches_left.push((entry, pieces.len() as u32));
-        for piece in pieces {
-            base.ask_piece(piece, Holder::RmwRead, Class::Fetch, Owner::Fetch(entry));
+        self.fetches.push((entry, Join::of(pieces.len() as u32)));
+        for (row, piece) in pieces.into_iter().enumerate() {
+            let owner = Owner::Fetch(entry, row as u32);
+            base.ask_piece(piece, Holder::RmwRead, Class::Fetch, owner);
         }
     }
 
     /// A read that an entry waits for is over.
-    pub(in crate::device) fn fetched(&mut self, base: &mut Base, op: OpId, entry: EntryId) {
-        let index =
-            self.fetches_left.iter().position(|(of, _)| *of == entry).expect("a fetch is noted");
-        self.fetches_left[index].1 -= 1;
-        if self.fetches_left[index].1 > 0 {
-            return;
-        }
-        self.fetches_left.swap_remove(index);
+    pub(in crate::device) fn fetched(
+        &mut self,
+        base: &mut Base,
+        op: OpId,
+        (entry, row): (EntryId, u32),
+    ) {
+        let index = self.fetches.iter().position(|(of, _)| *of == entry);
+        let index = index.expect("a fetch is noted");
         let decode = base.flash.timing.decode;
         base.flash.ops.blame(op).charge(State::Decode, decode);
-        let blame = base.flash.ops.blame_ref(op).clone();
-        self.buffer.fetch_blame(entry).add(&blame);
-        let sequence = base.flash.ops[op].seq;
-        base.time.agenda.schedule(base.time.now + decode, Event::Fetched(entry), sequence);
+        let (join, sum) = (&mut self.fetches[index].1, self.buffer.fetch_blame(entry));
+        let (at, blame) = (base.time.now + decode, base.flash.ops.blame_ref(op));
+        join.ended(row, at, blame, sum, &mut self.aside);
+        let Some(at) = join.settle(sum, &mut self.aside) else { return };
+        self.fetches.swap_remove(index);
+        base.time.agenda.schedule(at, Event::Fetched(entry), base.flash.ops[op].seq);
     }
 
     /// An entry holds a whole unit: it may be programmed.

@@ -235,16 +235,11 @@ impl Write {
         base.split(&mut pieces, lpn, pun, command.offset, command.end());
         base.audit_flash_read(requests, deferred.request, lpn, pun);
         base.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
-        let request = &mut requests[deferred.request];
-        request.parts_left += pieces.len() as u32 - 1;
-        let mut part = deferred.part;
-        for piece in pieces {
-            let op =
-                base.ask_piece(piece, Holder::HostRead, class, Owner::Read(deferred.request, part));
+        let rest = requests[deferred.request].parts.split(pieces.len() as u32);
+        for (part, piece) in std::iter::once(deferred.part).chain(rest..).zip(pieces) {
+            let owner = Owner::Read(deferred.request, part);
+            let op = base.ask_piece(piece, Holder::HostRead, class, owner);
             base.flash.ops.blame(op).add(&blame);
-            let request = &mut requests[deferred.request];
-            part = request.parts;
-            request.parts += 1;
         }
     }
 

@@ -9,6 +9,7 @@ pub mod modify;
 mod tests;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
+use crate::device::join::{Aside, Join};
 use buffer::{Buffer, EntryId};
 use engine::{Column, Instant};
 use ftl::{Layout, PartialWrites, PoolId};
@@ -36,7 +37,9 @@ pub struct Write {
     /// True from the buffer's high mark to its low mark.
     pub(in crate::device) draining: bool,
     /// Page reads that entries still wait for.
-    pub(in crate::device) fetches_left: Vec<(EntryId, u32)>,
+    pub(in crate::device) fetches: Vec<(EntryId, Join)>,
+    /// Blames of critical rows among them.
+    aside: Aside,
     /// Partial writes (second) of units whose rest is being read, or programmed, for another
     /// (first).
     pub(in crate::device) followers: Vec<(EntryId, EntryId)>,
@@ -65,7 +68,8 @@ impl Write {
                 layout.pool_count() as usize,
             ),
             draining: false,
-            fetches_left: Vec::new(),
+            fetches: Vec::new(),
+            aside: Aside::default(),
             followers: Vec::new(),
             wait_for_room: Blame::default(),
             admitting: false,

@@ -1,0 +1,198 @@
+//! Joins: operations that something waits for together, such as the parts of a request or the
+//! rows of a unit that is written in part. Whoever waits owns the join; it goes on with the time
+//! and the blame of the member that ended last, the critical one.
+
+use engine::{Instant, Slab, typed_id};
+use metrics::Blame;
+
+typed_id! {
+    /// The blame of a critical member.
+    struct AsideId;
+}
+
+/// What is waited for together. A join of one member keeps nothing aside.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// Members made so far, and those of them that have not ended.
+    made: u32,
+    left: u32,
+    /// True once no more members come.
+    is_whole: bool,
+    /// When the last member so far ended, and which it was.
+    at: Instant,
+    critical: u32,
+    aside: Option<AsideId>,
+}
+
+impl Default for Join {
+    fn default() -> Self {
+        Self {
+            made: 0,
+            left: 0,
+            is_whole: false,
+            at: Instant::START,
+            critical: u32::MAX,
+            aside: None,
+        }
+    }
+}
+
+/// The blames of critical members.
+#[derive(Clone, Default)]
+pub struct Aside {
+    slab: Slab<AsideId, Blame>,
+}
+
+impl Aside {
+    /// Bytes that they take, with room to grow.
+    pub fn bytes(&self) -> u64 {
+        self.slab.bytes()
+    }
+}
+
+impl Join {
+    /// A join of so many members, and no more.
+    pub fn of(members: u32) -> Self {
+        Self { made: members, left: members, is_whole: true, ..Self::default() }
+    }
+    /// Adds members; returns the number of the first.
+    #[inline]
+    pub fn add(&mut self, members: u32) -> u32 {
+        let first = self.made;
+        self.made += members;
+        self.left += members;
+        first
+    }
+    /// A member becomes several: itself and those that are added; returns the number of the
+    /// first of these.
+    pub fn split(&mut self, into: u32) -> u32 {
+        self.add(into - 1)
+    }
+    /// No more members come.
+    #[inline]
+    pub fn close(&mut self) {
+        self.is_whole = true;
+    }
+    /// Members made so far.
+    #[inline]
+    pub fn made(&self) -> u32 {
+        self.made
+    }
+    /// True once all members have ended and no more come.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.left == 0 && self.is_whole
+    }
+
+    /// A member has ended at `at`, with `blame`. That of the only member goes to `sum` at once.
+    /// Of members that end last together, the one made first is the critical one.
+    #[inline]
+    pub fn ended(
+        &mut self,
+        member: u32,
+        at: Instant,
+        blame: &Blame,
+        sum: &mut Blame,
+        aside: &mut Aside,
+    ) {
+        assert!(self.left > 0, "a member ends once");
+        self.left -= 1;
+        if self.is_whole && self.made == 1 {
+            self.at = at;
+            return sum.add(blame);
+        }
+        self.ended_of_several(member, at, blame, aside);
+    }
+
+    #[inline(never)]
+    fn ended_of_several(&mut self, member: u32, at: Instant, blame: &Blame, aside: &mut Aside) {
+        let is_later = at > self.at || at == self.at && member < self.critical;
+        if self.aside.is_some() && !is_later {
+            return;
+        }
+        (self.at, self.critical) = (at, member);
+        let kept = *self.aside.get_or_insert_with(|| aside.slab.insert(Blame::default()));
+        let kept = &mut aside.slab[kept];
+        kept.clear();
+        kept.add(blame);
+    }
+
+    /// Where all members have ended: adds the critical one's blame to `sum`, and returns when it
+    /// ended.
+    #[inline]
+    pub fn settle(&mut self, sum: &mut Blame, aside: &mut Aside) -> Option<Instant> {
+        if !self.is_over() {
+            return None;
+        }
+        if let Some(kept) = self.aside.take() {
+            sum.add(&aside.slab[kept]);
+            aside.slab.remove(kept);
+        }
+        Some(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Span;
+    use metrics::State;
+    use proptest::prelude::*;
+
+    fn sensed(ns: u64) -> Blame {
+        let mut blame = Blame::default();
+        blame.charge(State::Sense, Span::from_ns(ns));
+        blame
+    }
+
+    #[test]
+    fn one_member_needs_nothing_aside() {
+        let (mut join, mut sum, mut aside) = (Join::of(1), Blame::default(), Aside::default());
+        join.ended(0, Instant::from_ns(7), &sensed(7), &mut sum, &mut aside);
+        assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(7)));
+        assert_eq!((sum.total(), aside.slab.slots()), (Span::from_ns(7), 0));
+    }
+
+    #[test]
+    fn a_join_that_others_may_join_goes_on_when_the_last_has_ended() {
+        let (mut join, mut sum, mut aside) = (Join::default(), Blame::default(), Aside::default());
+        assert_eq!(join.add(1), 0);
+        join.ended(0, Instant::from_ns(9), &sensed(9), &mut sum, &mut aside);
+        assert_eq!(join.settle(&mut sum, &mut aside), None, "more may come");
+        assert_eq!(join.add(1), 1);
+        join.close();
+        join.ended(1, Instant::from_ns(4), &sensed(4), &mut sum, &mut aside);
+        assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(9)));
+        assert_eq!((sum.total(), aside.slab.taken()), (Span::from_ns(9), 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "a member ends once")]
+    fn a_member_does_not_end_twice() {
+        let (mut join, mut sum, mut aside) = (Join::of(1), Blame::default(), Aside::default());
+        (0..2).for_each(|_| join.ended(0, Instant::START, &sensed(1), &mut sum, &mut aside));
+    }
+
+    proptest! {
+        /// Against a plain maximum: in whatever order they end, the last counts, and of several
+        /// the first made.
+        #[test]
+        fn the_critical_member_is_the_last_to_end(
+            ends in proptest::collection::vec(1u64..6, 1..8), order in any::<u64>(),
+        ) {
+            let (mut sum, mut aside) = (Blame::default(), Aside::default());
+            let mut join = Join::of(ends.len() as u32);
+            let mut members: Vec<usize> = (0..ends.len()).collect();
+            members.sort_by_key(|member| order.rotate_left(7 * *member as u32) % 97);
+            for member in members {
+                // Its blame tells which it was.
+                let blame = sensed(1000 + member as u64);
+                join.ended(member as u32, Instant::from_ns(ends[member]), &blame, &mut sum, &mut aside);
+            }
+            let last = *ends.iter().max().unwrap();
+            let first_made = ends.iter().position(|end| *end == last).unwrap() as u64;
+            prop_assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(last)));
+            prop_assert_eq!(sum.total(), Span::from_ns(1000 + first_made));
+        }
+    }
+}
