@@ -43,6 +43,21 @@ pub enum Event {
     Backlog(BinId),
 }
 
+impl Event {
+    /// The operation whose present work ends.
+    pub fn operation(self) -> Option<OpId> {
+        match self {
+            Self::Sensed(id) | Self::SensedRest(id) | Self::Programmed(id) => Some(id),
+            Self::Array(id) | Self::CarriedOut(id) | Self::CarriedIn(id) => Some(id),
+            _ => None,
+        }
+    }
+    /// True where a channel has carried a row.
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Self::CarriedIn(_) | Self::CarriedOut(_))
+    }
+}
+
 impl engine::Event for Event {
     /// Events due together leave in the order of these numbers: first what frees a channel, then
     /// what frees a unit, then answers, then what is new, and timers last.
