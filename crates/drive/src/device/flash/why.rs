@@ -14,6 +14,7 @@ use engine::{Instant, Span};
 use ftl::BinId;
 use metrics::Blame;
 use nand::ChannelId;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an operation does, or why it waits.
@@ -51,18 +52,16 @@ pub struct Survey<'a> {
 impl Flash {
     /// A survey of all operations.
     pub(in crate::device) fn survey(&self, time: &Time) -> Survey<'_> {
+        let of_op = |(due, event): (Instant, Event)| Some((event.operation()?, event, due));
+        let mut events: Vec<_> = time.agenda.pending().filter_map(of_op).collect();
+        // The last event counts: those of work that was suspended are stale.
+        events.sort_by_key(|(.., due)| Reverse(*due));
         let mut works = BTreeMap::new();
-        let mut add = |id, (event, due): (Event, Instant)| {
-            let last = works.entry(id).or_insert((event, due));
-            // The events of work that was suspended are stale.
-            *last = if last.1 < due { (event, due) } else { *last };
-        };
-        for (due, event) in time.agenda.pending() {
-            let Some(id) = event.operation() else { continue };
-            add(id, (event, due));
+        for (id, event, due) in events {
+            works.entry(id).or_insert((event, due));
             if let Owner::StreamOut(to) = self.ops[id].owner {
                 // The channel carries its data to another package at the same time.
-                add(to, (event, due));
+                works.entry(to).or_insert((event, due));
             }
         }
         let on_unit = self.groups.as_slice().iter().flat_map(|group| group.waiting(&self.ops));
@@ -106,9 +105,13 @@ impl Flash {
 }
 
 impl Survey<'_> {
-    /// Operations of a kind, by number.
-    pub fn ops(&self, is_asked: impl Fn(&Op) -> bool) -> impl Iterator<Item = OpId> {
-        self.ids.iter().copied().filter(move |id| is_asked(&self.flash.ops[*id]))
+    /// Operations of an owner, by number.
+    pub fn owned(&self, is_asked: impl Fn(Owner) -> bool) -> impl Iterator<Item = OpId> {
+        self.ids.iter().copied().filter(move |id| is_asked(self.flash.ops[*id].owner))
+    }
+    /// Operations of collections, by number.
+    pub fn collections(&self) -> impl Iterator<Item = OpId> {
+        self.ids.iter().copied().filter(|id| self.flash.ops[*id].is_collection())
     }
     /// Entries of the write buffer that programs carry, each with its program, by number.
     pub fn programs(&self) -> impl Iterator<Item = (OpId, EntryId)> {

@@ -4,7 +4,7 @@
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::op::{OpId, Owner};
 use crate::device::flash::why::{Survey, Why};
 use crate::device::gc::why::Rest;
 use crate::device::port::request::RequestId;
@@ -63,7 +63,7 @@ impl Walk<'_> {
     /// Every unfinished part of a request.
     fn parts(&self, id: RequestId) -> Vec<Standing> {
         let Device { base, write, port, .. } = self.device;
-        let reads = self.flash.ops(|op| matches!(op.owner, Owner::Read(of, _) if of == id));
+        let reads = self.flash.owned(|owner| matches!(owner, Owner::Read(of, _) if of == id));
         let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
         let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
         let admission = write.admission(id).map(|waits| self.admission(waits, port.since(id)));
@@ -147,8 +147,8 @@ impl Walk<'_> {
                 return Standing { since, behind, ..self.in_bin(Stage::Space, words, bin) };
             }
             Place::Rest(entry) => {
-                let is_own = |op: &Op| matches!(op.owner, Owner::Fetch(of) if of == entry);
-                let op = self.flash.ops(is_own).next();
+                let is_own = |owner| matches!(owner, Owner::Fetch(of) if of == entry);
+                let op = self.flash.owned(is_own).next();
                 let rest = format!("the rest of {whose}");
                 (op, format!("the read of {rest}"), format!("{rest} is being decoded"))
             }
@@ -228,7 +228,7 @@ impl Walk<'_> {
     /// What keeps a bin's collection from giving space.
     fn collection(&self, bin: BinId, depth: u32) -> Vec<Standing> {
         let base = &self.device.base;
-        let own = self.flash.ops(Op::is_collection).filter(|op| base.job_of(*op) == bin);
+        let own = self.flash.collections().filter(|op| base.job_of(*op) == bin);
         let found = self.below(own, depth);
         if depth == 0 || !found.is_empty() {
             return found;
