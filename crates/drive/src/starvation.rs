@@ -5,7 +5,7 @@
 //! request starves at the very moment at which its age reaches the limit, unless what is due at
 //! that moment answers it. So the watch must be asked before time passes [`Watch::deadline`].
 //!
-//! Requests that are under way stand in a list in the order of their submission, linked through
+//! Requests that are under way form a list in the order of their submission, linked through
 //! a column by id: the oldest is its head, and a request costs the same however many there are.
 
 use crate::device::{Device, RequestId, Standing, rounded};
@@ -14,6 +14,7 @@ use engine::ids::Id;
 use engine::{Instant, Span};
 use host::{Command, Kind};
 use metrics::State;
+use settings::counted;
 use std::fmt;
 
 /// What to do where a run is not to end so.
@@ -33,14 +34,12 @@ pub struct Watch {
     next: Option<RequestId>,
     /// When that one starves; after all time where there is none.
     deadline: Instant,
-    /// By initiator and kind, how many have starved.
-    starved: Vec<[u64; KINDS]>,
+    /// Requests that have starved.
+    starved: Vec<Tallied>,
     /// The greatest age at which a request was answered.
     longest: Span,
     first: Option<Box<Starved>>,
 }
-
-const KINDS: usize = Kind::ALL.len();
 
 /// A request that is under way, between the one submitted before it and the one after.
 #[derive(Clone, Copy, Debug)]
@@ -187,11 +186,9 @@ impl Watch {
     /// Counts all that starve at a moment.
     fn count_starved(&mut self, at: Instant) {
         while let Some(id) = self.next.filter(|_| self.deadline == at) {
-            let Linked { initiator, kind, after, .. } = self.requests[id.index()];
-            let initiators = self.starved.len().max(initiator as usize + 1);
-            self.starved.resize(initiators, [0; KINDS]);
-            self.starved[initiator as usize][kind.index()] += 1;
-            self.look_at(after);
+            let request = self.requests[id.index()];
+            tally(&mut self.starved, &request, None);
+            self.look_at(request.after);
         }
     }
 
@@ -238,35 +235,17 @@ impl Watch {
     }
     /// Requests that starved, by initiator and kind.
     pub fn starved(&self) -> impl Iterator<Item = Tallied> + '_ {
-        let kinds = |of: &[u64; KINDS]| Kind::ALL.map(|kind| (kind, of[kind.index()]));
-        let all = self.starved.iter().zip(0..);
-        let all = all.flat_map(move |(of, initiator)| kinds(of).map(|(k, n)| (initiator, k, n)));
-        all.filter(|(.., requests)| *requests > 0).map(|(initiator, kind, requests)| Tallied {
-            initiator,
-            kind,
-            requests,
-            oldest: None,
-        })
+        self.starved.iter().copied()
     }
     /// Requests that are under way at `now`, by initiator and kind.
     pub fn outstanding(&self, now: Instant) -> Vec<Tallied> {
-        let mut found: Vec<Tallied> = Vec::new();
+        let mut found = Vec::new();
         let after = |id: &RequestId| self.requests[id.index()].after;
         for id in std::iter::successors(self.oldest, after) {
-            let Linked { submitted, initiator, kind, .. } = self.requests[id.index()];
-            let is_like = |one: &&mut Tallied| one.initiator == initiator && one.kind == kind;
-            match found.iter_mut().find(is_like) {
-                Some(one) => one.requests += 1,
-                // The oldest come first.
-                None => found.push(Tallied {
-                    initiator,
-                    kind,
-                    requests: 1,
-                    oldest: Some(now - submitted),
-                }),
-            }
+            let request = &self.requests[id.index()];
+            // The oldest come first.
+            tally(&mut found, request, Some(now - request.submitted));
         }
-        found.sort_by_key(|one| (one.initiator, one.kind.index()));
         found
     }
     /// The request that has been under way for longest.
@@ -284,6 +263,16 @@ impl Watch {
     }
 }
 
+/// Counts a request among those of its initiator and kind; `age` is that of the first.
+fn tally(all: &mut Vec<Tallied>, request: &Linked, age: Option<Span>) {
+    let Linked { initiator, kind, .. } = *request;
+    let key = |one: &Tallied| (one.initiator, one.kind.index());
+    match all.binary_search_by_key(&(initiator, kind.index()), key) {
+        Ok(place) => all[place].requests += 1,
+        Err(place) => all.insert(place, Tallied { initiator, kind, requests: 1, oldest: age }),
+    }
+}
+
 impl Starved {
     /// What it was waiting for, in a sentence.
     pub fn why(&self) -> String {
@@ -291,8 +280,7 @@ impl Starved {
         let others: u32 = self.standings.iter().map(|standing| standing.parts).sum::<u32>() - 1;
         match others {
             0 => first.sentence(),
-            1 => format!("{} (and 1 more part)", first.sentence()),
-            _ => format!("{} (and {others} more parts)", first.sentence()),
+            _ => format!("{} (and {})", first.sentence(), counted(others, "more part")),
         }
     }
 }

@@ -59,6 +59,10 @@ impl Base {
     pub fn group_of(&self, bin: BinId) -> GroupId {
         self.flash.places[bin].group
     }
+    /// The die that a bin begins on.
+    pub fn die_of(&self, bin: BinId) -> u32 {
+        self.space.ftl.layout.first_plane(bin).0 / self.flash.planes_per_die
+    }
     /// How urgent operations of a bin's collection are.
     #[inline]
     pub fn class_of(&self, bin: BinId) -> Class {

@@ -45,6 +45,22 @@ pub enum Event {
     Backlog(BinId),
 }
 
+impl Event {
+    /// The operation whose present work ends.
+    pub fn operation(self) -> Option<OpId> {
+        match self {
+            Self::Sensed(id) | Self::SensedRest(id) | Self::Programmed(id) => Some(id),
+            Self::Array(id) | Self::CarriedOut(id) | Self::CarriedIn(id) => Some(id),
+            Self::Commanded(id) => Some(id),
+            _ => None,
+        }
+    }
+    /// True where a channel has carried a row, or a command.
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Self::CarriedIn(_) | Self::CarriedOut(_) | Self::Commanded(_))
+    }
+}
+
 impl engine::Event for Event {
     /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
     const KINDS: [u32; engine::LANES] = [0, 1, 3, 5, 9, 10, 11];

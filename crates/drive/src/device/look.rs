@@ -135,38 +135,9 @@ impl Device {
     /// Why nothing goes on although commands are outstanding, for the error that
     /// ends such a run.
     pub fn why_stuck(&self) -> String {
-        let starved: Vec<String> = self
-            .base
-            .space
-            .bins
-            .iter()
-            .filter(|(bin, home)| !home.parked.is_empty() || self.base.space.is_starved(*bin))
-            .map(|(bin, _)| {
-                format!(
-                    "bin {} ({} of {} blocks good, {} free)",
-                    bin.0,
-                    self.base.space.ftl.good_blocks(bin),
-                    self.base.space.ftl.layout.blocks_per_bin(),
-                    self.base.space.ftl.free_blocks(bin)
-                )
-            })
-            .collect();
-        if starved.is_empty() {
-            return format!(
-                "{} commands wait and nothing is under way; {}",
-                self.base.outstanding,
-                self.write.buffer.describe()
-            );
-        }
-        let places = starved.join(", ");
-        let words = format!("no free space and no block whose collection gains any in {places}");
-        if self.base.space.ftl.tally.retired == 0 {
-            return words;
-        }
-        format!(
-            "{words}; {} wore out or failed: ask for less, raise drive.nand.endurance, or run \
-             without time (run.untimed = true), which ends with the drive's life",
-            settings::counted(self.base.space.ftl.tally.retired, "block")
-        )
+        self.base.space.why_stuck().unwrap_or_else(|| {
+            let (commands, buffer) = (self.base.outstanding, self.write.buffer.describe());
+            format!("{commands} commands wait and nothing is under way; {buffer}")
+        })
     }
 }

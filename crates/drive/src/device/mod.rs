@@ -10,8 +10,8 @@
 //! `read`, `admit`, `write`, `modify`, `placing` and `discard` are what requests make of them,
 //! `answer` is how those end; `collect`, `victims`, `moves` and `streaming` are what garbage
 //! collection does, `chain` the short way through a collection; `buffer` and `link` are the parts
-//! around. `census`, `whereabouts` and `obstacles` only look: they say where a request stands
-//! (`standing`) and what is in its way. `look` is what the drive says of itself.
+//! around. `why` says where a request stands (`standing`) and what is in its way, as the `why` of
+//! each part answers. `look` is what the drive says of itself.
 
 mod base;
 mod event;
@@ -24,6 +24,7 @@ mod port;
 mod power;
 mod settle;
 mod space;
+mod standing;
 mod untimed;
 mod watch;
 mod why;
@@ -33,7 +34,7 @@ pub use flash::counters::{Counters, OpKind};
 pub(crate) use port::request::Touches;
 pub use port::request::{Completion, RequestId};
 pub use power::outage::Cut;
-pub use why::standing::{Stage, Standing, rounded};
+pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;

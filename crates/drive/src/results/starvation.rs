@@ -74,7 +74,7 @@ fn standing(one: &Standing) -> Value {
         OpKind::Erase => "erase",
     });
     json!({
-        "stage": one.stage.name(),
+        "stage": one.stage,
         "words": one.words,
         "parts": one.parts,
         "operation": operation,

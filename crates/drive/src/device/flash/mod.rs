@@ -16,6 +16,7 @@ pub mod suspend;
 #[cfg(test)]
 mod tests;
 mod turn;
+pub mod why;
 
 pub use end::Ended;
 pub use place::{Ask, BinPlace};

@@ -184,6 +184,10 @@ impl Ops {
     pub fn blame(&mut self, id: OpId) -> &mut Blame {
         &mut self.blames[id.0 as usize]
     }
+    /// All operations, by number.
+    pub fn ids(&self) -> Vec<OpId> {
+        self.slab.ids()
+    }
     /// Bytes that operations take, with room to grow.
     pub fn bytes(&self) -> u64 {
         let aside = self.snapshots.capacity() * size_of::<Snapshot>()

@@ -3,16 +3,18 @@
 
 use super::counters::OpKind;
 use super::op::{Class, Op, OpId, Owner, Payloads};
+use super::why::Why;
 use super::{Ask, Bound, Flash, Note, Placement, Wanted};
 use crate::config::DriveConfig;
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::modify::Rest;
 use crate::device::port::request::RequestId;
+use crate::device::standing::{Stage, Standing};
 use engine::{Agenda, Instant, Span};
 use ftl::{Batch, BinId, BlockId, Lpn};
 use metrics::{Holder, Snapshot, State};
-use nand::GroupId;
+use nand::{ChannelId, GroupId};
 
 /// Sense 25 us, 100 us for a page on the channel, program 200 us, erase 1500 us.
 const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
@@ -176,6 +178,11 @@ impl Chip {
             }
         }
         self.time.now = self.time.now.max(Instant::from_ns(at));
+    }
+
+    /// Where an operation stands, and why.
+    fn why(&self, asked: Asked) -> (Standing, Why) {
+        self.flash.survey(&self.time).why(asked.id)
     }
 
     /// An operation ends at this moment, and not a nanosecond before or after.
@@ -458,4 +465,88 @@ fn what_streams_is_noted_and_nothing_waits_for_the_note() {
     chip.until(SENSE);
     assert!(matches!(chip.flash.notes.pop_front(), Some(Note::CarriesOut(op)) if op == read.id));
     chip.assert_ends(read, SENSE + CARRY);
+}
+
+/// Why an operation waits for its unit that nothing is reserved for.
+fn behind(occupied_by: &[Asked], others: u32) -> Why {
+    let occupied_by = occupied_by.iter().map(|asked| asked.id).collect();
+    Why::Unit { occupied_by, reserved_for: None, others }
+}
+
+fn at(us: u64) -> Option<Instant> {
+    Some(Instant::from_ns(us * 1_000))
+}
+
+#[test]
+fn a_read_behind_an_erase_names_it_and_the_erase_says_when_it_is_over() {
+    let mut chip = Chip::new("");
+    let erase = chip.erase(0, 0);
+    let (read, program) = (chip.read(100, 0), chip.program(200, 0));
+    let (standing, why) = chip.why(read);
+    assert_eq!((standing.stage, standing.since, why), (Stage::Unit, at(100), behind(&[erase], 1)));
+    // It waits for the erase, whatever goes next, and is bound to no block yet.
+    let (standing, why) = chip.why(program);
+    assert_eq!((standing.block, why), (None, behind(&[erase], 1)));
+    let (standing, why) = chip.why(erase);
+    assert_eq!((standing.since, standing.until, why), (at(0), at(ERASE), Why::Works(None)));
+    assert_eq!(standing.suspensions, None, "it is never suspended");
+}
+
+#[test]
+fn a_sensed_read_waits_for_the_channel_and_names_what_that_carries() {
+    let mut chip = Chip::new("geometry.dies_per_package = 2");
+    let (first, second) = (chip.read(0, 0), chip.read(0, 1));
+    chip.until(SENSE);
+    assert_eq!(chip.why(second).1, Why::Channel(ChannelId(0), Some(first.id)));
+    let (standing, why) = chip.why(first);
+    assert_eq!(why, Why::Works(Some(ChannelId(0))));
+    assert_eq!((standing.since, standing.until), (at(SENSE), at(SENSE + CARRY)));
+}
+
+#[test]
+fn a_read_of_an_idle_unit_that_is_reserved_names_the_collection() {
+    let mut chip = Chip::new("");
+    chip.flash.reserve(&chip.time, BinId(0));
+    let read = chip.read(0, 0);
+    let reserved_for = Some(BinId(0));
+    assert_eq!(chip.why(read).1, Why::Unit { occupied_by: vec![], reserved_for, others: 0 });
+}
+
+#[test]
+fn a_program_without_a_page_says_so() {
+    let mut chip = Chip::new("");
+    chip.pages.left = 0;
+    let program = chip.program(0, 0);
+    let (standing, why) = chip.why(program);
+    assert_eq!((standing.stage, standing.block, why), (Stage::Space, None, Why::Page));
+}
+
+#[test]
+fn a_suspended_erase_says_how_often_and_not_when_it_is_over() {
+    let mut chip = Chip::new(
+        "nand.erase = { steps = 3, ramp = \"0 us\", execute = \"500 us\", recover = \"0 us\", \
+         verify = \"0 us\" }; scheduler.suspension = \"d-es\"",
+    );
+    let erase = chip.erase(0, 0);
+    chip.read(100, 0);
+    chip.until(500);
+    let (standing, why) = chip.why(erase);
+    assert_eq!((standing.stage, why), (Stage::Suspended, Why::Suspended));
+    assert_eq!((standing.since, standing.until, standing.suspensions), (at(0), None, Some(1)));
+    chip.until(500 + SENSE + CARRY);
+    let (standing, why) = chip.why(erase);
+    assert_eq!((standing.until, why), (at(ERASE + SENSE + CARRY), Why::Works(None)));
+}
+
+#[test]
+fn a_read_that_waits_for_a_round_has_an_idle_unit() {
+    let mut chip = Chip::new(
+        "geometry.planes_per_die = 2; concurrency.read = \"plane\"; \
+         concurrency.program = \"plane\"; concurrency.erase = \"plane\"; \
+         ftl.gc.preemptible = false; \
+         scheduler.rounds = { unit = \"die\", collect = \"when-asked\" }",
+    );
+    let alone = chip.read(0, 0);
+    let (idle, busy) = (chip.read(1, 1), chip.read(2, 0));
+    assert_eq!((chip.why(idle).1, chip.why(busy).1), (behind(&[], 1), behind(&[alone], 1)));
 }

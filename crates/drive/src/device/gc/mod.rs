@@ -10,6 +10,7 @@ mod streaming;
 #[cfg(test)]
 mod tests;
 mod victims;
+pub mod why;
 
 use crate::config::{DriveConfig, EraseBatching};
 use crate::device::Base;

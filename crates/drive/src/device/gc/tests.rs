@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Bound, Placement};
+use crate::device::gc::why::Rest;
 use engine::Instant;
 use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
 use metrics::Holder;
@@ -45,8 +46,7 @@ fn nearly_full(settings: &[(&str, &str)]) -> Device {
 
 /// The operations of collection that are under way or wait.
 fn asked(device: &Device) -> Vec<(OpKind, Class, BlockId, u32)> {
-    let census = device.census();
-    let ops = census.ops.keys().map(|id| &device.base.flash.ops[*id]);
+    let ops = device.base.flash.ops.ids().into_iter().map(|id| &device.base.flash.ops[id]);
     let mut found: Vec<_> = ops
         .filter(|op| op.is_collection())
         .map(|op| (op.kind, op.class, op.block, op.batch))
@@ -62,6 +62,8 @@ fn a_bin_with_space_is_left_alone() {
     device.gc.collect_if_needed(&mut device.base, BIN);
     assert!(device.base.time.agenda.is_empty());
     assert!(device.gc.is_idle(&device.base, BIN));
+    // 100 units fill six blocks and open a seventh.
+    assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Victim { free: 57, good: 64 });
 }
 
 #[test]
@@ -104,6 +106,7 @@ fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
     device.advance(Instant::from_ns(u64::MAX >> 8));
     assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 0);
     assert_eq!(device.base.space.bins[BIN].task.draining, [BlockId(5)]);
+    assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Readers(BlockId(5), 1));
     device.gc.unpin(&mut device.base, BlockId(5));
     assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 1);
     assert!(device.base.space.bins[BIN].task.draining.is_empty());
@@ -138,4 +141,13 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
     let bound = base.space.bind(&mut base.flash.ops[id], &base.flash.payloads);
     assert_eq!(bound, Bound::Owing);
     assert_eq!(base.space.bins[BIN].task.debt, pace);
+}
+
+#[test]
+fn a_collection_without_operations_says_what_it_waits_for() {
+    let mut device = drive(&[]);
+    device.base.space.bins[BIN].task.deferred = vec![BlockId(3), BlockId(4)];
+    assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Burst(2));
+    device.gc.jobs[BIN].victim = Some(BlockId(9));
+    assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Turn(BlockId(9)));
 }

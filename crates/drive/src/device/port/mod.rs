@@ -4,6 +4,7 @@ mod answer;
 pub mod link;
 pub mod read;
 pub mod request;
+pub mod why;
 
 use crate::config::{DriveConfig, FirmwareConfig};
 use crate::device::pieces::Piece;

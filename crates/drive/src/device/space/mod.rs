@@ -3,6 +3,7 @@
 pub mod placing;
 pub mod task;
 pub mod waits;
+mod why;
 
 use crate::config::{BufferConfig, DriveConfig};
 use engine::Column;

@@ -200,11 +200,6 @@ impl Space {
         self.bins[bin].unbound > 0 || self.is_starved(bin)
     }
 
-    /// Where a pool is without space, the bin whose collection is blamed for that.
-    pub(in crate::device) fn starved_bin(&self, pool: PoolId) -> Option<BinId> {
-        self.pools[pool].starved.map(|(bin, _)| bin)
-    }
-
     /// True where a bin's pool waits for space.
     pub(in crate::device) fn is_starved(&self, bin: BinId) -> bool {
         self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()

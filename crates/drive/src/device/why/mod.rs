@@ -1,6 +1,282 @@
-//! Why a request waits: found in the parts when somebody asks.
+//! Why a request waits: a walk from the request to what is in its way, and on to what is in the
+//! way of that. Each part answers for itself, in its `why.rs`; here its answers become words.
 
-pub mod census;
-mod obstacles;
-pub mod standing;
-mod whereabouts;
+use crate::device::Device;
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::why::{Survey, Why};
+use crate::device::gc::why::Rest;
+use crate::device::port::request::RequestId;
+use crate::device::standing::{Stage, Standing, rounded};
+use crate::device::write::buffer::EntryId;
+use crate::device::write::why::{Admission, Place};
+use engine::{Instant, Span};
+use ftl::BinId;
+use metrics::{Blame, Holder};
+use settings::{counted, each};
+
+/// The length of the walk from an operation. Two collections may each wait for the other's unit,
+/// so there must be an end.
+const DEPTH: u32 = 4;
+
+/// How many of several things in the way are told.
+const MOST: usize = 3;
+
+/// How many ways to stand are told of one request.
+const MOST_WAYS: usize = 16;
+
+impl Device {
+    /// Where the unfinished parts of a request stand; those that stand alike are told once.
+    pub fn standings(&self, id: RequestId) -> Vec<Standing> {
+        let walk = Walk { device: self, flash: self.base.flash.survey(&self.base.time) };
+        let mut found: Vec<Standing> = Vec::new();
+        for standing in walk.parts(id) {
+            match found.iter().position(|other| other.is_like(&standing)) {
+                Some(known) => found[known].parts += 1,
+                None if found.len() < MOST_WAYS => found.push(standing),
+                None => {}
+            }
+        }
+        if found.is_empty() {
+            let words = format!("nothing is under way for it; {}", self.why_stuck());
+            found.push(Standing::new(Stage::Rest, words));
+        }
+        found
+    }
+
+    /// The blame of an unfinished request so far: its own, and that of its first operation.
+    pub fn blame_so_far(&mut self, id: RequestId) -> Blame {
+        let mut blame = self.blame(id).clone();
+        self.base.flash.charge_so_far(&self.base.time, id, &mut blame);
+        blame
+    }
+}
+
+/// A walk through the parts of a drive.
+struct Walk<'a> {
+    device: &'a Device,
+    flash: Survey<'a>,
+}
+
+impl Walk<'_> {
+    /// Every unfinished part of a request.
+    fn parts(&self, id: RequestId) -> Vec<Standing> {
+        let Device { base, write, port, .. } = self.device;
+        let reads = self.flash.owned(|owner| matches!(owner, Owner::Read(of, _) if of == id));
+        let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
+        let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
+        let admission = write.admission(id).map(|waits| self.admission(waits, port.since(id)));
+        due.into_iter()
+            .chain(admission)
+            .chain(reads.map(|op| self.op(op, Some("its read"), DEPTH)))
+            .chain(entries.map(|entry| self.entry(entry, "its data")))
+            .collect()
+    }
+
+    /// What is due for a request itself.
+    fn due(&self, event: Event, at: Instant) -> Standing {
+        let (stage, words) = match event {
+            Event::Dispatch(_) => {
+                (Stage::TakenIn, "it is on its way in, through link and firmware")
+            }
+            Event::Complete(_) => (Stage::Answered, "its answer is on its way to the host"),
+            _ => (Stage::Work, "the data of its last part is being decoded or copied"),
+        };
+        let words = format!("{words}, for {} more", rounded(at - self.device.now()));
+        Standing { until: Some(at), ..Standing::new(stage, words) }
+    }
+
+    // ---- the write buffer ----------------------------------------------------
+
+    /// A write that waits for room, or a flush.
+    fn admission(&self, waits: Admission, since: Instant) -> Standing {
+        let (stage, words, epoch) = match waits {
+            Admission::Room { ahead, used, capacity } => {
+                let others = format!("behind {ahead} others ({used} of {capacity} units are used)");
+                let words = format!("it waits for room in the write buffer, {others}");
+                (Stage::Room, words, u64::MAX)
+            }
+            Admission::Flush { epoch } => {
+                let words = "it waits until what the write buffer held before is on flash";
+                (Stage::Flush, words.into(), epoch)
+            }
+        };
+        let behind = self.on_the_way_to_flash(epoch);
+        Standing { since: Some(since), behind, ..Standing::new(stage, words) }
+    }
+
+    /// What is on the way to flash of the entries up to an epoch, or should be: programs that
+    /// are at work first, then those that wait, then entries without a program.
+    fn on_the_way_to_flash(&self, epoch: u64) -> Vec<Standing> {
+        let Device { base, write, .. } = self.device;
+        let counts = |entry: &EntryId| write.is_up_to(epoch, *entry);
+        let mut programs: Vec<_> = (self.flash.programs().filter(|(_, entry)| counts(entry)))
+            .map(|(op, _)| (self.flash.until(op).unwrap_or(Instant::NEVER), op))
+            .collect();
+        programs.sort_unstable();
+        programs.dedup();
+        let incomplete = write.incomplete(&base.time).filter(counts).take(MOST);
+        let mut others: Vec<_> = incomplete.map(|entry| self.entry(entry, "data in it")).collect();
+        for (pool, first) in write.first_listed().filter(|(_, entry)| counts(entry)) {
+            // Where nothing waits for space, a list goes on behind what is under way.
+            let goes_on = !programs.is_empty() || !others.is_empty();
+            if !goes_on || base.space.starved_bin(pool).is_some() {
+                others.push(self.entry(first, "data in it"));
+            }
+        }
+        // One place at least is for what is not under way.
+        let most = MOST - usize::from(!others.is_empty());
+        let name = Some("a program of host data");
+        let told = |(_, op): &(Instant, OpId)| self.op(*op, name, DEPTH - 1);
+        programs.iter().take(most).map(told).chain(others).take(MOST).collect()
+    }
+
+    /// Data in the buffer that must go to flash.
+    fn entry(&self, entry: EntryId, whose: &str) -> Standing {
+        let (op, name, without) = match self.device.write.place_of(entry) {
+            Place::List(pool, since) => {
+                let since = Some(since);
+                let Some(bin) = self.device.base.space.starved_bin(pool) else {
+                    let words =
+                        format!("{whose} waits in the buffer for a full batch, or for a bin");
+                    return Standing { since, ..Standing::new(Stage::Buffer, words) };
+                };
+                let words = format!("{whose} waits for free space in bin {}", bin.0);
+                let behind = self.collection(bin, DEPTH);
+                return Standing { since, behind, ..self.in_bin(Stage::Space, words, bin) };
+            }
+            Place::Rest(entry) => {
+                let is_own = |owner| matches!(owner, Owner::Fetch(of, _) if of == entry);
+                let op = self.flash.owned(is_own).next();
+                let rest = format!("the rest of {whose}");
+                (op, format!("the read of {rest}"), format!("{rest} is being decoded"))
+            }
+            Place::Program(entry) => {
+                let op = self.flash.programs().find(|(_, of)| *of == entry).map(|(op, _)| op);
+                (op, format!("the program of {whose}"), format!("{whose} is being programmed"))
+            }
+        };
+        match op {
+            Some(op) => self.op(op, Some(&name), DEPTH),
+            None => Standing::new(Stage::Work, without),
+        }
+    }
+
+    // ---- operations ------------------------------------------------------------
+
+    fn in_bin(&self, stage: Stage, words: String, bin: BinId) -> Standing {
+        let die = Some(self.device.base.die_of(bin));
+        Standing { bin: Some(bin), die, ..Standing::new(stage, words) }
+    }
+
+    /// Where an operation stands; without a name it is called what it does, and for whom.
+    fn op(&self, id: OpId, name: Option<&str>, depth: u32) -> Standing {
+        let (standing, why) = self.flash.why(id);
+        let name = name.map_or_else(|| name_of(&standing), Into::into);
+        let bin = standing.bin.expect("an operation has a bin");
+        let (die, now) = (self.device.base.die_of(bin), self.device.now());
+        let mut behind = Vec::new();
+        let mut words = match why {
+            Why::Unit { occupied_by, reserved_for, others } => {
+                behind = self.below(occupied_by, depth);
+                let rest = match reserved_for {
+                    _ if !behind.is_empty() => String::new(),
+                    Some(of) => {
+                        behind = self.collection(of, depth);
+                        format!(", which is kept for the collection of bin {}", of.0)
+                    }
+                    None => format!(", where {others} other operations wait"),
+                };
+                format!("{name} waits for its unit of die {die}{rest}")
+            }
+            Why::Channel(channel, carried) => {
+                behind = self.below(carried, depth);
+                format!("{name} waits for channel {}", channel.0)
+            }
+            Why::Page => {
+                behind = self.collection(bin, depth);
+                format!("{name} waits for free space in bin {}", bin.0)
+            }
+            Why::Suspended => format!("{name} has made way for reads on die {die}"),
+            Why::Stops => format!("{name} is being interrupted on die {die}"),
+            Why::Works(channel) => {
+                let place = channel.map_or(format!("die {die}"), |of| format!("channel {}", of.0));
+                let left = standing.until.map_or(Span::ZERO, |until| until - now);
+                let at_least = standing.suspensions.map_or("", |_| " at least");
+                format!("{name} is at work on {place}, for {} more{at_least}", rounded(left))
+            }
+        };
+        let is_erase = matches!(standing.operation, Some((OpKind::Erase, _)));
+        let is_erased = is_erase && standing.stage == Stage::Work;
+        if let Some(began) = standing.since.filter(|_| is_erased || standing.suspensions.is_some())
+        {
+            words += &format!("; it began {} ago", rounded(now - began));
+        }
+        if let Some(times) = standing.suspensions {
+            words += &format!(" and has made way {times} times");
+        }
+        Standing { words, die: Some(die), behind, ..standing }
+    }
+
+    /// Operations that are in the way of something.
+    fn below(&self, ops: impl IntoIterator<Item = OpId>, depth: u32) -> Vec<Standing> {
+        let most = if depth == 0 { 0 } else { MOST };
+        ops.into_iter().take(most).map(|op| self.op(op, None, depth - 1)).collect()
+    }
+
+    /// What keeps a bin's collection from giving space.
+    fn collection(&self, bin: BinId, depth: u32) -> Vec<Standing> {
+        let base = &self.device.base;
+        let own = self.flash.collections().filter(|op| base.job_of(*op) == bin);
+        let found = self.below(own, depth);
+        if depth == 0 || !found.is_empty() {
+            return found;
+        }
+        let number = bin.0;
+        let (block, words) = match self.device.gc.why_rests(base, bin) {
+            Rest::Readers(block, reads) => {
+                let reads = counted(reads, "read");
+                let words =
+                    format!("block {} was moved and waits for {reads} of it to end", block.0);
+                (Some(block), words)
+            }
+            Rest::Turn(block) => {
+                let words = format!("the collection of block {} in bin {number} rests", block.0);
+                (Some(block), words)
+            }
+            Rest::Burst(erases) => {
+                let (erases, wait) =
+                    (counted(erases as u64, "erase"), each(erases as u64, "waits", "wait"));
+                (None, format!("{erases} in bin {number} {wait} for fewer reads"))
+            }
+            Rest::Victim { free, good } => {
+                let blocks = format!("({free} of {good} good blocks are free)");
+                (None, format!("no block of bin {number} is being collected {blocks}"))
+            }
+        };
+        vec![Standing { block, ..self.in_bin(Stage::Rest, words, bin) }]
+    }
+}
+
+/// The name of an operation that is in the way of something.
+fn name_of(standing: &Standing) -> String {
+    let number = |of: Option<u32>| of.expect("an erase has a block");
+    let name = match standing.operation.expect("it is of an operation") {
+        (OpKind::Erase, _) => {
+            let (block, bin) = (standing.block.map(|of| of.0), standing.bin.map(|of| of.0));
+            return format!("the erase of block {} in bin {}", number(block), number(bin));
+        }
+        (OpKind::CopyBack, Holder::Scrub) => "a copy-back of scrubbing",
+        (OpKind::CopyBack, _) => "a copy-back of GC",
+        (OpKind::Modify, _) => "a partial write inside its planes",
+        (OpKind::Read, Holder::HostRead) => "a read of a host",
+        (OpKind::Read, Holder::RmwRead) => "a read for a partial write",
+        (OpKind::Read, Holder::Scrub) => "a read of scrubbing",
+        (OpKind::Read, _) => "a read of GC",
+        (OpKind::Program, Holder::HostProgram) => "a program of host data",
+        (OpKind::Program, Holder::Scrub) => "a program of scrubbing",
+        (OpKind::Program, _) => "a program of GC",
+    };
+    name.into()
+}

@@ -7,6 +7,7 @@ mod flush;
 pub mod modify;
 #[cfg(test)]
 mod tests;
+pub mod why;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
 use crate::device::join::{Aside, Join};

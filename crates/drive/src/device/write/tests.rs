@@ -1,6 +1,8 @@
 //! The write buffer alone, with no flash behind it.
 
+use super::Write;
 use super::buffer::{Buffer, EntryId, Stage};
+use super::why::{Admission, Place};
 use crate::device::port::request::RequestId;
 use engine::Instant;
 use ftl::{Lpn, PoolId};
@@ -124,4 +126,46 @@ fn a_trim_makes_an_entry_nobodys_data() {
     buffer.forget(id);
     assert_eq!((buffer.find(Lpn(4)), buffer.current(id)), (None, None));
     assert_eq!(buffer.used(), 1, "it is being programmed all the same");
+}
+
+/// What a drive with a buffer of four units writes with.
+fn write() -> Write {
+    let drive = include_str!("../../../tests/common/drive.toml");
+    let workload =
+        "[[workload]]\nname = \"none\"\nreads = \"100 %\"\nqueue_depth = 1\n[run]\nrequests = 1\n";
+    let given = [
+        ("drive.ftl.over_provisioning.reserved".to_owned(), "25 %".to_owned()),
+        ("drive.buffer.size".to_owned(), "16 KiB".to_owned()),
+    ];
+    let loaded = crate::load::load(&format!("{drive}{workload}"), "buffer.toml", &given);
+    let (experiment, _) = loaded.unwrap_or_else(|problems| panic!("{problems}"));
+    let ftl = crate::device::empty_firmware(&experiment.drive, 1);
+    Write::new(&experiment.drive, &ftl.layout)
+}
+
+#[test]
+fn a_request_that_waits_says_for_what() {
+    let mut write = write();
+    let (first, flush) = (take(&mut write.buffer, 1), RequestId(0));
+    assert!(write.buffer.begin_flush(flush));
+    let later = take(&mut write.buffer, 2);
+    write.buffer.wait(RequestId(1), Priority::Normal);
+    write.buffer.wait(RequestId(2), Priority::Normal);
+    let room = Admission::Room { ahead: 1, used: 2, capacity: 4 };
+    assert_eq!(write.admission(RequestId(2)), Some(room));
+    let Some(Admission::Flush { epoch }) = write.admission(flush) else { panic!("it waits") };
+    assert!(write.is_up_to(epoch, first) && !write.is_up_to(epoch, later));
+    assert_eq!(write.admission(RequestId(3)), None);
+}
+
+#[test]
+fn an_entry_that_waits_for_an_older_one_stands_where_that_does() {
+    let mut write = write();
+    let older = take(&mut write.buffer, 1);
+    assert_eq!(write.place_of(older), Place::List(POOL, at(0)));
+    fly(&mut write.buffer, older);
+    let entry = write.buffer.insert(Lpn(1), POOL, Some(older), (0, 0), at(5));
+    assert_eq!(write.place_of(entry), Place::Rest(entry));
+    write.follow(older, entry);
+    assert_eq!(write.place_of(entry), Place::Program(older));
 }

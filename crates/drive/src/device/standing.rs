@@ -5,9 +5,11 @@ use crate::device::flash::counters::OpKind;
 use engine::{Instant, Span};
 use ftl::{BinId, BlockId};
 use metrics::Holder;
+use serde::Serialize;
 
 /// What a part of a request, or what is in its way, is doing or waiting for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Its command or its data is on the way in: link and firmware.
     TakenIn,
@@ -28,32 +30,14 @@ pub enum Stage {
     /// Is at work: on its unit, its channel or in the decoder.
     Work,
     /// A collection that has nothing under way.
+    #[default]
     Rest,
     /// Its answer is on the way out.
     Answered,
 }
 
-impl Stage {
-    /// The name used in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TakenIn => "taken_in",
-            Self::Room => "room",
-            Self::Buffer => "buffer",
-            Self::Flush => "flush",
-            Self::Space => "space",
-            Self::Unit => "unit",
-            Self::Channel => "channel",
-            Self::Suspended => "suspended",
-            Self::Work => "work",
-            Self::Rest => "rest",
-            Self::Answered => "answered",
-        }
-    }
-}
-
 /// Where one thing stands, and what is in its way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// What it is doing or waiting for.
     pub stage: Stage,
@@ -82,19 +66,7 @@ pub struct Standing {
 impl Standing {
     /// Something in a stage of which nothing else is known.
     pub(in crate::device) fn new(stage: Stage, words: String) -> Self {
-        Self {
-            stage,
-            words,
-            parts: 1,
-            bin: None,
-            die: None,
-            block: None,
-            operation: None,
-            since: None,
-            until: None,
-            suspensions: None,
-            behind: Vec::new(),
-        }
+        Self { stage, words, parts: 1, ..Self::default() }
     }
 
     /// True where another part of the same request stands in the same way, whichever it is.

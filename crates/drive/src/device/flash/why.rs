@@ -1,0 +1,216 @@
+//! Why operations wait, found in the queues and the agenda when somebody asks, so that nothing is
+//! kept for it.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::Flash;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{AsksFor, Op, OpId, Owner};
+use crate::device::flash::suspend::WorkingView;
+use crate::device::port::request::RequestId;
+use crate::device::standing::{Stage, Standing};
+use crate::device::write::buffer::EntryId;
+use engine::{Instant, Span};
+use ftl::BinId;
+use metrics::Blame;
+use nand::ChannelId;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an operation does, or why it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It waits for its unit: which operations occupy that, for whose collection it is reserved,
+    /// and how many other operations wait in the group.
+    Unit { occupied_by: Vec<OpId>, reserved_for: Option<BinId>, others: u32 },
+    /// It waits for its channel, which carries data of another operation.
+    Channel(ChannelId, Option<OpId>),
+    /// A program that found no page in its bin.
+    Page,
+    /// It is suspended.
+    Suspended,
+    /// It is about to be suspended.
+    Stops,
+    /// It is at work on its unit or, where that is named, on its channel.
+    Works(Option<ChannelId>),
+}
+
+/// All operations at a moment.
+pub struct Survey<'a> {
+    flash: &'a Flash,
+    /// By number.
+    ids: Vec<OpId>,
+    /// What operations in queues wait for: their unit or their channel.
+    waits: BTreeMap<OpId, Stage>,
+    /// The last event that is due of each operation at work.
+    works: BTreeMap<OpId, (Event, Instant)>,
+    /// Operations at work, suspended, or waiting for a channel: no more than there are units and
+    /// what waits for a channel beside them.
+    begun: BTreeSet<OpId>,
+}
+
+impl Flash {
+    /// A survey of all operations.
+    pub(in crate::device) fn survey(&self, time: &Time) -> Survey<'_> {
+        let of_op = |(due, event): (Instant, Event)| Some((event.operation()?, event, due));
+        let mut events: Vec<_> = time.agenda.pending().filter_map(of_op).collect();
+        // The last event counts: those of work that was suspended are stale.
+        events.sort_by_key(|(.., due)| Reverse(*due));
+        let mut works = BTreeMap::new();
+        for (id, event, due) in events {
+            works.entry(id).or_insert((event, due));
+            if let Owner::StreamOut(to) = self.ops[id].owner {
+                // The channel carries its data to another package at the same time.
+                works.entry(to).or_insert((event, due));
+            }
+        }
+        let on_unit = self.groups.as_slice().iter().flat_map(|group| group.waiting(&self.ops));
+        let channels = self.channels.as_slice().iter();
+        let on_channel: Vec<_> = channels.flat_map(|channel| channel.waiting(&self.ops)).collect();
+        let waits = on_unit.map(|id| (id, Stage::Unit));
+        let waits = waits.chain(on_channel.iter().map(|id| (*id, Stage::Channel))).collect();
+        let begun = works.keys().copied().chain(on_channel).chain(self.at_work()).collect();
+        Survey { flash: self, ids: self.ops.ids(), waits, works, begun }
+    }
+
+    /// Adds the blame of a request's first operation so far, and of the wait that it is in.
+    /// Service that is under way is charged whole.
+    pub(in crate::device) fn charge_so_far(
+        &mut self,
+        time: &Time,
+        of: RequestId,
+        blame: &mut Blame,
+    ) {
+        let reads = self.ops.ids().into_iter().filter_map(|id| match self.ops[id].owner {
+            Owner::Read(request, part) if request == of => Some((part, id)),
+            _ => None,
+        });
+        let Some((_, id)) = reads.min() else { return };
+        blame.add(self.ops.blame_ref(id));
+        let Op { waits, since, group, cells, channel, .. } = self.ops[id];
+        if !waits {
+            return;
+        }
+        let channel = &mut self.channels[channel];
+        let ledger = if channel.waiting(&self.ops).any(|waiting| waiting == id) {
+            channel.ledger.settle(time.now);
+            &mut channel.ledger
+        } else {
+            let unit = self.ledgers.of(group, cells);
+            unit.settle_with(time.now, &mut channel.ledger);
+            unit
+        };
+        ledger.charge_wait(self.ops.wait_and_blame(id).0, time.now - since, blame);
+    }
+}
+
+impl Survey<'_> {
+    /// Operations of an owner, by number.
+    pub fn owned(&self, is_asked: impl Fn(Owner) -> bool) -> impl Iterator<Item = OpId> {
+        self.ids.iter().copied().filter(move |id| is_asked(self.flash.ops[*id].owner))
+    }
+    /// Operations of collections, by number.
+    pub fn collections(&self) -> impl Iterator<Item = OpId> {
+        self.ids.iter().copied().filter(|id| self.flash.ops[*id].is_collection())
+    }
+    /// Entries of the write buffer that programs carry, each with its program, by number.
+    pub fn programs(&self) -> impl Iterator<Item = (OpId, EntryId)> {
+        let payloads = &self.flash.payloads;
+        let payload = |id: &OpId| match self.flash.ops[*id].owner {
+            Owner::Flush(payload) => Some((*id, payload)),
+            _ => None,
+        };
+        self.ids.iter().filter_map(payload).flat_map(move |(id, of)| {
+            (0..payloads.count(of)).map(move |slot| (id, EntryId(payloads.slot(of, slot)[0])))
+        })
+    }
+
+    /// How far an operation has come that may be suspended.
+    fn working(&self, id: OpId) -> Option<WorkingView> {
+        self.flash.working_in(self.flash.ops[id].group).find(|working| working.op == id)
+    }
+    /// When an operation that is at work will be over, as far as is known.
+    pub fn until(&self, id: OpId) -> Option<Instant> {
+        let ends = || self.works.get(&id).map(|(_, ends)| *ends);
+        self.working(id).map_or_else(ends, |working| working.ends)
+    }
+
+    /// Where an operation stands, without words, and why.
+    pub fn why(&self, id: OpId) -> (Standing, Why) {
+        let op = &self.flash.ops[id];
+        let working = self.working(id);
+        let mut since = Some(op.since);
+        let (stage, why) = match (self.waits.get(&id), working, self.works.get(&id)) {
+            (Some(Stage::Unit), ..) if !self.awaits_command(id) => {
+                (Stage::Unit, self.awaited_unit(id))
+            }
+            (Some(_), ..) => {
+                (Stage::Channel, Why::Channel(op.channel, self.carried_by(op.channel)))
+            }
+            (None, Some(WorkingView { ends: None, is_aside, .. }), _) => {
+                (Stage::Suspended, if is_aside { Why::Suspended } else { Why::Stops })
+            }
+            (None, _, Some((event, ends))) => {
+                since = self.lasts(id, *event).map(|span| *ends - span);
+                (Stage::Work, Why::Works(event.is_transfer().then_some(op.channel)))
+            }
+            (None, _, None) => (Stage::Space, Why::Page),
+        };
+        let since = working.map_or(since, |working| Some(working.began));
+        let (until, suspensions) = (self.until(id), working.map(|working| working.suspensions));
+        let is_bound = match op.kind {
+            OpKind::Program => stage == Stage::Work,
+            OpKind::Modify => matches!(stage, Stage::Work | Stage::Channel),
+            _ => true,
+        };
+        let (block, bin) = (is_bound.then_some(op.block), Some(op.bin));
+        let operation = Some((op.kind, op.holder));
+        let standing = Standing::new(stage, String::new());
+        (Standing { operation, bin, block, since, until, suspensions, ..standing }, why)
+    }
+
+    /// True where the unit of an operation in its queue is idle, and only the channel is not.
+    fn awaits_command(&self, id: OpId) -> bool {
+        let op = &self.flash.ops[id];
+        self.flash.lacks_channel(op.channel) && self.flash.groups[op.group].busy & op.cells == 0
+    }
+
+    /// What keeps an operation from its unit.
+    fn awaited_unit(&self, id: OpId) -> Why {
+        let op = &self.flash.ops[id];
+        let group = &self.flash.groups[op.group];
+        let occupies = |other: &OpId| {
+            let one = &self.flash.ops[*other];
+            // Its unit is reserved for a program that waits for the channel, too.
+            let is_exclusive =
+                one.asks_for != AsksFor::Both || group.held & one.cells & op.cells != 0;
+            is_exclusive && one.group == op.group && one.cells & op.cells != 0
+        };
+        let occupied_by = self.begun.iter().copied().filter(occupies).collect();
+        let reserved_for = group.kept_for().filter(|bin| {
+            group.reserved & op.cells != 0 && !(op.is_collection() && *bin == op.bin)
+        });
+        Why::Unit { occupied_by, reserved_for, others: group.queued() - 1 }
+    }
+
+    /// The operation whose data a channel carries.
+    fn carried_by(&self, channel: ChannelId) -> Option<OpId> {
+        let mut carried = self.works.iter().filter(|(_, (event, _))| event.is_transfer());
+        carried.find_map(|(id, _)| (self.flash.ops[*id].channel == channel).then_some(*id))
+    }
+
+    /// How long the work lasts that ends with an event, if that is known. Work that may be
+    /// suspended says itself when it began.
+    fn lasts(&self, id: OpId, event: Event) -> Option<Span> {
+        let Op { kind, row, transfer, .. } = self.flash.ops[id];
+        let timing = &self.flash.timing;
+        match event {
+            Event::CarriedIn(_) | Event::CarriedOut(_) => Some(transfer),
+            Event::Sensed(_) => Some(timing.read(row)),
+            _ if self.flash.may_make_way(kind) => None,
+            Event::Programmed(_) => Some(timing.program(row)),
+            Event::Array(_) if kind == OpKind::Erase => Some(timing.erase.total()),
+            _ => None,
+        }
+    }
+}

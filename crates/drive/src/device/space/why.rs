@@ -1,0 +1,37 @@
+//! Why there is no space.
+
+use crate::device::space::Space;
+use ftl::{BinId, PoolId};
+use settings::counted;
+
+impl Space {
+    /// Where a pool is without space, the bin whose collection is blamed for that.
+    pub(in crate::device) fn starved_bin(&self, pool: PoolId) -> Option<BinId> {
+        self.pools[pool].starved.map(|(bin, _)| bin)
+    }
+
+    /// The bins in which something waits for free space, in words; nothing where none does.
+    pub(in crate::device) fn why_stuck(&self) -> Option<String> {
+        let lacks = |bin| !self.bins[bin].parked.is_empty() || self.is_starved(bin);
+        let told = |bin| {
+            let (good, free) = (self.ftl.good_blocks(bin), self.ftl.free_blocks(bin));
+            let blocks = self.ftl.layout.blocks_per_bin();
+            format!("bin {} ({good} of {blocks} blocks good, {free} free)", bin.0)
+        };
+        let bins: Vec<_> = self.bins.ids().filter(|bin| lacks(*bin)).map(told).collect();
+        if bins.is_empty() {
+            return None;
+        }
+        let places = bins.join(", ");
+        let words = format!("no free space and no block whose collection gains any in {places}");
+        let retired = self.ftl.tally.retired;
+        if retired == 0 {
+            return Some(words);
+        }
+        Some(format!(
+            "{words}; {} wore out or failed: ask for less, raise drive.nand.endurance, or run \
+             without time (run.untimed = true), which ends with the drive's life",
+            counted(retired, "block")
+        ))
+    }
+}

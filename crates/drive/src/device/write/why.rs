@@ -1,0 +1,89 @@
+//! Where the write buffer has requests and their data.
+
+use crate::device::Time;
+use crate::device::event::Event;
+use crate::device::flash::why::Survey;
+use crate::device::port::request::RequestId;
+use crate::device::write::Write;
+use crate::device::write::buffer::{EntryId, Stage};
+use engine::Instant;
+use ftl::PoolId;
+
+/// What a request waits for before its data, if it has any, is taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Room in the buffer, behind so many others.
+    Room { ahead: usize, used: u32, capacity: u32 },
+    /// The programs of all entries up to an epoch.
+    Flush { epoch: u64 },
+}
+
+/// Where an entry stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The rest of its unit is being read, or decoded.
+    Rest(EntryId),
+    /// In a pool's list, since then.
+    List(PoolId, Instant),
+    /// In a program.
+    Program(EntryId),
+}
+
+impl Write {
+    /// What a request waits for before its data is taken in.
+    pub(in crate::device) fn admission(&self, id: RequestId) -> Option<Admission> {
+        let (used, capacity) = (self.buffer.used(), self.buffer.capacity());
+        let room = self.buffer.ahead_of(id).map(|ahead| Admission::Room { ahead, used, capacity });
+        room.or_else(|| Some(Admission::Flush { epoch: self.buffer.epoch_of_flush(id)? }))
+    }
+
+    /// Entries that a request waits for: a read for data that is not whole, a write that is
+    /// acknowledged from flash for its own.
+    pub(in crate::device) fn awaited_by(
+        &self,
+        id: RequestId,
+        time: &Time,
+        flash: &Survey<'_>,
+    ) -> Vec<EntryId> {
+        let is_own = |entry: &EntryId| {
+            self.buffer.entry(*entry).writer.is_some_and(|(writer, _)| writer == id)
+        };
+        let listed = self.pools.ids().flat_map(|pool| self.buffer.waiting_in(pool));
+        let flying = flash.programs().map(|(_, entry)| entry);
+        let all = self.incomplete(time).chain(listed).chain(flying);
+        self.buffer.awaited_by(id).chain(all.filter(is_own)).collect()
+    }
+
+    /// Entries whose units are not whole: the rest is being read or decoded.
+    pub(in crate::device) fn incomplete(&self, time: &Time) -> impl Iterator<Item = EntryId> {
+        let read = self.fetches.iter().map(|(entry, _)| *entry);
+        let decoded = time.agenda.pending().filter_map(|(_, event)| match event {
+            Event::Fetched(entry) => Some(entry),
+            _ => None,
+        });
+        read.chain(decoded).chain(self.followers.iter().map(|(_, entry)| *entry))
+    }
+
+    /// The first entry of each pool's list.
+    pub(in crate::device) fn first_listed(&self) -> impl Iterator<Item = (PoolId, EntryId)> {
+        self.pools.ids().filter_map(|pool| Some((pool, self.buffer.head(pool)?)))
+    }
+
+    /// True where an entry is of an epoch, or of one before.
+    pub(in crate::device) fn is_up_to(&self, epoch: u64, entry: EntryId) -> bool {
+        self.buffer.entry(entry).epoch <= epoch
+    }
+
+    /// Where an entry stands: one that waits for an older one stands where that does.
+    pub(in crate::device) fn place_of(&self, mut entry: EntryId) -> Place {
+        while let Some((older, _)) = self.followers.iter().find(|(_, own)| *own == entry) {
+            entry = *older;
+        }
+        let kept = self.buffer.entry(entry);
+        match kept.stage {
+            Stage::Fetching => Place::Rest(entry),
+            Stage::Pending => Place::List(kept.pool, kept.since),
+            Stage::Modifying | Stage::Void | Stage::Flying => Place::Program(entry),
+        }
+    }
+}
