@@ -16,6 +16,9 @@ FINDINGS ?= $(CURDIR)/out/fuzz
 # One of `make power-cuts`, which has a SEED, too.
 CUTS ?= 10000
 
+# MQSim, built, for `make bench` to compare with: docs/bench.md.
+PEER ?=
+
 # Outcomes of frozen cases: crates/drive/tests/gate.rs.
 GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --ignored --exact --nocapture \
 	outcomes_are_as_they_were
@@ -43,7 +46,7 @@ test: | $(VENV)/.tools ## Check and test everything.
 
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
-	$(BIN)/python -m flashscape.bench
+	$(BIN)/python -m flashscape.bench $(if $(PEER),--peer "$(PEER)")
 
 # Its own target directory, so that the default build stays as it is: docs/bench.md.
 wheel-pgo: | $(VENV)/.tools ## Build a wheel with profile-guided optimisation.

@@ -58,6 +58,12 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
     metavar="FILE",
     help="The program that measures bare loops; else where cargo puts it.",
 )
+@click.option(
+    "--peer",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="MQSim, built, to be compared with: docs/bench.md.",
+)
 def command(
     repeat: int,
     only: tuple[str, ...],
@@ -65,6 +71,7 @@ def command(
     out: Path,
     experiments: Path,
     floor: Path | None,
+    peer: Path | None,
 ) -> None:
     """Measure the speed and the memory of flashscape on this machine."""
     wanted = suite.Wanted(
@@ -73,6 +80,7 @@ def command(
         quick=quick,
         experiments=experiments,
         floor=floor,
+        peer=peer,
     )
     found = suite.measure(wanted, lambda text: click.echo(text, err=True))
     report.write(found, out)
