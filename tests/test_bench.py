@@ -140,8 +140,27 @@ def test_a_peer_that_loses_requests_is_not_compared_with(tmp_path):
 
 def test_without_a_peer_one_line_says_so(tmp_path):
     ended = bench(tmp_path, "--quick", "--only=peer", EXPERIMENTS)
-    [line] = [line for line in ended.stdout.splitlines() if "no MQSim is named" in line]
+    [line] = [line for line in ended.stdout.splitlines() if "`make peer` builds it" in line]
+    assert "not measured: no MQSim is there" in line
     assert all(key in line for key in WORKS)
+
+
+def build_peer(source: Path) -> str:
+    """Try to build MQSim from that; nothing is touched before all mends are possible."""
+    command = [sys.executable, str(ROOT / "scripts" / "peer.py"), str(source)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_mends_of_the_peer_that_find_no_place_are_told(tmp_path):
+    source = tmp_path / "src" / "ssd"
+    source.mkdir(parents=True)
+    missing = source / "Address_Mapping_Unit_Page_Level.cpp"
+    assert f"{missing} is not there; name a checkout of MQSim" in build_peer(tmp_path)
+    missing.write_text("int main() {}\n")
+    assert "expected 2 of" in (told := build_peer(tmp_path))
+    assert "requests that waited for a page under GC" in told
 
 
 def test_memory_is_split_between_units_and_pages():

@@ -61,8 +61,10 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.option(
     "--peer",
     type=click.Path(path_type=Path),
+    default=Path("out/peer/MQSim"),
+    show_default=True,
     metavar="FILE",
-    help="MQSim, built, to be compared with: docs/bench.md.",
+    help="MQSim, to be compared with, as `make peer` builds it.",
 )
 def command(
     repeat: int,
@@ -71,7 +73,7 @@ def command(
     out: Path,
     experiments: Path,
     floor: Path | None,
-    peer: Path | None,
+    peer: Path,
 ) -> None:
     """Measure the speed and the memory of flashscape on this machine."""
     wanted = suite.Wanted(

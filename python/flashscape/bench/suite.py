@@ -30,8 +30,8 @@ class Wanted(NamedTuple):
     quick: bool
     experiments: Path
     floor: Path | None
-    peer: Path | None = None
-    """MQSim, built."""
+    peer: Path
+    """MQSim, built, if it is there."""
 
 
 def measure(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
@@ -109,15 +109,16 @@ class _Bench:
         short = QUICK | QUICK_OF.get(name, {}) if self._wanted.quick else {}
         _check_memory(file, short)
         repeat = 1 if name in ONCE else self._wanted.repeat
-        self._say(f"{name}: once" if repeat == 1 else f"{name}: {repeat} times")
+        self._say(f"{name}: {_times(repeat)}")
         return _best(name, (_one(file, short) for _ in range(repeat)))
 
     def peer(self, key: str) -> Value:
         wanted, work = self._wanted, peer.WORKS[key]
-        if wanted.peer is not None:
-            self._say(f"MQSim, {work.workload}, {work.scheduler}: {wanted.repeat} times")
+        repeat = min(wanted.repeat, work.repeat_at_most)
+        if wanted.peer.is_file():
+            self._say(f"beside MQSim, {work.workload}, {work.scheduler}: {_times(repeat)}")
         value, self.pairs[key] = peer.compare(
-            wanted.peer, wanted.experiments / "peer", work, wanted.repeat, wanted.quick, _one
+            wanted.peer, wanted.experiments / "peer", work, repeat, wanted.quick, _one
         )
         return value
 
@@ -136,6 +137,10 @@ class _Bench:
         short = ("--writes", "200000", "--events", "200000") if self._wanted.quick else ()
         lines = _output_of([str(program), "--json", *short]).splitlines()
         return of_bare_loops([json.loads(line) for line in lines])
+
+
+def _times(repeat: int) -> str:
+    return "once" if repeat == 1 else f"{repeat} times"
 
 
 def _one(file: Path, overrides: dict[str, str] | None = None) -> Run:
