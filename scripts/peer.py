@@ -97,14 +97,14 @@ MENDS = (
 
 
 def main() -> None:
-    """Fetch, mend, copy, build."""
+    """Check out, mend, copy, build."""
     source = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] else None
     with tempfile.TemporaryDirectory() as folder:
         if source is not None and Path(source, "src").is_dir():
             checkout = Path(source)
         else:
             checkout = Path(folder)
-            _fetch(source or PUBLIC, checkout)
+            _check_out(source or PUBLIC, checkout)
         mended = _mended(checkout)
         _copy(checkout, mended)
     for mend in MENDS:
@@ -113,7 +113,7 @@ def main() -> None:
     print(OUT / "MQSim")
 
 
-def _fetch(repository: str, folder: Path) -> None:
+def _check_out(repository: str, folder: Path) -> None:
     """Check the commit out in an empty folder, without its history."""
     _run(["git", "init", "--quiet", str(folder)])
     git = ["git", "-C", str(folder)]
