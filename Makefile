@@ -16,6 +16,11 @@ FINDINGS ?= $(CURDIR)/out/fuzz
 # One of `make power-cuts`, which has a SEED, too.
 CUTS ?= 10000
 
+# MQSim for `make bench` to compare with, and what `make peer` builds it from, if not from the public
+# repository: docs/bench.md.
+PEER ?= out/peer/MQSim
+PEER_SOURCE ?=
+
 # Outcomes of frozen cases: crates/drive/tests/gate.rs.
 GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --ignored --exact --nocapture \
 	outcomes_are_as_they_were
@@ -23,7 +28,7 @@ GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --i
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench wheel-pgo gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench peer wheel-pgo gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -43,7 +48,10 @@ test: | $(VENV)/.tools ## Check and test everything.
 
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
-	$(BIN)/python -m flashscape.bench
+	$(BIN)/python -m flashscape.bench --peer "$(PEER)"
+
+peer: ## Build MQSim, its faults mended, for `make bench` to compare with.
+	@$(PYTHON) scripts/peer.py "$(PEER_SOURCE)"
 
 # Its own target directory, so that the default build stays as it is: docs/bench.md.
 wheel-pgo: | $(VENV)/.tools ## Build a wheel with profile-guided optimisation.

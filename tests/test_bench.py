@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from flashscape.bench.figures import FIGURES, GROUPS, Bounds
+from flashscape.bench.peer import QUICK_REQUESTS, WORKS
 from flashscape.bench.values import of_runs
 from places import ROOT
 
@@ -47,7 +48,7 @@ def found(tmp_path_factory) -> dict:
 
 def test_every_figure_is_a_number_or_says_why_not(found):
     assert PROMISED <= {figure.key for figure in FIGURES}
-    unmeasured = {"large_drive_ratio"}
+    unmeasured = {"large_drive_ratio", *WORKS}
     if not FLOOR.exists():
         unmeasured |= {key for key in PROMISED | set(found["skipped"]) if key.startswith("floor_")}
     assert set(found["skipped"]) == unmeasured
@@ -88,6 +89,78 @@ def test_what_cannot_be_is_refused(options, status, message, tmp_path):
     assert (ended.returncode, ended.stdout) == (status, "")
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+MQSIM = """#!/bin/sh
+# Says and writes what MQSim does: $1 is -i, $2 the drive, $3 is -w, $4 the workload.
+echo "SSD Device preconditioning started ........."
+echo "Finished preconditioning. Duration of preconditioning: 0:0:1"
+i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done
+echo "MQSim finished at Thu Jan  1 00:00:00 1970"
+echo "Flow 0 - total requests generated: SERVED total requests serviced:SERVED"
+cat > "${4%.xml}_scenario_1.xml" <<END
+<FTL Issued_Flash_Read_CMD="60000" Issued_Flash_Multiplane_Read_CMD="10000"
+ Issued_Flash_Program_CMD="0" Issued_Flash_Multiplane_Program_CMD="0"
+ Issued_Flash_Erase_CMD="0" Issued_Flash_Multiplane_Erase_CMD="0"/>
+END
+"""
+
+
+def mqsim(folder: Path, served: int) -> Path:
+    """A program that does as MQSim does, in no time."""
+    program = folder / "MQSim"
+    program.write_text(MQSIM.replace("SERVED", str(served)))
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="CPU time of another process")
+def test_a_peer_is_measured_beside(tmp_path):
+    program = mqsim(tmp_path, QUICK_REQUESTS)
+    ended = bench(tmp_path, "--quick", "--only=peer", EXPERIMENTS, f"--peer={program}")
+    assert ended.returncode == 0, ended.stderr
+    assert "CPU time beside MQSim's" in ended.stdout
+    found = json.loads((tmp_path / "bench.json").read_text())
+    assert set(found["peer"]) == set(WORKS)
+    for key, pair in found["peer"].items():
+        assert found[key] > 0
+        assert pair["requests"] == found["samples"][key] == QUICK_REQUESTS
+        assert pair["peer_flash_operations_per_io"] == 4
+        assert min(pair["peer_ns_per_io_of_each_run"]) == pair["peer_ns_per_io"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="CPU time of another process")
+def test_a_peer_that_loses_requests_is_not_compared_with(tmp_path):
+    program = mqsim(tmp_path, QUICK_REQUESTS - 1)
+    ended = bench(tmp_path, "--quick", "--only=peer", EXPERIMENTS, f"--peer={program}")
+    assert ended.returncode == 0, ended.stderr
+    assert "served 19,999 of 20,000 requests" in ended.stdout
+    assert json.loads((tmp_path / "bench.json").read_text())["peer"] == {}
+
+
+def test_without_a_peer_one_line_says_so(tmp_path):
+    ended = bench(tmp_path, "--quick", "--only=peer", EXPERIMENTS)
+    [line] = [line for line in ended.stdout.splitlines() if "`make peer` builds it" in line]
+    assert "not measured: no MQSim is there" in line
+    assert all(key in line for key in WORKS)
+
+
+def build_peer(source: Path) -> str:
+    """Try to build MQSim from that; nothing is touched before all mends are possible."""
+    command = [sys.executable, str(ROOT / "scripts" / "peer.py"), str(source)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_mends_of_the_peer_that_find_no_place_are_told(tmp_path):
+    source = tmp_path / "src" / "ssd"
+    source.mkdir(parents=True)
+    missing = source / "Address_Mapping_Unit_Page_Level.cpp"
+    assert f"{missing} is not there; name a checkout of MQSim" in build_peer(tmp_path)
+    missing.write_text("int main() {}\n")
+    assert "expected 2 of" in (told := build_peer(tmp_path))
+    assert "requests that waited for a page under GC" in told
 
 
 def test_memory_is_split_between_units_and_pages():

@@ -58,6 +58,14 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
     metavar="FILE",
     help="The program that measures bare loops; else where cargo puts it.",
 )
+@click.option(
+    "--peer",
+    type=click.Path(path_type=Path),
+    default=Path("out/peer/MQSim"),
+    show_default=True,
+    metavar="FILE",
+    help="MQSim, to be compared with, as `make peer` builds it.",
+)
 def command(
     repeat: int,
     only: tuple[str, ...],
@@ -65,6 +73,7 @@ def command(
     out: Path,
     experiments: Path,
     floor: Path | None,
+    peer: Path,
 ) -> None:
     """Measure the speed and the memory of flashscape on this machine."""
     wanted = suite.Wanted(
@@ -73,6 +82,7 @@ def command(
         quick=quick,
         experiments=experiments,
         floor=floor,
+        peer=peer,
     )
     found = suite.measure(wanted, lambda text: click.echo(text, err=True))
     report.write(found, out)

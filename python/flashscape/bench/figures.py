@@ -33,7 +33,7 @@ class Figure(NamedTuple):
     group: str
     """What ``--only`` calls it."""
     experiments: tuple[str, ...] = ()
-    """The files whose runs are behind it; none for the bare loops."""
+    """The files whose runs are behind it; none for the bare loops and the peer."""
     bounds: Bounds | None = None
     floor: str | None = None
     """The figure of a bare loop that it is compared with."""
@@ -116,6 +116,12 @@ FIGURES = (
         ("bench-large", "bench-large-base"),
         Bounds(3, 2.5),
     ),
+    Figure("peer_read_ratio", "MQSim's time for random reads", "times", "peer", (), Bounds(18, 20)),
+    Figure("peer_mixed_ratio", "for random 70/30 with GC", "times", "peer", (), Bounds(18, 20)),
+    Figure("peer_gc_ratio", "for random writes with GC", "times", "peer", (), Bounds(20, 20)),
+    Figure("peer_read_faster_ratio", "for reads, faster scheduler", "times", "peer"),
+    Figure("peer_mixed_faster_ratio", "for 70/30, faster scheduler", "times", "peer"),
+    Figure("peer_gc_faster_ratio", "for writes, faster scheduler", "times", "peer"),
     Figure("floor_ftl_ns", "bare FTL, random overwrites", "ns/page", "floor"),
     Figure("floor_ftl_sequential_ns", "bare FTL, sequential overwrites", "ns/page", "floor"),
     Figure("floor_events_ns", "bare event loop, 16 pending", "ns/event", "floor"),

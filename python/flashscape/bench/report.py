@@ -11,6 +11,8 @@ from flashscape.errors import OutputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flashscape.report.rows import Rows
+
 _BUSY = 0.3
 """Load for each core from which others are in the way."""
 
@@ -34,11 +36,14 @@ def show(found: dict[str, Any]) -> None:
     measured = [figure for figure in FIGURES if found[figure.key] is not None]
     console = text.console()
     console.print(text.table(Rows(_title(found), head, [_row(f, found) for f in measured], 2)))
+    if found["peer"]:
+        console.print(text.table(_beside(found["peer"], found)))
     if found["quick"]:
         console.print("These were short runs: they show that it works, not how fast it is.")
-    for key, reason in found["skipped"].items():
+    for reason in dict.fromkeys(found["skipped"].values()):
         if reason != "not asked for":
-            console.print(f"{key}: not measured: {reason}", style="yellow")
+            keys = ", ".join(key for key, why in found["skipped"].items() if why == reason)
+            console.print(f"{keys}: not measured: {reason}", style="yellow")
     where = found["machine"]
     if where["load_before"] and where["load_before"] > _BUSY * (where["cores"] or 1):
         console.print(
@@ -46,6 +51,28 @@ def show(found: dict[str, Any]) -> None:
             "times come out too long.",
             style="yellow",
         )
+
+
+def _beside(pairs: dict[str, dict[str, Any]], found: dict[str, Any]) -> Rows:
+    """The table of both sides of the ratios to MQSim."""
+    from flashscape.report.rows import Rows
+
+    sides = ("ns/request", "MQSim", "flash/request", "MQSim")
+    head = ("work", "scheduler of MQSim", "requests", *sides, "times")
+    rows = [
+        (
+            pair["workload"],
+            pair["scheduler"],
+            _number(pair["requests"]),
+            _number(pair["ns_per_io"]),
+            _number(pair["peer_ns_per_io"]),
+            _number(pair["flash_operations_per_io"]),
+            _number(pair["peer_flash_operations_per_io"]),
+            _number(found[key]),
+        )
+        for key, pair in pairs.items()
+    ]
+    return Rows("CPU time beside MQSim's, preconditioning left out", head, rows, 2)
 
 
 def _title(found: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape._flashscape import __version__
-from flashscape.bench import machine
+from flashscape.bench import machine, peer
 from flashscape.bench.figures import FIGURES, ONCE, QUICK, QUICK_OF
 from flashscape.bench.values import NotMeasuredError, Value, of_bare_loops, of_runs
 from flashscape.errors import ConfigError, FlashscapeError
@@ -30,6 +30,8 @@ class Wanted(NamedTuple):
     quick: bool
     experiments: Path
     floor: Path | None
+    peer: Path
+    """MQSim, built, if it is there."""
 
 
 def measure(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
@@ -67,12 +69,15 @@ def measure(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
         },
         "skipped": skipped,
         "runs": bench.runs,
+        "peer": bench.pairs,
     }
 
 
 def _value(bench: _Bench, key: str, experiments: tuple[str, ...]) -> Value:
     if key.startswith("floor_"):
         return bench.floor(key)
+    if key in peer.WORKS:
+        return bench.peer(key)
     return of_runs(key, [bench.run(experiment) for experiment in experiments])
 
 
@@ -84,6 +89,8 @@ class _Bench:
         self._say = say
         self._floors: dict[str, Value] | None = None
         self.runs: dict[str, Run] = {}
+        self.pairs: dict[str, dict[str, Any]] = {}
+        """What is behind each ratio to MQSim."""
 
     def run(self, name: str) -> Run:
         if name not in self.runs:
@@ -102,10 +109,18 @@ class _Bench:
         short = QUICK | QUICK_OF.get(name, {}) if self._wanted.quick else {}
         _check_memory(file, short)
         repeat = 1 if name in ONCE else self._wanted.repeat
-        self._say(f"{name}: once" if repeat == 1 else f"{name}: {repeat} times")
-        command = [sys.executable, "-m", "flashscape.bench.one", str(file)]
-        command += [f"{path}={value}" for path, value in short.items()]
-        return _best(name, (_json_of(command) for _ in range(repeat)))
+        self._say(f"{name}: {_times(repeat)}")
+        return _best(name, (_one(file, short) for _ in range(repeat)))
+
+    def peer(self, key: str) -> Value:
+        wanted, work = self._wanted, peer.WORKS[key]
+        repeat = min(wanted.repeat, work.repeat_at_most)
+        if wanted.peer.is_file():
+            self._say(f"beside MQSim, {work.workload}, {work.scheduler}: {_times(repeat)}")
+        value, self.pairs[key] = peer.compare(
+            wanted.peer, wanted.experiments / "peer", work, repeat, wanted.quick, _one
+        )
+        return value
 
     def floor(self, key: str) -> Value:
         if self._floors is None:
@@ -122,6 +137,18 @@ class _Bench:
         short = ("--writes", "200000", "--events", "200000") if self._wanted.quick else ()
         lines = _output_of([str(program), "--json", *short]).splitlines()
         return of_bare_loops([json.loads(line) for line in lines])
+
+
+def _times(repeat: int) -> str:
+    return "once" if repeat == 1 else f"{repeat} times"
+
+
+def _one(file: Path, overrides: dict[str, str] | None = None) -> Run:
+    """Measure one run, in a process of its own."""
+    command = [sys.executable, "-m", "flashscape.bench.one", str(file)]
+    command += [f"{path}={value}" for path, value in (overrides or {}).items()]
+    run: Run = json.loads(_output_of(command))
+    return run
 
 
 def _check_memory(file: Path, overrides: dict[str, str]) -> None:
@@ -158,8 +185,3 @@ def _output_of(command: list[str]) -> str:
     if ended.returncode:
         raise FlashscapeError(f"{' '.join(command)} failed: {ended.stderr.strip()}")
     return ended.stdout
-
-
-def _json_of(command: list[str]) -> Run:
-    value: Run = json.loads(_output_of(command))
-    return value
