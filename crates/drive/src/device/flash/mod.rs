@@ -121,7 +121,7 @@ pub struct Flash {
     /// True where operations may start without having stood in a queue: they begin as soon as
     /// their unit is free, whatever their channel carries.
     is_plain: bool,
-    /// True where a group of which nothing is queued need not be served: nothing makes way, goes
+    /// True where a group of which nothing is queued need not be served: nothing is suspended, goes
     /// in rounds, or begins because of an idle gap.
     only_serves_queues: bool,
     /// Whether commands take cycles of the channel, and so need it to begin; and then the

@@ -31,14 +31,14 @@ pub struct Part {
 }
 
 impl Flash {
-    fn modifies(&self, id: OpId) -> PayloadId {
+    fn payload_of(&self, id: OpId) -> PayloadId {
         let Owner::Flush(payload) = self.ops[id].owner else { unreachable!("hosts write parts") };
         payload
     }
 
     /// Binds a partial write to its place, on idle cells, and begins its first row.
     pub(super) fn start_modify<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        let payload = self.modifies(id);
+        let payload = self.payload_of(id);
         let lpn = Lpn(self.payloads.slot(payload, 0)[1]);
         let part = self.payloads.part_mut(payload);
         part.rest = if part.is_void { None } else { p.rest_of(lpn) };
@@ -63,7 +63,7 @@ impl Flash {
     /// The next row of a partial write begins: the planes sense the rest of it, if there is one.
     pub(super) fn modify_row<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         self.ops[id].transfer = self.part_of_row(id) + self.cycles_before_data();
-        let payload = self.modifies(id);
+        let payload = self.payload_of(id);
         if self.payloads.part(payload).is_none_or(|part| part.rest.is_none()) {
             self.rest_sensed(time, p, id);
         } else if self.commands {
@@ -76,7 +76,7 @@ impl Flash {
     /// The planes sense a row of the rest, which there is.
     pub(super) fn sense_rest(&mut self, time: &mut Time, id: OpId) {
         let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
-        let rest = self.payloads.part(self.modifies(id)).and_then(|part| part.rest);
+        let rest = self.payloads.part(self.payload_of(id)).and_then(|part| part.rest);
         let rest = rest.expect("a rest is sensed where there is one");
         let sense = self.timing.read(rest.at.batch * self.shape.rows_per_batch + step);
         self.ops.charge_service(id, State::Sense, sense);
@@ -107,7 +107,7 @@ impl Flash {
 
     /// Channel time of what the host wrote of an operation's present row.
     fn part_of_row(&self, id: OpId) -> Span {
-        let part = self.payloads.part(self.modifies(id)).expect("a part is written");
+        let part = self.payloads.part(self.payload_of(id)).expect("a part is written");
         let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
         let length = self.shape.unit_in_row;
         let start = u64::from(step) * length;

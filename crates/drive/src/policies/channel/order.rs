@@ -10,7 +10,7 @@ pub struct Order {
     pub out_of_hosts: u8,
     /// Other data on its way out.
     pub out: u8,
-    /// Data on its way to a unit that is held for it.
+    /// Data on its way to a unit that is occupied for it.
     pub into: u8,
     /// An operation that is to begin: its command, and the data of a program with it.
     pub begin: u8,
