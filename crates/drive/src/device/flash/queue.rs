@@ -118,6 +118,26 @@ pub struct Group {
     filled: [u64; CLASSES],
     /// Other bins for which cells are kept.
     reserved_by_others: Vec<BinId>,
+    /// Reads of several cells that wait, by class and cells.
+    wide: Vec<WideReads>,
+}
+
+/// What a list of waiting operations holds, in the order of asking but for the last.
+enum Reads {
+    /// Reads of the same cell.
+    OfOneCell,
+    /// Reads of several cells, not all of the same.
+    OfSeveral,
+    /// Reads and others.
+    AndOthers,
+}
+
+/// How many reads of a class wait for the same several cells.
+#[derive(Clone, Copy)]
+struct WideReads {
+    class: Class,
+    cells: u64,
+    count: u32,
 }
 
 /// True if an operation reads any of some cells.
@@ -148,6 +168,7 @@ impl Group {
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],
             reserved_by_others: Vec::new(),
+            wide: Vec::new(),
             classes: 0,
             queued: 0,
             bound: None,
@@ -313,17 +334,33 @@ impl Group {
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         self.lists[list].push_back(ops, id);
-        self.filled[ops[id].class as usize] |= 1 << lane;
-        self.classes |= 1 << ops[id].class as u32;
-        self.queued += 1;
+        self.pushed(ops, id, lane);
     }
     /// Puts back an operation that was taken too early.
     pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
         let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
         self.lists[list].push_front(ops, id);
-        self.filled[ops[id].class as usize] |= 1 << lane;
-        self.classes |= 1 << ops[id].class as u32;
+        self.pushed(ops, id, lane);
+    }
+    #[inline]
+    fn pushed(&mut self, ops: &Ops, id: OpId, lane: usize) {
+        let class = ops[id].class;
+        self.filled[class as usize] |= 1 << lane;
+        self.classes |= 1 << class as u32;
         self.queued += 1;
+        if lane > 0 && lane == self.cells as usize && class.is_bounded() {
+            self.count_wide(class, ops[id].cells, true);
+        }
+    }
+    /// A read of several cells has joined its list, or has left it.
+    #[inline(never)]
+    fn count_wide(&mut self, class: Class, cells: u64, has_joined: bool) {
+        let is_it = |wide: &WideReads| wide.class == class && wide.cells == cells;
+        match (self.wide.iter().position(is_it), has_joined) {
+            (Some(place), true) => self.wide[place].count += 1,
+            (Some(place), false) => self.wide[place].count -= 1,
+            (None, _) => self.wide.push(WideReads { class, cells, count: 1 }),
+        }
     }
     /// Takes an operation that [`Group::pick`] chose: the head of its list.
     #[inline]
@@ -349,6 +386,9 @@ impl Group {
             }
         }
         self.queued -= 1;
+        if lane > 0 && lane == self.cells as usize && ops[id].class.is_bounded() {
+            self.count_wide(ops[id].class, ops[id].cells, false);
+        }
     }
     /// Raises all soft collection that waits to urgent.
     pub fn raise_soft(&mut self, ops: &mut Ops) {
@@ -490,14 +530,16 @@ impl Group {
         let waiting = lists.flat_map(|list| list.iter(ops));
         waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
     }
-    /// How many reads wait for any of `cells`, as [`Group::reads_on`] has them. Counted by the
-    /// lists, which hold one kind of operation in the classes of hosts: it does not take longer
-    /// where more wait for one cell.
+    /// How many reads wait for any of `cells`, as [`Group::reads_on`] has them. Counted by
+    /// lists and cells: it does not take longer where more wait.
     pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
         let of_lists = self.lists_on(cells, hosts_only).map(|(class, lane, list)| {
-            match self.is_plain(class, lane) {
-                true => list.len,
-                false => list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32,
+            match self.reads_in(class, lane) {
+                Reads::OfOneCell => list.len,
+                Reads::OfSeveral => self.wide_on(class, cells).map(|wide| wide.count).sum(),
+                Reads::AndOthers => {
+                    list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32
+                }
             }
         });
         of_lists.sum()
@@ -506,9 +548,13 @@ impl Group {
     pub fn has_read_before(&self, ops: &Ops, cells: u64, hosts_only: bool, before: u64) -> bool {
         let is_before = |id: OpId| ops[id].seq < before && reads(ops, id, cells);
         self.lists_on(cells, hosts_only).any(|(class, lane, list)| {
-            match self.is_plain(class, lane) {
-                true => list.head().is_some_and(is_before),
-                false => list.iter(ops).any(is_before),
+            match self.reads_in(class, lane) {
+                Reads::OfOneCell => list.head().is_some_and(is_before),
+                Reads::OfSeveral if self.wide_on(class, cells).next().is_none() => false,
+                Reads::OfSeveral => {
+                    list.iter(ops).find(|id| reads(ops, *id, cells)).is_some_and(is_before)
+                }
+                Reads::AndOthers => list.iter(ops).any(is_before),
             }
         })
     }
@@ -529,10 +575,21 @@ impl Group {
             bits(filled).map(move |lane| (class, lane, &self.lists[class * lanes + lane]))
         })
     }
-    /// True if all operations in a list read the same cell, in the order of asking.
-    fn is_plain(&self, class: usize, lane: usize) -> bool {
+    /// What a list holds.
+    fn reads_in(&self, class: usize, lane: usize) -> Reads {
         let of_hosts = HOST_READS | 1 << Class::Fetch as u32;
-        of_hosts >> class & 1 == 1 && (self.cells == 1 || lane < self.cells as usize)
+        match of_hosts >> class & 1 == 1 {
+            true if self.cells == 1 || lane < self.cells as usize => Reads::OfOneCell,
+            true => Reads::OfSeveral,
+            false => Reads::AndOthers,
+        }
+    }
+    /// Reads of a class that wait for several cells, any of `cells` among them.
+    fn wide_on(&self, class: usize, cells: u64) -> impl Iterator<Item = &WideReads> {
+        let is_it = move |wide: &&WideReads| {
+            wide.class as usize == class && wide.cells & cells != 0 && wide.count > 0
+        };
+        self.wide.iter().filter(is_it)
     }
 
     /// The read that goes first where an operation has made way on `cells`: of the highest
@@ -554,9 +611,15 @@ impl Group {
             op.cells & cells & given != 0 && op.cells & taken == 0 && open(op)
         };
         let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
-        let first = |(class, lane, list): (usize, usize, &List)| match self.is_plain(class, lane) {
-            true => list.head().filter(may_start),
-            false => {
+        // What was asked for first finds most cells open.
+        let given = open_to(0);
+        let taken = self.busy | self.held & !given | self.reserved;
+        let may_be_open = |wide: &WideReads| wide.cells & given != 0 && wide.cells & taken == 0;
+        let first = |(class, lane, list): (usize, usize, &List)| match self.reads_in(class, lane) {
+            Reads::OfOneCell => list.head().filter(may_start),
+            Reads::OfSeveral if !self.wide_on(class, cells).any(may_be_open) => None,
+            Reads::OfSeveral => list.iter(ops).find(may_start),
+            Reads::AndOthers => {
                 let waiting = list.iter(ops).filter(|id| reads(ops, *id, cells));
                 waiting.filter(may_start).min_by_key(rank)
             }

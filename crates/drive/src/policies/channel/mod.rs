@@ -21,7 +21,6 @@ settings::family! {
     "by-age" => by_age::ByAge,
 }
 
-#[expect(clippy::derivable_impls, reason = "a family names no default of its own")]
 impl Default for ChannelOrder {
     fn default() -> Self {
         Self::OutFirst(out_first::OutFirst::default())
