@@ -5,15 +5,15 @@
 use crate::device::Base;
 use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
-use engine::{Instant, Span, bits};
+use crate::device::gc::gate::{Leave, Maintenance};
+use engine::{Instant, Span};
 use ftl::{BinId, BlockId};
-use metrics::State;
 
 /// Erases of a bin that are ready and wait: when they are next looked at.
 #[derive(Clone)]
 pub struct Backlog {
     /// How long host reads had used the unit at the last look.
-    read: Span,
+    pub(super) read: Span,
     look: Instant,
 }
 
@@ -31,58 +31,44 @@ impl Gc {
         bin: BinId,
         block: BlockId,
     ) {
-        match self.erase_batching {
-            Some(batching) if base.class_of(bin) == Class::Soft => {
-                base.space.bins[bin].task.deferred.push(block);
-                let count = base.space.bins[bin].task.deferred.len() as u32;
-                if count >= batching.most() {
-                    self.clear_backlog(base, bin);
-                } else if count == 1 {
-                    self.watch_backlog(base, bin, batching.quiet.span());
-                }
+        let waiting = base.space.bins[bin].task.deferred.len() as u32;
+        match self.asks_leave(base, bin, Maintenance::Erase { waiting }) {
+            Leave::Go if base.class_of(bin) == Class::Soft => {
+                // Those that have waited go first.
+                self.clear_backlog(base, bin);
+                self.ask_erase(base, bin, block);
             }
-            _ => {
+            Leave::Go => {
                 self.ask_erase(base, bin, block);
                 self.clear_backlog(base, bin);
             }
+            Leave::NotBefore(look) => {
+                base.space.bins[bin].task.deferred.push(block);
+                if waiting == 0 {
+                    self.watch_backlog(base, bin, look);
+                }
+            }
+            Leave::Queue => unreachable!("erases wait for a time"),
         }
     }
 
-    fn watch_backlog(&mut self, base: &mut Base, bin: BinId, quiet: Span) {
-        let (read, _) = self.use_by_reads(base, bin);
-        let look = base.time.now + quiet;
+    fn watch_backlog(&mut self, base: &mut Base, bin: BinId, look: Instant) {
+        let read = Self::reads_so_far(base, bin);
         base.time.agenda.schedule(look, crate::device::event::Event::Backlog(bin), bin.0.into());
         let backlog = &mut self.backlogs[bin];
         (backlog.read, backlog.look) = (read, look);
-    }
-
-    /// How long host reads have used the cells that a bin's erases take so far, and whether
-    /// one waits for them.
-    fn use_by_reads(&mut self, base: &mut Base, bin: BinId) -> (Span, bool) {
-        let place = &base.flash.places[bin];
-        let group = place.group;
-        let mut read = Span::ZERO;
-        for cell in bits(place.erase) {
-            let ledger = base.flash.ledgers.of(group, 1 << cell);
-            ledger.settle_with(base.time.now, &mut base.flash.channels[place.channel].ledger);
-            read += ledger.totals()[State::UnitHostRead as usize];
-        }
-        let waits =
-            base.flash.groups[group].reads_on(&base.flash.ops, place.erase, true).next().is_some();
-        (read, waits)
     }
 
     pub(in crate::device) fn backlog_due(&mut self, base: &mut Base, bin: BinId) {
         if self.backlogs[bin].look != base.time.now {
             return;
         }
-        let batching = self.erase_batching.expect("only a drive that batches erases looks");
-        let (read, waits) = self.use_by_reads(base, bin);
-        if waits || read > self.backlogs[bin].read {
-            self.watch_backlog(base, bin, batching.quiet.span());
-        } else {
-            self.clear_backlog(base, bin);
-            self.note_space(base, bin);
+        match self.asks_leave(base, bin, Maintenance::Erases) {
+            Leave::NotBefore(look) => self.watch_backlog(base, bin, look),
+            _ => {
+                self.clear_backlog(base, bin);
+                self.note_space(base, bin);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod backlog;
 mod chain;
 pub mod collect;
+mod gate;
 mod moves;
 mod rounds;
 pub mod scrub;

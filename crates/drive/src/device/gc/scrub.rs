@@ -6,8 +6,9 @@ use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::flash::op::{OpId, Owner};
 use crate::device::gc::Gc;
+use crate::device::gc::gate::{Leave, Maintenance};
 use engine::Span;
-use ftl::{BinId, Level, ScrubConfig, Stream};
+use ftl::{BinId, Level, ScrubConfig};
 use metrics::Holder;
 
 /// Whose turn it is.
@@ -111,20 +112,9 @@ impl Gc {
         self.is_idle(base, bin) && (self.look(base, bin) || self.next_collected(base, bin))
     }
 
-    /// Whether a look may take space that host programs of the bin wait for. Where there is
-    /// none it would not make any. Where there is, one look after the other would keep it
-    /// from them, so they have a turn after each.
-    fn has_space_for_look(&self, base: &Base, bin: BinId) -> bool {
-        let has_space = base.space.ftl.can_bind(bin, Stream::Host);
-        base.space.ftl.level(bin) != Level::Urgent
-            && !(has_space && base.space.bins[bin].task.scrubbed_last)
-    }
-
     /// Looks at a bin, if nothing is under way there; returns whether a block is taken.
     fn look(&mut self, base: &mut Base, bin: BinId) -> bool {
-        if !self.is_idle(base, bin)
-            || base.space.is_awaited(bin) && !self.has_space_for_look(base, bin)
-        {
+        if !self.is_idle(base, bin) || self.asks_leave(base, bin, Maintenance::Scrub) != Leave::Go {
             return false;
         }
         self.jobs[bin].look = false;

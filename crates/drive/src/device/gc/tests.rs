@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Bound, Placement};
+use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::why::Rest;
 use engine::Instant;
 use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
@@ -150,4 +151,30 @@ fn a_collection_without_operations_says_what_it_waits_for() {
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Burst(2));
     device.gc.jobs[BIN].victim = Some(BlockId(9));
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Turn(BlockId(9)));
+}
+
+#[test]
+fn the_gate_lets_a_unit_be_reserved_for_one_collection_at_a_time() {
+    let mut device = drive(&[("ftl.gc.preemptible", "false")]);
+    let Device { base, gc, .. } = &mut device;
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Collection), Leave::Go);
+    gc.reserve(base, BIN);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Collection), Leave::Queue);
+    gc.unreserve(base, BIN);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Collection), Leave::Go);
+}
+
+#[test]
+fn the_gate_has_erases_wait_for_a_quiet_moment_but_no_more_than_a_few() {
+    let batching = ("scheduler.erase_batching", "{ quiet = \"2 ms\", most = 3 }");
+    let mut device = drive(&[batching, ("ftl.gc.stop", "5 blocks")]);
+    let Device { base, gc, .. } = &mut device;
+    let after = Leave::NotBefore(Instant::from_ns(2_000_000));
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 0 }), after);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 1 }), after);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 2 }), Leave::Go);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erases), Leave::Go, "no read since");
+    // What is owed makes space urgent.
+    base.space.bins[BIN].task.debt = 1;
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 0 }), Leave::Go);
 }

@@ -2,6 +2,7 @@
 
 use crate::device::Base;
 use crate::device::gc::Gc;
+use crate::device::gc::gate::{Leave, Maintenance};
 use ftl::wear::Migration;
 use ftl::{BinId, BlockId, Stream};
 
@@ -63,12 +64,7 @@ impl Gc {
         if !self.can_take_victim(base, bin, under_way) {
             return false;
         }
-        let group = base.group_of(bin);
-        let is_kept = match base.flash.goes_in_rounds() {
-            true => !base.flash.may_choose(bin),
-            false => !self.config.preemptible && base.flash.groups[group].reserved != 0,
-        };
-        if is_kept {
+        if self.asks_leave(base, bin, Maintenance::Collection) != Leave::Go {
             return false;
         }
         let Some(victim) = base.space.ftl.pick_victim(bin) else {

@@ -1,0 +1,110 @@
+//! The gate: before maintenance begins it is asked whether it may, and when. It is asked of a
+//! victim, of a look of scrubbing and of erases, never of a single move. What may not begin yet is
+//! asked of again when its unit is given back, when a batch has ended, or at the time that the
+//! answer names.
+
+use crate::device::Base;
+use crate::device::flash::op::Class;
+use crate::device::gc::Gc;
+use engine::{Instant, bits};
+use ftl::{BinId, Level, Stream};
+use metrics::State;
+
+/// What would begin in a bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maintenance {
+    /// The collection of a victim.
+    Collection,
+    /// A look of scrubbing.
+    Scrub,
+    /// The erase of one more block, beside so many that wait.
+    Erase { waiting: u32 },
+    /// The erases that have waited.
+    Erases,
+}
+
+/// Whether it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    Go,
+    /// It waits, and is asked of again at that time.
+    NotBefore(Instant),
+    /// It waits until what is in its way has ended.
+    Queue,
+}
+
+impl Gc {
+    /// Whether maintenance of a bin may begin.
+    pub(in crate::device) fn asks_leave(
+        &mut self,
+        base: &mut Base,
+        bin: BinId,
+        of: Maintenance,
+    ) -> Leave {
+        let is_free = match of {
+            Maintenance::Collection => self.is_unit_free(base, bin),
+            Maintenance::Scrub => {
+                !base.space.is_awaited(bin) || Self::has_space_for_look(base, bin)
+            }
+            Maintenance::Erase { waiting } => return self.begins_burst(base, bin, waiting),
+            Maintenance::Erases => return self.ends_burst(base, bin),
+        };
+        if is_free { Leave::Go } else { Leave::Queue }
+    }
+
+    /// True where a bin's unit can be reserved for its collection, or need not be; in rounds,
+    /// between two batches.
+    fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
+        if base.flash.goes_in_rounds() {
+            return base.flash.may_choose(bin);
+        }
+        self.config.preemptible || base.flash.groups[base.group_of(bin)].reserved == 0
+    }
+
+    /// Whether a look may take space that host programs of the bin wait for. Where there is
+    /// none it would not make any. Where there is, one look after the other would keep it
+    /// from them, so they have a turn after each.
+    fn has_space_for_look(base: &Base, bin: BinId) -> bool {
+        let has_space = base.space.ftl.can_bind(bin, Stream::Host);
+        base.space.ftl.level(bin) != Level::Urgent
+            && !(has_space && base.space.bins[bin].task.scrubbed_last)
+    }
+
+    /// Erases wait for a burst of reads to end, unless space is short or many wait.
+    fn begins_burst(&mut self, base: &mut Base, bin: BinId, waiting: u32) -> Leave {
+        match self.erase_batching {
+            Some(batching)
+                if base.class_of(bin) == Class::Soft && waiting + 1 < batching.most() =>
+            {
+                Leave::NotBefore(base.time.now + batching.quiet.span())
+            }
+            _ => Leave::Go,
+        }
+    }
+
+    /// A burst has ended where no host read has used the unit since the last look, and none waits.
+    fn ends_burst(&mut self, base: &mut Base, bin: BinId) -> Leave {
+        let batching = self.erase_batching.expect("only a drive that batches erases looks");
+        let is_over =
+            !Self::is_read(base, bin) && self.backlogs[bin].read == Self::reads_so_far(base, bin);
+        if is_over { Leave::Go } else { Leave::NotBefore(base.time.now + batching.quiet.span()) }
+    }
+
+    /// True where a host read waits for the cells that a bin's erases take.
+    fn is_read(base: &Base, bin: BinId) -> bool {
+        let place = &base.flash.places[bin];
+        let group = &base.flash.groups[place.group];
+        group.reads_on(&base.flash.ops, place.erase, true).next().is_some()
+    }
+
+    /// How long host reads have used the cells that a bin's erases take so far.
+    pub(super) fn reads_so_far(base: &mut Base, bin: BinId) -> engine::Span {
+        let place = &base.flash.places[bin];
+        let of_cell = |cell: usize| {
+            let ledger = base.flash.ledgers.of(place.group, 1 << cell);
+            ledger.settle_with(base.time.now, &mut base.flash.channels[place.channel].ledger);
+            ledger.totals()[State::UnitHostRead as usize]
+        };
+        bits(place.erase).map(of_cell).sum()
+    }
+}
