@@ -17,6 +17,7 @@ mod base;
 mod event;
 mod flash;
 mod gc;
+mod ids;
 mod join;
 mod look;
 mod pieces;
@@ -25,20 +26,22 @@ mod power;
 mod settle;
 mod space;
 mod standing;
+mod time;
 mod untimed;
 mod watch;
 mod why;
 mod write;
 
 pub use flash::counters::{Counters, OpKind};
+pub use ids::RequestId;
+pub use port::request::Completion;
 pub(crate) use port::request::Touches;
-pub use port::request::{Completion, RequestId};
 pub use power::outage::Cut;
 pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
-use base::{Base, Time};
+use base::Base;
 use engine::{Agenda, Instant, Span, Streams};
 use event::Event;
 use flash::Flash;
@@ -50,6 +53,7 @@ use port::Port;
 use port::request::Request;
 use power::persistence::Persistence;
 use space::Space;
+use time::Time;
 use write::Write;
 
 /// A drive.

@@ -2,10 +2,9 @@
 
 use super::Device;
 use super::event::Event;
-
 use super::flash::op::Owner;
 use super::flash::{Ended, Note};
-use super::port::request::RequestId;
+use super::ids::RequestId;
 use host::Kind;
 
 impl Device {

@@ -9,9 +9,10 @@
 use crate::config::{RoundCollection, RoundsConfig};
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{Flash, Note, Placement, Wanted};
+use crate::device::ids::OpId;
 use engine::Column;
 use ftl::BinId;
 use nand::GroupId;

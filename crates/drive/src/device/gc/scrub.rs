@@ -4,8 +4,9 @@
 
 use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
+use crate::device::ids::OpId;
 use engine::Span;
 use ftl::{BinId, Level, ScrubConfig, Stream};
 use metrics::Holder;

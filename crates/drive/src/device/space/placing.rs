@@ -2,9 +2,9 @@
 
 use crate::config::Durability;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::modify::Rest;
-use crate::device::flash::op::{Class, Op, OpId, Payloads};
+use crate::device::flash::op::{Class, Op, Payloads, Rest};
 use crate::device::flash::{Bound, Placement, Wanted};
+use crate::device::ids::OpId;
 use crate::device::space::Space;
 use crate::device::space::task::Task;
 use crate::device::space::waits::SpaceSnapshot;
