@@ -2,8 +2,9 @@
 
 use super::Device;
 use super::event::Event;
+use super::flash::Note;
+use super::flash::end::Ended;
 use super::flash::op::Owner;
-use super::flash::{Ended, Note};
 use super::ids::RequestId;
 use host::Kind;
 

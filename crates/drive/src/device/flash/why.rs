@@ -6,7 +6,7 @@ use crate::device::event::Event;
 use crate::device::flash::Flash;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op, Owner};
-use crate::device::flash::suspend::WorkingView;
+use crate::device::flash::working::WorkingView;
 use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::standing::{Stage, Standing};
 use engine::{Instant, Span};
