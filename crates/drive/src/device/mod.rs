@@ -36,7 +36,7 @@ pub use flash::counters::{Counters, OpKind};
 pub use ids::RequestId;
 pub use port::request::Completion;
 pub(crate) use port::request::Touches;
-pub use power::outage::Cut;
+pub use power::Cut;
 pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
