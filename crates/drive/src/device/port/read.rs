@@ -4,7 +4,7 @@ use crate::device::Base;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::port::Port;
-use crate::device::port::request::Touches;
+use crate::device::request::Touches;
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
 use ftl::Lpn;

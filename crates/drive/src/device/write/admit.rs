@@ -6,7 +6,7 @@ use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::join::Join;
-use crate::device::port::request::{Requests, Touches};
+use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
 use ftl::{Lpn, Pun};

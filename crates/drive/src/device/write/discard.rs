@@ -3,7 +3,7 @@
 use crate::config::Durability;
 use crate::device::Base;
 use crate::device::ids::{OpId, RequestId};
-use crate::device::port::request::Requests;
+use crate::device::request::Requests;
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
 use ftl::Lpn;

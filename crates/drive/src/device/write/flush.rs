@@ -5,7 +5,7 @@ use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
-use crate::device::port::request::Requests;
+use crate::device::request::Requests;
 use crate::device::space::waits;
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};

@@ -9,7 +9,7 @@ use crate::device::Base;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner, Part};
 use crate::device::ids::{EntryId, OpId, PayloadId};
-use crate::device::port::request::Requests;
+use crate::device::request::Requests;
 use crate::device::space::waits;
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};
