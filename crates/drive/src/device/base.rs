@@ -1,24 +1,18 @@
 //! What all other parts stand on: time, flash and its space.
 
 use crate::audit::Audit;
-use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, OpId, Owner, PayloadId};
+use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Flash};
+use crate::device::ids::{OpId, PayloadId};
 use crate::device::power::persistence::Persistence;
 use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
-use engine::{Agenda, Instant, Span};
+use crate::device::time::Time;
+use engine::Span;
 use ftl::{BinId, PoolId};
 use metrics::Holder;
 use nand::GroupId;
-
-/// How far time has come, and what is due.
-#[derive(Clone)]
-pub struct Time {
-    pub now: Instant,
-    pub agenda: Agenda<Event>,
-}
 
 /// Time, flash, space, and the auditor who watches them.
 #[derive(Clone)]

@@ -1,8 +1,6 @@
 //! Everything that can be due.
 
-use crate::device::flash::op::OpId;
-use crate::device::port::request::RequestId;
-use crate::device::write::buffer::EntryId;
+use crate::device::ids::{EntryId, OpId, RequestId};
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
 use nand::GroupId;

@@ -17,28 +17,32 @@ mod base;
 mod event;
 mod flash;
 mod gc;
+mod ids;
 mod join;
 mod look;
 mod pieces;
 mod port;
 mod power;
+mod request;
 mod settle;
 mod space;
 mod standing;
+mod time;
 mod untimed;
 mod watch;
 mod why;
 mod write;
 
 pub use flash::counters::{Counters, OpKind};
-pub(crate) use port::request::Touches;
-pub use port::request::{Completion, RequestId};
-pub use power::outage::Cut;
+pub use ids::RequestId;
+pub use power::Cut;
+pub use request::Completion;
+pub(crate) use request::Touches;
 pub use standing::{Stage, Standing, rounded};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
-use base::{Base, Time};
+use base::Base;
 use engine::{Agenda, Instant, Span, Streams};
 use event::Event;
 use flash::Flash;
@@ -47,9 +51,10 @@ use gc::Gc;
 use host::{Command, Kind, Priority};
 use nand::Geometry;
 use port::Port;
-use port::request::Request;
 use power::persistence::Persistence;
+use request::Request;
 use space::Space;
+use time::Time;
 use write::Write;
 
 /// A drive.

@@ -3,7 +3,8 @@
 use crate::device::Base;
 use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, OpId, Owner};
+use crate::device::flash::op::{Class, Owner};
+use crate::device::ids::OpId;
 use ftl::{BlockId, Lpn, Pun};
 use metrics::Holder;
 use nand::PlaneId;

@@ -2,10 +2,10 @@
 
 use super::Device;
 use super::event::Event;
-
+use super::flash::Note;
+use super::flash::end::Ended;
 use super::flash::op::Owner;
-use super::flash::{Ended, Note};
-use super::port::request::RequestId;
+use super::ids::RequestId;
 use host::Kind;
 
 impl Device {

@@ -2,8 +2,9 @@
 
 use crate::audit::Audit;
 use crate::device::Base;
+use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
-use crate::device::port::request::{RequestId, Requests};
+use crate::device::request::Requests;
 use ftl::{BlockId, Lpn, Pun};
 
 impl Base {

@@ -4,9 +4,10 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{AsksFor, Op, OpId, Ops};
+use crate::device::flash::op::{AsksFor, Op, Ops};
 use crate::device::flash::queue::List;
 use crate::device::flash::{Flash, Note, Placement};
+use crate::device::ids::OpId;
 use crate::policies::channel::{Order, RANKS};
 use engine::{Instant, Span};
 use metrics::{Holder, Ledger, State};

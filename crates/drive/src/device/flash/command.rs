@@ -4,9 +4,10 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{AsksFor, Op, OpId};
+use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{BinPlace, Flash, Placement};
+use crate::device::ids::OpId;
 use engine::{Column, Span};
 use ftl::BinId;
 use nand::{ChannelId, Cycles, GroupId};

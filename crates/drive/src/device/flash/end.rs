@@ -3,8 +3,9 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::op::Owner;
 use crate::device::flash::{Flash, Placement};
+use crate::device::ids::OpId;
 use metrics::State;
 use nand::GroupId;
 

@@ -16,7 +16,7 @@ typed_id! {
 /// What each unit is doing, for whoever waits for it.
 ///
 /// A run's ledger names, at each moment, one operation that holds some of its
-/// cells: the one on the lowest of those that are held.
+/// cells: the one on the lowest of those that are occupied.
 #[derive(Clone)]
 pub struct Ledgers {
     cells: Column<CellId, Ledger>,

@@ -3,25 +3,27 @@
 pub mod channel;
 mod command;
 pub mod counters;
-mod end;
+pub mod end;
 pub mod ledgers;
-pub mod modify;
+mod modify;
+mod new;
 pub mod op;
 mod place;
 pub mod queue;
-pub mod rounds;
+mod round;
+mod rounds;
 mod shape;
 mod start;
-pub mod suspend;
+mod suspend;
 #[cfg(test)]
 mod tests;
 mod turn;
 pub mod why;
+pub mod working;
 
-pub use end::Ended;
 pub use place::{Ask, BinPlace};
 
-use crate::config::DriveConfig;
+use crate::device::ids::OpId;
 use crate::policies::routing::ReadRouting;
 use crate::policies::scheduling::Bypass;
 use channel::Channel;
@@ -30,12 +32,13 @@ use engine::{Column, Instant, Span};
 use ftl::{Batch, BinId, BlockId, Layout, Lpn};
 use ledgers::Ledgers;
 use metrics::Snapshot;
-use modify::Rest;
-use nand::{ChannelId, Geometry, GroupId, Strain, Timing, Units};
-use op::{Class, Op, OpId, Ops, Payloads};
+use nand::{ChannelId, GroupId, Strain, Timing, Units};
+use op::{Class, Op, Ops, Payloads, Rest};
 use queue::Group;
+use round::Rounds;
 use shape::Shape;
 use std::collections::VecDeque;
+use working::{Rules, Working};
 
 /// What flash asks of placement, because it is decided as late as possible: the page of a program
 /// when that starts. Nothing else in flash knows of space.
@@ -107,8 +110,8 @@ pub struct Flash {
     pub(in crate::device) planes_per_die: u32,
     pub(in crate::device) bypass: Bypass,
     pub(in crate::device) routing: ReadRouting,
-    pub(in crate::device) erase_rules: suspend::Rules,
-    pub(in crate::device) program_rules: suspend::Rules,
+    pub(in crate::device) erase_rules: Rules,
+    pub(in crate::device) program_rules: Rules,
     /// Whether any erase or program may make way.
     pub(in crate::device) suspends: bool,
     pub(in crate::device) bins_of_group: Column<GroupId, Vec<BinId>>,
@@ -137,87 +140,20 @@ pub struct Flash {
     pub(in crate::device) streams: bool,
     // ---- state ----
     /// The rounds in which operations go, if they do.
-    pub(in crate::device) rounds: Option<rounds::Rounds>,
+    pub(in crate::device) rounds: Option<Rounds>,
     pub(in crate::device) ops: Ops,
     pub(in crate::device) payloads: Payloads,
     pub(in crate::device) groups: Column<GroupId, Group>,
     pub(in crate::device) ledgers: Ledgers,
     pub(in crate::device) channels: Column<ChannelId, Channel>,
     /// Erases and programs that are under way and may make way, and how far each has come.
-    pub(in crate::device) working: Column<GroupId, Vec<suspend::Working>>,
+    pub(in crate::device) working: Column<GroupId, Vec<Working>>,
     /// Operations that another one turned into.
     pub(in crate::device) chained: u64,
     /// Order in which operations are asked for.
     pub(in crate::device) next_seq: u64,
     pub(in crate::device) counters: Counters,
     pub(in crate::device) notes: VecDeque<Note>,
-}
-
-impl Flash {
-    pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
-        let geometry = Geometry::from(&config.geometry);
-        let units = Units::new(&geometry, &config.concurrency, config.scheduler.group(&geometry))
-            .expect("checked units");
-        let timing = Timing::new(&config.nand, &geometry);
-        let mut bins_of_group = Column::filled(Vec::new(), units.groups as usize);
-        for bin in (0..layout.bins).map(BinId) {
-            bins_of_group[units.place(layout.first_plane(bin)).group].push(bin);
-        }
-        let places =
-            Column::from_fn(layout.bins as usize, |bin| BinPlace::new(bin, layout, &units));
-        let uniform = places.as_slice().iter().all(BinPlace::is_uniform);
-        let erase_rules = suspend::Rules::of_erases(&config.scheduler);
-        let program_rules = suspend::Rules::of_programs(&config.scheduler);
-        let scheduler = &config.scheduler;
-        let commands = timing.cycles.is_some();
-        let suspends = erase_rules.is_on || program_rules.is_on;
-        let is_plain = scheduler.rounds.is_none() && !commands;
-        let mut flash = Self {
-            bypass: scheduler.bypass.clone(),
-            routing: scheduler.read_routing.clone(),
-            suspends,
-            rounds: scheduler
-                .rounds
-                .map(|rounds| rounds::Rounds::new(rounds, units.groups, units.cells_per_group)),
-            erase_rules,
-            program_rules,
-            working: Column::filled(Vec::new(), units.groups as usize),
-            planes_per_die: geometry.planes_per_die,
-            shape: Shape::new(layout, &timing),
-            ops: Ops::default(),
-            payloads: Payloads::new(layout.units_per_batch),
-            groups: Column::filled(
-                Group::new(units.cells_per_group, commands),
-                units.groups as usize,
-            ),
-            ledgers: Ledgers::new(&units, &places),
-            channels: Column::filled(
-                Channel::new(scheduler.channel.order()),
-                geometry.channels as usize,
-            ),
-            short_ways: is_plain,
-            is_plain,
-            only_serves_queues: scheduler.rounds.is_none()
-                && config.ftl.gc.idle_gap.is_none()
-                && !suspends,
-            commands,
-            channels_of: command::channels_of(&places, units.groups),
-            chained: 0,
-            next_seq: 0,
-            counters: Counters::default(),
-            notes: VecDeque::new(),
-            idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
-            streams: config.ftl.gc.streaming,
-            all_cells: u64::MAX >> (64 - units.cells_per_group),
-            uniform,
-            places,
-            bins_of_group,
-            timing,
-            units,
-        };
-        flash.follow_all(Instant::START);
-        flash
-    }
 }
 
 impl Flash {

@@ -4,31 +4,12 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{OpId, Owner, PayloadId};
+use crate::device::flash::op::Owner;
 use crate::device::flash::{Flash, Note, Placement};
+use crate::device::ids::{OpId, PayloadId};
 use engine::Span;
 use ftl::{Batch, Lpn};
 use metrics::State;
-
-/// The rest of a unit, which stays in its planes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rest {
-    /// Where it is.
-    pub at: Batch,
-    /// Whether it may be programmed without correction.
-    pub may_be_copied: bool,
-}
-
-/// What a partial write brings of its unit: bytes `from..to`. The rest is found when it starts;
-/// there is none where the unit holds no data by then.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Part {
-    pub from: u64,
-    pub to: u64,
-    pub rest: Option<Rest>,
-    /// True if newer data is on flash, or the unit was trimmed: there is no rest.
-    pub is_void: bool,
-}
 
 impl Flash {
     fn payload_of(&self, id: OpId) -> PayloadId {

@@ -1,20 +1,12 @@
 //! Flash operations: what the drive asks of its units.
 
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::modify::Part;
-use crate::device::port::request::RequestId;
-use engine::{Instant, Slab, Span, typed_id};
+use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
+use engine::{Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId};
 use metrics::{Blame, Holder, Snapshot, State};
 use nand::{ChannelId, GroupId};
 use std::ops::{Index, IndexMut};
-
-typed_id! {
-    /// An operation.
-    pub struct OpId;
-    /// The units that a program carries.
-    pub struct PayloadId;
-}
 
 /// Whom an operation reports to.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +14,7 @@ pub enum Owner {
     /// Part of a host read.
     Read(RequestId, u32),
     /// A row of what is read before a buffer entry can be written.
-    Fetch(crate::device::write::buffer::EntryId, u32),
+    Fetch(EntryId, u32),
     /// Buffer entries being written.
     Flush(PayloadId),
     /// A read of the bin's collection: the live slots that it brings.
@@ -241,6 +233,26 @@ impl IndexMut<OpId> for Ops {
     fn index_mut(&mut self, id: OpId) -> &mut Op {
         &mut self.slab[id]
     }
+}
+
+/// The rest of a unit, which stays in its planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Where it is.
+    pub at: Batch,
+    /// Whether it may be programmed without correction.
+    pub may_be_copied: bool,
+}
+
+/// What a partial write brings of its unit: bytes `from..to`. The rest is found when it starts;
+/// there is none where the unit holds no data by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    pub from: u64,
+    pub to: u64,
+    pub rest: Option<Rest>,
+    /// True if newer data is on flash, or the unit was trimmed: there is no rest.
+    pub is_void: bool,
 }
 
 /// What programs carry: for each slot of the batch a buffer entry and its logical unit, or a

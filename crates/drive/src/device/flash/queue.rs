@@ -5,7 +5,8 @@
 //! order of asking, so only heads are looked at.
 
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{CLASSES, Class, Op, OpId, Ops};
+use crate::device::flash::op::{CLASSES, Class, Op, Ops};
+use crate::device::ids::OpId;
 use crate::policies::scheduling::{Asking, Bypass, Turn};
 use engine::{Instant, bits};
 use ftl::BinId;

@@ -6,61 +6,16 @@
 //! programs, in rounds of one operation a unit. Collection begins between batches only: one
 //! bin a unit, all units together, and nothing else before they are done.
 
-use crate::config::{RoundCollection, RoundsConfig};
+use crate::config::RoundCollection;
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::queue::Pick;
+use crate::device::flash::round::{Round, Stage};
 use crate::device::flash::{Flash, Note, Placement, Wanted};
-use engine::Column;
+use crate::device::ids::OpId;
 use ftl::BinId;
 use nand::GroupId;
-
-/// The rounds of all groups.
-#[derive(Clone)]
-pub struct Rounds {
-    config: RoundsConfig,
-    groups: Column<GroupId, Round>,
-}
-
-/// What a group does in rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    /// Operations of hosts.
-    #[default]
-    Serving,
-    /// Nothing: its batch has ended, and its bins are about to be asked for victims.
-    Resting,
-    /// Its bins choose victims.
-    Choosing,
-    /// Collections.
-    Collecting,
-}
-
-/// The rounds of a group.
-#[derive(Clone, Default)]
-struct Round {
-    /// What is left of the batch, in the order of asking. It stands in the queue, too.
-    batch: Vec<OpId>,
-    stage: Stage,
-    /// The bin that is looked at first when the group next collects, by its place, for the
-    /// unit of each cell.
-    turns: Vec<u32>,
-    /// The bin, by its place, whose turn it is to be written to: for each pool, at the place of
-    /// its first bin.
-    writes_to: Vec<usize>,
-}
-
-impl Rounds {
-    pub fn new(config: RoundsConfig, groups: u32, cells_per_group: u32) -> Self {
-        let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
-        Self { config, groups: Column::filled(round, groups as usize) }
-    }
-    /// The same in which nothing has happened yet.
-    pub fn begun_anew(&self, cells_per_group: u32) -> Self {
-        Self::new(self.config, self.groups.len() as u32, cells_per_group)
-    }
-}
 
 impl Flash {
     /// True where operations go in rounds.

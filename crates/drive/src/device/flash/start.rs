@@ -3,10 +3,11 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{AsksFor, Class, Op, OpId, Owner};
+use crate::device::flash::op::{AsksFor, Class, Op, Owner};
 use crate::device::flash::place::Ask;
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{Bound, Flash, Note, Placement, Wanted};
+use crate::device::ids::OpId;
 use engine::{Instant, Span};
 use ftl::BinId;
 use metrics::{Holder, Snapshot, State};

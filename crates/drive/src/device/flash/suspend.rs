@@ -3,100 +3,18 @@
 //! here it happens. An operation that makes way leaves its unit to the reads that wait for
 //! it by then, and goes on after them; nothing else takes the unit in between.
 
-use crate::config::{SchedulerConfig, SuspendedBy, SuspensionBounds};
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, Op, OpId};
+use crate::device::flash::op::{Class, Op};
+use crate::device::flash::working::{Rules, Stage, Working, WorkingView};
 use crate::device::flash::{Flash, Note, Placement};
+use crate::device::ids::OpId;
 use crate::policies::routing::{Meeting, Route};
-use crate::policies::suspension::{Asked, Interruption, Suspension};
-use engine::{Instant, Span};
+use crate::policies::suspension::{Asked, Interruption};
+use engine::Instant;
 use metrics::State;
 use nand::{GroupId, Progress, Pulses, Stop};
-
-/// How operations of a kind make way.
-#[derive(Clone)]
-pub struct Rules {
-    pub policy: Suspension,
-    /// Whether they ever do.
-    pub is_on: bool,
-    /// Whether for reads of hosts only.
-    hosts_only: bool,
-    most: u32,
-    gap: Span,
-}
-
-impl Rules {
-    fn new(policy: &Suspension, bounds: Option<SuspensionBounds>) -> Self {
-        let bounds = bounds.unwrap_or_default();
-        Self {
-            policy: policy.clone(),
-            is_on: !policy.is_baseline(),
-            hosts_only: bounds.by == SuspendedBy::HostReads,
-            most: bounds.most.unwrap_or(u32::MAX),
-            gap: bounds.gap.map_or(Span::ZERO, settings::Time::span),
-        }
-    }
-    pub fn of_erases(config: &SchedulerConfig) -> Self {
-        Self::new(&config.suspension, config.suspension_bounds)
-    }
-    pub fn of_programs(config: &SchedulerConfig) -> Self {
-        Self::new(&config.program_suspension, config.program_suspension_bounds)
-    }
-}
-
-/// An erase or a program that is under way and may make way.
-#[derive(Clone, Copy, Debug)]
-pub struct Working {
-    op: OpId,
-    cells: u64,
-    is_program: bool,
-    progress: Progress,
-    began: Instant,
-    /// When it began or last went on; and when its present step did, or was gone on with.
-    resumed: Instant,
-    entered: Instant,
-    /// How often it has made way: interrupted, put off before it ramped, or kept aside for
-    /// reads that would have interrupted it again.
-    suspensions: u32,
-    /// Whether a read had to wait for the end of a step.
-    is_deferred: bool,
-    /// Reads that have asked since it last went on, and when the first did.
-    asking: u32,
-    asked_at: Instant,
-    stage: Stage,
-    /// When its event at the end is due; others of that kind are stale.
-    ends: Instant,
-    /// When its event before is due: see [`Flash::look_due`].
-    look_at: Instant,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    AtWork,
-    /// It was interrupted and its unit is not free yet.
-    Stopping,
-    /// It makes way for reads that were asked for before this number.
-    Aside {
-        before: u64,
-    },
-}
-
-/// An operation that may make way, as whoever it is in the way of sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct WorkingView {
-    /// The operation.
-    pub op: OpId,
-    /// When it began.
-    pub began: Instant,
-    /// When it is over if nothing interrupts it; nothing where it is interrupted.
-    pub ends: Option<Instant>,
-    /// Whether it has left its unit to reads.
-    pub is_aside: bool,
-    /// How often it has made way.
-    pub suspensions: u32,
-}
 
 /// What an operation does that may be asked to make way.
 enum Reply {

@@ -2,14 +2,13 @@
 //! stand-in that has a page, or none.
 
 use super::counters::OpKind;
-use super::op::{Class, Op, OpId, Owner, Payloads};
+use super::op::{Class, Op, Owner, Payloads, Rest};
 use super::why::Why;
 use super::{Ask, Bound, Flash, Note, Placement, Wanted};
 use crate::config::DriveConfig;
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::modify::Rest;
-use crate::device::port::request::RequestId;
+use crate::device::ids::{OpId, RequestId};
 use crate::device::standing::{Stage, Standing};
 use engine::{Agenda, Instant, Span};
 use ftl::{Batch, BinId, BlockId, Lpn};

@@ -8,9 +8,10 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, Op, OpId, Owner};
+use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::flash::place::Ask;
 use crate::device::flash::{Flash, Placement};
+use crate::device::ids::OpId;
 use engine::Instant;
 use ftl::{Batch, BinId};
 use metrics::Holder;

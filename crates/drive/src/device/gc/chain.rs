@@ -3,8 +3,8 @@
 //! that moves it, which becomes the read of the next batch, and so on.
 
 use crate::device::Base;
-use crate::device::flash::op::OpId;
 use crate::device::gc::Gc;
+use crate::device::ids::OpId;
 use ftl::{Batch, BinId, Stream};
 
 impl Gc {

@@ -6,8 +6,9 @@
 use crate::device::Base;
 use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, OpId, Owner};
+use crate::device::flash::op::{Class, Owner};
 use crate::device::gc::Gc;
+use crate::device::ids::OpId;
 use engine::{Instant, Span};
 use ftl::{BinId, BlockId, Level};
 use metrics::Holder;

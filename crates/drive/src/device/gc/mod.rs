@@ -15,7 +15,8 @@ pub mod why;
 
 use crate::config::{DriveConfig, EraseBatching};
 use crate::device::Base;
-use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::op::Owner;
+use crate::device::ids::OpId;
 use collect::Job;
 use engine::Column;
 use ftl::{BinId, BlockId, GcConfig, Layout};

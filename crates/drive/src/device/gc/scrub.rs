@@ -4,9 +4,10 @@
 
 use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
+use crate::device::ids::OpId;
 use engine::Span;
 use ftl::{BinId, Level, ScrubConfig};
 use metrics::Holder;

@@ -9,8 +9,9 @@
 use crate::device::Base;
 use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Op, OpId, Owner};
+use crate::device::flash::op::{Op, Owner};
 use crate::device::gc::Gc;
+use crate::device::ids::OpId;
 use ftl::{Batch, BinId, Level, Stream};
 
 impl Gc {

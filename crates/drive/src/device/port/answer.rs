@@ -2,8 +2,9 @@
 
 use crate::device::Base;
 use crate::device::event::Event;
+use crate::device::ids::RequestId;
 use crate::device::port::Port;
-use crate::device::port::request::{Completion, RequestId};
+use crate::device::request::Completion;
 use crate::device::write::Write;
 use engine::Instant;
 use host::Kind;

@@ -3,14 +3,13 @@
 mod answer;
 pub mod link;
 pub mod read;
-pub mod request;
 pub mod why;
 
 use crate::config::{DriveConfig, FirmwareConfig};
 use crate::device::pieces::Piece;
+use crate::device::request::{Completion, Requests};
 use link::Link;
 use metrics::Digest;
-use request::{Completion, Requests};
 
 /// Commands under way.
 #[derive(Clone)]

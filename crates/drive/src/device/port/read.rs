@@ -1,11 +1,12 @@
 //! Host reads: what each costs.
 
 use crate::device::Base;
-use crate::device::flash::op::{Class, OpId, Owner};
+use crate::device::flash::op::{Class, Owner};
+use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::port::Port;
-use crate::device::port::request::{RequestId, Touches};
+use crate::device::request::Touches;
 use crate::device::write::Write;
-use crate::device::write::buffer::{EntryId, Stage};
+use crate::device::write::buffer::Stage;
 use ftl::Lpn;
 use host::Priority;
 use metrics::{Blame, Holder, State};

@@ -2,8 +2,8 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
+use crate::device::ids::RequestId;
 use crate::device::port::Port;
-use crate::device::port::request::RequestId;
 use engine::Instant;
 
 impl Port {

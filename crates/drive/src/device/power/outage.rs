@@ -5,9 +5,11 @@ use crate::audit::Saved;
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{AsksFor, Op, OpId, Owner};
-use crate::device::port::request::Requests;
-use crate::device::write::buffer::{EntryId, Stage};
+use crate::device::flash::op::{AsksFor, Op, Owner};
+use crate::device::ids::{EntryId, OpId};
+use crate::device::power::Cut;
+use crate::device::request::Requests;
+use crate::device::write::buffer::Stage;
 use crate::recovery::Outage;
 use engine::{Instant, Span};
 use ftl::recovery::{Fault, Interrupted, MapFrom};
@@ -15,15 +17,6 @@ use ftl::{Batch, Lpn, Pun, Source};
 use host::Command;
 use metrics::Holder;
 use std::collections::BTreeMap;
-
-/// What a power cut did.
-#[derive(Clone, Debug)]
-pub struct Cut {
-    /// The cut and the recovery.
-    pub outage: Outage,
-    /// Commands that never complete: what the submitter called them, and what they were.
-    pub lost: Vec<(u32, Command)>,
-}
 
 /// How far an operation has come that has begun.
 #[derive(Clone, Copy)]

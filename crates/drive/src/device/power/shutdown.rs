@@ -4,7 +4,7 @@
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::op::Owner;
-use crate::device::write::buffer::EntryId;
+use crate::device::ids::EntryId;
 use crate::horizon::LATEST;
 use ftl::{BinChoice, Ftl, Lpn, PoolId, Untimed};
 

@@ -1,13 +1,17 @@
 //! Space: the firmware's state, where writes go, and what waits for free pages.
 
-pub mod placing;
-pub mod task;
+mod home;
+mod placing;
+mod pool;
+mod task;
 pub mod waits;
 mod why;
 
 use crate::config::{BufferConfig, DriveConfig};
 use engine::Column;
 use ftl::{BinId, Ftl, Pacing, PoolId};
+use home::Home;
+use pool::Pool;
 
 /// The firmware, its pools and bins, and what waits for space.
 #[derive(Clone)]
@@ -20,8 +24,8 @@ pub struct Space {
     pub(in crate::device) ftl: Ftl,
     /// What keeps the bins' collections from giving space.
     pub(in crate::device) spaces: Column<BinId, waits::Space>,
-    pub(in crate::device) pools: Column<PoolId, placing::Pool>,
-    pub(in crate::device) bins: Column<BinId, placing::Home>,
+    pub(in crate::device) pools: Column<PoolId, Pool>,
+    pub(in crate::device) bins: Column<BinId, Home>,
     /// Bins whose need for collection is looked at when the present event is over.
     pub(in crate::device) to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
@@ -43,9 +47,9 @@ impl Space {
         Self {
             spaces: Column::from_fn(layout.bins as usize, |_| waits::Space::default()),
             pools: Column::from_fn(layout.pool_count() as usize, |pool| {
-                placing::Pool::new(choice, layout.bins_of(pool).len())
+                Pool::new(choice, layout.bins_of(pool).len())
             }),
-            bins: Column::from_fn(layout.bins as usize, |_| placing::Home::default()),
+            bins: Column::from_fn(layout.bins as usize, |_| Home::default()),
             to_collect: Vec::new(),
             starved: Vec::new(),
             parked_modifies: Vec::new(),
@@ -68,7 +72,7 @@ impl Space {
             pools[pool] = pools[pool].begun_anew(layout.bins_of(pool).len());
         }
         self.spaces = Column::from_fn(layout.bins as usize, |_| waits::Space::default());
-        self.bins = Column::from_fn(layout.bins as usize, |_| placing::Home::default());
+        self.bins = Column::from_fn(layout.bins as usize, |_| Home::default());
         self.was_starved = false;
         self.has_died = false;
         self.due_pools.clear();

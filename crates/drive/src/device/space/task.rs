@@ -4,27 +4,6 @@ use crate::device::flash::op::{Op, Owner, Payloads};
 use crate::device::space::Space;
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Stream};
 
-/// What placement must know of a bin's collection.
-#[derive(Clone, Debug, Default)]
-pub struct Task {
-    /// True from a threshold (or an idle gap) until enough is free.
-    pub running: bool,
-    /// Units that a paced collection still owes to host writes.
-    pub debt: u32,
-    /// Units whose moves gain as much space as a host's batch takes, from the last victim.
-    pub pace: u32,
-    /// True where the present victim, or the last one, is scrubbed.
-    pub scrubs: bool,
-    /// True if a block was collected before the one that is scrubbed now.
-    pub collected_before: bool,
-    /// A block was scrubbed since a host program last found a place.
-    pub scrubbed_last: bool,
-    /// Victims that were read whole and wait to be erased.
-    pub draining: Vec<BlockId>,
-    /// Blocks that are ready to be erased and wait for a burst of reads to end.
-    pub deferred: Vec<BlockId>,
-}
-
 impl Space {
     /// A host's batch is bound in a bin. Between the soft and the urgent
     /// threshold a paced collection owes the moves that it takes to gain as much

@@ -4,12 +4,11 @@
 use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{OpId, Owner};
+use crate::device::flash::op::Owner;
 use crate::device::flash::why::{Survey, Why};
 use crate::device::gc::why::Rest;
-use crate::device::port::request::RequestId;
+use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::standing::{Stage, Standing, rounded};
-use crate::device::write::buffer::EntryId;
 use crate::device::write::why::{Admission, Place};
 use engine::{Instant, Span};
 use ftl::BinId;

@@ -3,11 +3,12 @@
 use crate::config::{BufferOrder, Durability, FlushPolicy};
 use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::op::{Class, OpId, Owner};
+use crate::device::flash::op::{Class, Owner};
+use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::join::Join;
-use crate::device::port::request::{RequestId, Requests, Touches};
+use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
-use crate::device::write::buffer::{EntryId, Stage};
+use crate::device::write::buffer::Stage;
 use ftl::{Lpn, Pun};
 use host::Kind;
 use metrics::{Holder, State};

@@ -6,20 +6,14 @@
 //! not yet being programmed; the newest is the current data and is what reads
 //! find.
 
-use crate::device::flash::op::PayloadId;
-use crate::device::port::request::RequestId;
+use crate::device::ids::{EntryId, PayloadId, RequestId};
 use crate::device::space::waits::SpaceSnapshot;
-use engine::{Instant, Slab, typed_id};
+use engine::{Instant, Slab};
 use ftl::{Lpn, PoolId};
 use hashbrown::HashTable;
 use host::Priority;
 use metrics::Blame;
 use std::collections::VecDeque;
-
-typed_id! {
-    /// A unit in the write buffer.
-    pub struct EntryId;
-}
 
 /// How far an entry has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

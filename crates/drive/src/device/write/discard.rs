@@ -2,8 +2,8 @@
 
 use crate::config::Durability;
 use crate::device::Base;
-use crate::device::flash::op::OpId;
-use crate::device::port::request::{RequestId, Requests};
+use crate::device::ids::{OpId, RequestId};
+use crate::device::request::Requests;
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
 use ftl::Lpn;

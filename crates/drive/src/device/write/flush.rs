@@ -3,11 +3,12 @@
 use crate::config::{Durability, FlushPolicy};
 use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::op::{Class, OpId, Owner, PayloadId};
-use crate::device::port::request::{RequestId, Requests};
+use crate::device::flash::op::{Class, Owner};
+use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
+use crate::device::request::Requests;
 use crate::device::space::waits;
 use crate::device::write::Write;
-use crate::device::write::buffer::{Deferred, EntryId, Stage};
+use crate::device::write::buffer::{Deferred, Stage};
 use engine::Instant;
 use ftl::{BinId, Lpn, PoolId, Pun, Source};
 use metrics::{Blame, Holder, State};

@@ -10,8 +10,9 @@ mod tests;
 pub mod why;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
+use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
-use buffer::{Buffer, EntryId};
+use buffer::Buffer;
 use engine::{Column, Instant};
 use ftl::{Layout, PartialWrites, PoolId};
 use metrics::Blame;

@@ -7,12 +7,12 @@
 
 use crate::device::Base;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::modify::Part;
-use crate::device::flash::op::{Class, OpId, Owner, PayloadId};
-use crate::device::port::request::Requests;
+use crate::device::flash::op::{Class, Owner, Part};
+use crate::device::ids::{EntryId, OpId, PayloadId};
+use crate::device::request::Requests;
 use crate::device::space::waits;
 use crate::device::write::Write;
-use crate::device::write::buffer::{Deferred, EntryId, Stage};
+use crate::device::write::buffer::{Deferred, Stage};
 use engine::Span;
 use ftl::{BinId, Lpn, Pun, Stream};
 use metrics::{Blame, Holder, State};

@@ -1,9 +1,9 @@
 //! The write buffer alone, with no flash behind it.
 
 use super::Write;
-use super::buffer::{Buffer, EntryId, Stage};
+use super::buffer::{Buffer, Stage};
 use super::why::{Admission, Place};
-use crate::device::port::request::RequestId;
+use crate::device::ids::{EntryId, RequestId};
 use engine::Instant;
 use ftl::{Lpn, PoolId};
 use host::Priority;

@@ -3,9 +3,9 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::why::Survey;
-use crate::device::port::request::RequestId;
+use crate::device::ids::{EntryId, RequestId};
 use crate::device::write::Write;
-use crate::device::write::buffer::{EntryId, Stage};
+use crate::device::write::buffer::Stage;
 use engine::Instant;
 use ftl::PoolId;
 

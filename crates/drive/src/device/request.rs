@@ -1,17 +1,13 @@
 //! A host command on its way through the drive.
 
 use crate::audit::AuditTicket;
+use crate::device::ids::RequestId;
 use crate::device::join::{Aside, Join};
-use engine::{Instant, Slab, typed_id};
+use engine::{Instant, Slab};
 use ftl::Layout;
 use host::{Command, Priority};
 use metrics::Blame;
 use std::ops::{Index, IndexMut};
-
-typed_id! {
-    /// A command in the drive.
-    pub struct RequestId;
-}
 
 /// A command that has completed.
 #[derive(Clone, Copy, Debug)]

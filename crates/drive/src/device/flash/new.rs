@@ -1,0 +1,92 @@
+//! The flash of a new drive.
+
+use crate::config::{DriveConfig, SchedulerConfig};
+use crate::device::flash::channel::Channel;
+use crate::device::flash::counters::Counters;
+use crate::device::flash::ledgers::Ledgers;
+use crate::device::flash::op::{Ops, Payloads};
+use crate::device::flash::queue::Group;
+use crate::device::flash::round::Rounds;
+use crate::device::flash::shape::Shape;
+use crate::device::flash::working::Rules;
+use crate::device::flash::{BinPlace, Flash, command};
+use engine::{Column, Instant};
+use ftl::{BinId, Layout};
+use nand::{Geometry, GroupId, Timing, Units};
+use std::collections::VecDeque;
+
+impl Flash {
+    pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
+        let geometry = Geometry::from(&config.geometry);
+        let units = Units::new(&geometry, &config.concurrency, config.scheduler.group(&geometry))
+            .expect("checked units");
+        let timing = Timing::new(&config.nand, &geometry);
+        let places =
+            Column::from_fn(layout.bins as usize, |bin| BinPlace::new(bin, layout, &units));
+        let uniform = places.as_slice().iter().all(BinPlace::is_uniform);
+        let erase_rules = Rules::of_erases(&config.scheduler);
+        let program_rules = Rules::of_programs(&config.scheduler);
+        let scheduler = &config.scheduler;
+        let commands = timing.cycles.is_some();
+        let suspends = erase_rules.is_on || program_rules.is_on;
+        let is_plain = scheduler.rounds.is_none() && !commands;
+        let mut flash = Self {
+            bypass: scheduler.bypass.clone(),
+            routing: scheduler.read_routing.clone(),
+            suspends,
+            rounds: rounds(scheduler, &units),
+            erase_rules,
+            program_rules,
+            working: Column::filled(Vec::new(), units.groups as usize),
+            planes_per_die: geometry.planes_per_die,
+            shape: Shape::new(layout, &timing),
+            ops: Ops::default(),
+            payloads: Payloads::new(layout.units_per_batch),
+            groups: Column::filled(
+                Group::new(units.cells_per_group, commands),
+                units.groups as usize,
+            ),
+            ledgers: Ledgers::new(&units, &places),
+            channels: Column::filled(
+                Channel::new(scheduler.channel.order()),
+                geometry.channels as usize,
+            ),
+            short_ways: is_plain,
+            is_plain,
+            only_serves_queues: scheduler.rounds.is_none()
+                && config.ftl.gc.idle_gap.is_none()
+                && !suspends,
+            commands,
+            channels_of: command::channels_of(&places, units.groups),
+            chained: 0,
+            next_seq: 0,
+            counters: Counters::default(),
+            notes: VecDeque::new(),
+            idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
+            streams: config.ftl.gc.streaming,
+            all_cells: u64::MAX >> (64 - units.cells_per_group),
+            uniform,
+            places,
+            bins_of_group: bins_of_group(layout, &units),
+            timing,
+            units,
+        };
+        flash.follow_all(Instant::START);
+        flash
+    }
+}
+
+/// The bins of each group of units, in order.
+fn bins_of_group(layout: &Layout, units: &Units) -> Column<GroupId, Vec<BinId>> {
+    let mut bins = Column::filled(Vec::new(), units.groups as usize);
+    for bin in (0..layout.bins).map(BinId) {
+        let of_group: &mut Vec<BinId> = &mut bins[units.place(layout.first_plane(bin)).group];
+        of_group.push(bin);
+    }
+    bins
+}
+
+/// The rounds in which operations go, if they do.
+fn rounds(config: &SchedulerConfig, units: &Units) -> Option<Rounds> {
+    config.rounds.map(|rounds| Rounds::new(rounds, units.groups, units.cells_per_group))
+}

@@ -1,0 +1,52 @@
+//! The rounds of groups, as they are kept between events.
+
+use crate::config::RoundsConfig;
+use crate::device::ids::OpId;
+use engine::Column;
+use nand::GroupId;
+
+/// The rounds of all groups.
+#[derive(Clone)]
+pub struct Rounds {
+    pub(super) config: RoundsConfig,
+    pub(super) groups: Column<GroupId, Round>,
+}
+
+/// What a group does in rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Operations of hosts.
+    #[default]
+    Serving,
+    /// Nothing: its batch has ended, and its bins are about to be asked for victims.
+    Resting,
+    /// Its bins choose victims.
+    Choosing,
+    /// Collections.
+    Collecting,
+}
+
+/// The rounds of a group.
+#[derive(Clone, Default)]
+pub(super) struct Round {
+    /// What is left of the batch, in the order of asking. It stands in the queue, too.
+    pub(super) batch: Vec<OpId>,
+    pub(super) stage: Stage,
+    /// The bin that is looked at first when the group next collects, by its place, for the
+    /// unit of each cell.
+    pub(super) turns: Vec<u32>,
+    /// The bin, by its place, whose turn it is to be written to: for each pool, at the place of
+    /// its first bin.
+    pub(super) writes_to: Vec<usize>,
+}
+
+impl Rounds {
+    pub fn new(config: RoundsConfig, groups: u32, cells_per_group: u32) -> Self {
+        let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
+        Self { config, groups: Column::filled(round, groups as usize) }
+    }
+    /// The same in which nothing has happened yet.
+    pub fn begun_anew(&self, cells_per_group: u32) -> Self {
+        Self::new(self.config, self.groups.len() as u32, cells_per_group)
+    }
+}

@@ -1,0 +1,14 @@
+//! The ids by which parts name what others own.
+
+use engine::typed_id;
+
+typed_id! {
+    /// An operation.
+    pub struct OpId;
+    /// The units that a program carries.
+    pub struct PayloadId;
+    /// A command in the drive.
+    pub struct RequestId;
+    /// A unit in the write buffer.
+    pub struct EntryId;
+}

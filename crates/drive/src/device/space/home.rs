@@ -1,0 +1,44 @@
+//! What placement keeps of a bin.
+
+use crate::device::ids::OpId;
+use crate::device::space::waits::SpaceSnapshot;
+use ftl::BlockId;
+
+/// Host programs on their way to a bin.
+#[derive(Clone, Default)]
+pub struct Home {
+    /// Its place in its pool's turn order.
+    pub(in crate::device) place: u32,
+    /// Whether there is space for another batch, and whether one can be taken now.
+    pub(super) roomy: bool,
+    pub(in crate::device) available: bool,
+    /// Asked for and not ended.
+    pub(in crate::device) queued: u32,
+    /// Asked for and not bound to a place.
+    pub(super) unbound: u32,
+    /// Those whose turn came when there was no place.
+    pub parked: Vec<(OpId, SpaceSnapshot)>,
+    /// What placement must know of the bin's collection.
+    pub task: Task,
+}
+
+/// What placement must know of a bin's collection.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// True from a threshold (or an idle gap) until enough is free.
+    pub running: bool,
+    /// Units that a paced collection still owes to host writes.
+    pub debt: u32,
+    /// Units whose moves gain as much space as a host's batch takes, from the last victim.
+    pub pace: u32,
+    /// True where the present victim, or the last one, is scrubbed.
+    pub scrubs: bool,
+    /// True if a block was collected before the one that is scrubbed now.
+    pub collected_before: bool,
+    /// A block was scrubbed since a host program last found a place.
+    pub scrubbed_last: bool,
+    /// Victims that were read whole and wait to be erased.
+    pub draining: Vec<BlockId>,
+    /// Blocks that are ready to be erased and wait for a burst of reads to end.
+    pub deferred: Vec<BlockId>,
+}

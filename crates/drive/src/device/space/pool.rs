@@ -1,0 +1,72 @@
+//! Pools: the bins that host writes may go to, in turn.
+
+use crate::device::space::waits::SpaceSnapshot;
+use engine::Instant;
+use ftl::{BinChoice, BinId};
+
+/// How a pool's writes are placed.
+#[derive(Clone)]
+pub struct Pool {
+    pub(super) choice: BinChoice,
+    /// Place of the bin whose turn it is.
+    pub(super) turn: usize,
+    /// Bins that can take a program, by their place: bit `i` of word `i / 64`.
+    available: Vec<u64>,
+    /// Bins with space for another batch, whether or not they can take it now.
+    pub(super) roomy: u32,
+    /// Time that no bin of the pool had space, by what it is charged to.
+    pub(in crate::device) without_space: SpaceSnapshot,
+    /// Until when that is counted; the start where there was no such time.
+    pub(in crate::device) without_space_until: Instant,
+    /// While that is so: the bin whose collection is blamed, and what it had done
+    /// by the time that is counted so far.
+    pub(in crate::device) starved: Option<(BinId, SpaceSnapshot)>,
+}
+
+impl Pool {
+    pub fn new(choice: BinChoice, bins: usize) -> Self {
+        let available = vec![0; bins.div_ceil(64)];
+        Self {
+            choice,
+            turn: 0,
+            available,
+            roomy: 0,
+            without_space: SpaceSnapshot::default(),
+            without_space_until: Instant::START,
+            starved: None,
+        }
+    }
+
+    /// The same for which nothing has happened yet.
+    pub fn begun_anew(&self, bins: usize) -> Self {
+        Self::new(self.choice, bins)
+    }
+
+    pub(super) fn set_available(&mut self, place: u32, available: bool) {
+        let word = &mut self.available[place as usize / 64];
+        let bit = 1u64 << (place % 64);
+        *word = if available { *word | bit } else { *word & !bit };
+    }
+
+    /// The first place of an available bin from the turn on and around.
+    pub(super) fn next_in_turn(&self) -> Option<usize> {
+        let (word, bit) = (self.turn / 64, self.turn % 64);
+        let here = self.available[word] & u64::MAX << bit;
+        if here != 0 {
+            return Some(word * 64 + here.trailing_zeros() as usize);
+        }
+        // Of the turn's own word, what is left lies before the turn.
+        let words = self.available.len();
+        (1..=words).map(|step| (word + step) % words).find_map(|index| {
+            let left = self.available[index];
+            (left != 0).then(|| index * 64 + left.trailing_zeros() as usize)
+        })
+    }
+
+    /// The places of available bins, in turn.
+    pub(in crate::device) fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
+        let places = self.available.len() * 64;
+        let available = |place: &usize| self.available[place / 64] >> (place % 64) & 1 == 1;
+        (self.turn..places).chain(0..self.turn).filter(available)
+    }
+}
