@@ -6,22 +6,8 @@ use crate::device::Base;
 use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
-use engine::{Instant, Span};
+use engine::Instant;
 use ftl::{BinId, BlockId};
-
-/// Erases of a bin that are ready and wait: when they are next looked at.
-#[derive(Clone)]
-pub struct Backlog {
-    /// How long host reads had used the unit at the last look.
-    pub(super) read: Span,
-    look: Instant,
-}
-
-impl Default for Backlog {
-    fn default() -> Self {
-        Self { read: Span::ZERO, look: Instant::NEVER }
-    }
-}
 
 impl Gc {
     /// A victim is ready to be erased: it is, or waits for the reads to become fewer.

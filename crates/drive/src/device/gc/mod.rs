@@ -2,14 +2,16 @@
 
 mod backlog;
 mod chain;
-pub mod collect;
+mod collect;
 mod gate;
+mod job;
 mod moves;
 mod rounds;
-pub mod scrub;
+mod scrub;
 mod streaming;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod victims;
 pub mod why;
 
@@ -17,10 +19,11 @@ use crate::config::{DriveConfig, EraseBatching};
 use crate::device::Base;
 use crate::device::flash::op::Owner;
 use crate::device::ids::OpId;
-use collect::Job;
 use engine::Column;
 use ftl::{BinId, BlockId, GcConfig, Layout};
+use job::{Backlog, Job};
 use nand::GroupId;
+use turn::Turn;
 
 /// Collections, by bin.
 #[derive(Clone)]
@@ -33,10 +36,10 @@ pub struct Gc {
     pub(in crate::device) streaming: Option<u32>,
     // ---- state ----
     /// Scrubbing, if there is any.
-    pub(in crate::device) scrubs: Option<scrub::Turn>,
+    pub(in crate::device) scrubs: Option<Turn>,
     pub(in crate::device) jobs: Column<BinId, Job>,
     /// Erases that wait for a burst of reads to end.
-    pub(in crate::device) backlogs: Column<BinId, backlog::Backlog>,
+    pub(in crate::device) backlogs: Column<BinId, Backlog>,
     /// Groups whose idle collection found nothing that gains space.
     pub(in crate::device) thwarted: Vec<GroupId>,
 }
@@ -49,9 +52,9 @@ impl Gc {
             erase_batching: config.scheduler.erase_batching,
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
-            scrubs: config.ftl.scrub.as_ref().map(scrub::Turn::new),
+            scrubs: config.ftl.scrub.as_ref().map(Turn::new),
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
-            backlogs: Column::from_fn(layout.bins as usize, |_| backlog::Backlog::default()),
+            backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
         }
     }
@@ -60,9 +63,9 @@ impl Gc {
 impl Gc {
     /// The power is cut: nothing is collected any more.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
-        self.scrubs = self.scrubs.as_ref().map(scrub::Turn::begun_anew);
+        self.scrubs = self.scrubs.as_ref().map(Turn::begun_anew);
         self.jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
-        self.backlogs = Column::from_fn(layout.bins as usize, |_| backlog::Backlog::default());
+        self.backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
         self.thwarted.clear();
     }
 

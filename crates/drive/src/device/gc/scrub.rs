@@ -7,42 +7,10 @@ use crate::device::event::Event;
 use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
+use crate::device::gc::turn::Turn;
 use crate::device::ids::OpId;
-use engine::Span;
-use ftl::{BinId, Level, ScrubConfig};
+use ftl::{BinId, Level};
 use metrics::Holder;
-
-/// Whose turn it is.
-#[derive(Clone, Copy, Debug)]
-pub struct Turn {
-    interval: Span,
-    next: BinId,
-    /// True once the first look is due.
-    begun: bool,
-    /// Blocks that were scrubbed one after the other while nothing else went on.
-    in_vain: u32,
-    /// Commands under way, and flash operations but for scrubbing, when the last one was.
-    seen: (u32, u64),
-}
-
-impl Turn {
-    pub fn new(config: &ScrubConfig) -> Self {
-        Self {
-            interval: config.interval.span(),
-            next: BinId(0),
-            begun: false,
-            in_vain: 0,
-            seen: (0, 0),
-        }
-    }
-}
-
-impl Turn {
-    /// The same in which nothing has happened yet.
-    pub fn begun_anew(&self) -> Self {
-        Self { next: BinId(0), begun: false, in_vain: 0, seen: (0, 0), ..*self }
-    }
-}
 
 impl Gc {
     pub(in crate::device) fn begin_scrubbing(&mut self, base: &mut Base) {

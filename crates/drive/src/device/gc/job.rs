@@ -1,0 +1,58 @@
+//! What collection keeps of a bin.
+
+use engine::{Instant, Span};
+use ftl::BlockId;
+
+/// Garbage collection of one bin. What every move looks at stands in the first cache
+/// line.
+#[derive(Clone, Default)]
+#[repr(C, align(64))]
+pub struct Job {
+    /// The block whose live data is being read, and the next batch to look at.
+    pub(in crate::device) victim: Option<BlockId>,
+    pub(in crate::device) next: u32,
+    pub(in crate::device) reads: u32,
+    pub(in crate::device) writes: u32,
+    /// It runs because of an idle gap.
+    pub(in crate::device) by_idleness: bool,
+    /// A look of scrubbing is due.
+    pub(in crate::device) look: bool,
+    /// A block was collected since one was last scrubbed.
+    pub(in crate::device) collected: bool,
+    /// Read and not yet written: logical unit and the place it was read from.
+    pub(in crate::device) staged: Vec<[u32; 2]>,
+    pub(in crate::device) erases: u32,
+    /// Victims of collection that are not erased yet, and when each was chosen.
+    pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
+}
+
+impl Job {
+    /// Moves that are being read or written.
+    #[inline]
+    pub fn under_way(&self) -> u32 {
+        self.reads + self.writes
+    }
+    /// True where nothing is being moved or erased.
+    pub(super) fn is_idle(&self) -> bool {
+        let nothing = self.reads + self.writes + self.erases == 0;
+        nothing && self.victim.is_none() && self.staged.is_empty()
+    }
+    /// True while data of its victim has not been asked to be written.
+    pub(super) fn is_moving(&self) -> bool {
+        self.victim.is_some() || self.reads > 0 || !self.staged.is_empty()
+    }
+}
+
+/// Erases of a bin that are ready and wait: when they are next looked at.
+#[derive(Clone)]
+pub struct Backlog {
+    /// How long host reads had used the unit at the last look.
+    pub(super) read: Span,
+    pub(super) look: Instant,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self { read: Span::ZERO, look: Instant::NEVER }
+    }
+}

@@ -1,0 +1,36 @@
+//! Whose turn it is to be scrubbed.
+
+use engine::Span;
+use ftl::{BinId, ScrubConfig};
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    pub(super) interval: Span,
+    pub(super) next: BinId,
+    /// True once the first look is due.
+    pub(super) begun: bool,
+    /// Blocks that were scrubbed one after the other while nothing else went on.
+    pub(super) in_vain: u32,
+    /// Commands under way, and flash operations but for scrubbing, when the last one was.
+    pub(super) seen: (u32, u64),
+}
+
+impl Turn {
+    pub fn new(config: &ScrubConfig) -> Self {
+        Self {
+            interval: config.interval.span(),
+            next: BinId(0),
+            begun: false,
+            in_vain: 0,
+            seen: (0, 0),
+        }
+    }
+}
+
+impl Turn {
+    /// The same in which nothing has happened yet.
+    pub fn begun_anew(&self) -> Self {
+        Self { next: BinId(0), begun: false, in_vain: 0, seen: (0, 0), ..*self }
+    }
+}
