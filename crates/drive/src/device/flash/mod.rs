@@ -1,5 +1,6 @@
 //! The flash array: units, channels, the operations that use them, and who goes first.
 
+mod carry;
 pub mod channel;
 mod command;
 pub mod counters;
