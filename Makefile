@@ -25,6 +25,9 @@ PEER_SOURCE ?=
 GATE = cargo test --locked --profile fuzz -p flashscape-drive --test gate -- --ignored --exact --nocapture \
 	outcomes_are_as_they_were
 
+# The event loop for callgrind, compiled as the wheel is (pyproject.toml).
+PROFILE = cargo rustc --locked --release -p flashscape-drive --example profile -- -Cllvm-args=-inline-threshold=600
+
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
@@ -59,12 +62,12 @@ wheel-pgo: | $(VENV)/.tools ## Build a wheel with profile-guided optimisation.
 
 gate: | $(VENV)/.tools ## Compare outcomes and instructions with the accepted ones.
 	$(GATE)
-	cargo build --locked --release -p flashscape-drive --example profile
+	$(PROFILE)
 	$(BIN)/python scripts/instructions.py
 
 gate-accept: | $(VENV)/.tools ## Accept the outcomes and instructions of the present code.
 	FLASHSCAPE_GATE_ACCEPT=1 $(GATE)
-	cargo build --locked --release -p flashscape-drive --example profile
+	$(PROFILE)
 	$(BIN)/python scripts/instructions.py --accept
 
 fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.

@@ -46,7 +46,7 @@ FIGURES = (
         "ns/request",
         "read",
         ("bench-read",),
-        Bounds(350, 250),
+        Bounds(250, 200),
         "floor_events_ns",
     ),
     Figure(
@@ -64,7 +64,7 @@ FIGURES = (
         "ns/operation",
         "gc",
         ("bench-gc",),
-        Bounds(200, 120),
+        Bounds(175, 150),
         "floor_ftl_ns",
     ),
     Figure(
