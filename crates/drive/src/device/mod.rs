@@ -5,13 +5,9 @@
 //! has come, so the same device serves a simulated run, a test and, later, a
 //! real block device.
 //!
-//! One file for each concern: `op` and `queue` are the vocabulary of flash
-//! operations, `array` starts and ends them on units, `channel` on channels;
-//! `read`, `admit`, `write`, `modify`, `placing` and `discard` are what requests make of them,
-//! `answer` is how those end; `collect`, `victims`, `moves` and `streaming` are what garbage
-//! collection does, `chain` the short way through a collection; `buffer` and `link` are the parts
-//! around. `why` says where a request stands (`standing`) and what is in its way, as the `why` of
-//! each part answers. `look` is what the drive says of itself.
+//! A folder for each part, which owns its state (ARCHITECTURE.md, "The device"). `settle` says what
+//! happens when something is due, and what follows in the same moment; `look` is what the drive
+//! says of itself, `watch` what it tells the auditor.
 
 mod base;
 mod event;

@@ -86,12 +86,14 @@ impl Flash {
         });
         let Some((_, id)) = reads.min() else { return };
         blame.add(self.ops.blame_ref(id));
-        let Op { waits, since, group, cells, channel, .. } = self.ops[id];
+        let Op { waits, since, group, cells, channel, asks_for, .. } = self.ops[id];
         if !waits {
             return;
         }
         let channel = &mut self.channels[channel];
-        let ledger = if channel.waiting(&self.ops).any(|waiting| waiting == id) {
+        // What is yet to begin waits for its unit, in whatever queue.
+        let holds_unit = asks_for != AsksFor::Both;
+        let ledger = if holds_unit && channel.waiting(&self.ops).any(|waiting| waiting == id) {
             channel.ledger.settle(time.now);
             &mut channel.ledger
         } else {
