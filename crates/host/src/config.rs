@@ -91,6 +91,11 @@ pub enum Priority {
     Low,
 }
 
+impl Priority {
+    /// Every rank, the first served first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
+}
+
 /// A part of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -51,9 +51,20 @@ pub enum Class {
 }
 
 /// Number of classes.
-pub const CLASSES: usize = 8;
+pub const CLASSES: usize = Class::ALL.len();
 
 impl Class {
+    /// Every class, in the order of its number.
+    pub const ALL: [Self; 8] = [
+        Self::Held,
+        Self::ReadHigh,
+        Self::ReadNormal,
+        Self::ReadLow,
+        Self::Fetch,
+        Self::Urgent,
+        Self::Write,
+        Self::Soft,
+    ];
     /// True for host reads.
     #[inline]
     pub const fn is_read(self) -> bool {

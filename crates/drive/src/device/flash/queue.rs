@@ -82,8 +82,14 @@ impl List {
 }
 
 /// The bits of the classes of host reads.
-const HOST_READS: u32 =
-    1 << Class::ReadHigh as u32 | 1 << Class::ReadNormal as u32 | 1 << Class::ReadLow as u32;
+const HOST_READS: u32 = {
+    let (mut mask, mut at) = (0, 0);
+    while at < Class::ALL.len() {
+        mask |= (Class::ALL[at].is_read() as u32) << at;
+        at += 1;
+    }
+    mask
+};
 /// The bits of the soft class and of the one that a unit is kept for.
 const SOFT: u32 = 1 << Class::Soft as u32;
 const HELD: u32 = 1 << Class::Held as u32;

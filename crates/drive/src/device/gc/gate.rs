@@ -1,6 +1,6 @@
-//! The gate: before maintenance begins it is asked whether it may, and when. It is asked of a
-//! victim, of a look of scrubbing and of erases, never of a single move. What may not begin yet is
-//! asked of again when its unit is given back, when a batch has ended, or at the time that the
+//! The gate: before maintenance begins it is asked whether it may. It is asked of a victim, of a
+//! look of scrubbing and of erases, never of a single move. A victim or a look that may not begin
+//! is asked of again when something of its bin or its group has ended; erases at the time that the
 //! answer names.
 
 use crate::device::Base;

@@ -94,7 +94,7 @@ pub struct Buffer {
     pending: u32,
     pub flying: u32,
     /// Requests that wait for room, by priority.
-    waiting: [VecDeque<RequestId>; 3],
+    waiting: [VecDeque<RequestId>; Priority::ALL.len()],
     deferred: Vec<Deferred>,
     epochs: VecDeque<u64>,
     first_epoch: u64,
