@@ -8,7 +8,7 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
 use crate::device::ids::OpId;
 use crate::policies::scheduling::{Asking, Bypass, Turn};
-use engine::{Instant, bits};
+use engine::{Instant, bits, low_bits};
 use ftl::BinId;
 
 /// A list of operations, linked through [`crate::device::flash::op::Op::next`].
@@ -122,7 +122,7 @@ pub struct Group {
     cells: u32,
     lists: Vec<List>,
     /// For each class, which of its lists hold something.
-    filled: [u64; CLASSES],
+    filled: [u128; CLASSES],
     /// Other bins for which cells are kept.
     reserved_by_others: Vec<BinId>,
     /// Reads of several cells that wait, by class and cells.
@@ -440,7 +440,7 @@ impl Group {
         }
         let wide = head(self.cells as usize);
         let mut best = wide.filter(|id| may_start(*id));
-        let mut narrow = self.filled[class] & !(1 << self.cells) & !self.busy;
+        let mut narrow = self.filled[class] as u64 & low_bits(self.cells) & !self.busy;
         while narrow != 0 {
             let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
             narrow &= narrow - 1;
@@ -575,11 +575,12 @@ impl Group {
         let classes = self.classes & if hosts_only { HOST_READS } else { u32::MAX };
         // The last lane is of those that need several cells; where there is one cell, of it.
         let narrow = if lanes == 1 { 1 } else { cells };
-        let all =
-            if lanes == 1 { narrow } else { narrow | 1u64.checked_shl(self.cells).unwrap_or(0) };
+        let wide = self.cells as usize;
         bits(classes).flat_map(move |class| {
-            let filled = self.filled[class] & all;
-            bits(filled).map(move |lane| (class, lane, &self.lists[class * lanes + lane]))
+            let filled = self.filled[class];
+            let has_wide = lanes > 1 && filled >> wide & 1 == 1;
+            let lanes_on = bits(filled as u64 & narrow).chain(has_wide.then_some(wide));
+            lanes_on.map(move |lane| (class, lane, &self.lists[class * lanes + lane]))
         })
     }
     /// What a list holds.

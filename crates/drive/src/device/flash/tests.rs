@@ -549,3 +549,19 @@ fn a_read_that_waits_for_a_round_has_an_idle_unit() {
     let (idle, busy) = (chip.read(1, 1), chip.read(2, 0));
     assert_eq!((chip.why(idle).1, chip.why(busy).1), (behind(&[], 1), behind(&[alone], 1)));
 }
+
+#[test]
+fn a_group_of_64_units_keeps_what_waits_for_several_apart() {
+    let mut chip = Chip::new(
+        "geometry.packages_per_channel = 16; geometry.planes_per_die = 4; \
+         geometry.blocks_per_plane = 16; ftl.allocation.bin = \"plane\"; \
+         concurrency.read = \"plane\"; concurrency.program = \"die\"; concurrency.erase = \"die\"; \
+         ftl.gc.preemptible = false; scheduler.rounds = { unit = \"channel\" }",
+    );
+    let busy = chip.read(0, 0);
+    // The next round: a read of plane 0; the program of die 0, planes 0 to 3, comes after it.
+    let (program, read) = (chip.program(1, 1), chip.read(2, 0));
+    chip.assert_ends(busy, SENSE + CARRY);
+    chip.assert_ends(read, 125 + SENSE + CARRY);
+    chip.assert_ends(program, 250 + CARRY + PROGRAM);
+}
