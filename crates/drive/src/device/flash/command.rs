@@ -34,9 +34,18 @@ impl Flash {
         self.commands && self.channels[channel].busy
     }
 
-    /// Chooses what goes next of a group, of what finds its channel free.
+    /// Chooses what goes next of a group; where commands take cycles, of what finds its channel
+    /// free.
+    #[inline]
+    pub(super) fn pick(&mut self, group: GroupId) -> Option<Pick> {
+        if self.commands {
+            return self.pick_for_free_channels(group);
+        }
+        self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true)
+    }
+
     #[inline(never)]
-    pub(super) fn pick_for_free_channels(&mut self, group: GroupId) -> Option<Pick> {
+    fn pick_for_free_channels(&mut self, group: GroupId) -> Option<Pick> {
         let is_open = |op: &Op| !self.channels[op.channel].busy;
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
     }

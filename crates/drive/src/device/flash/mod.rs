@@ -11,8 +11,7 @@ mod new;
 pub mod op;
 mod place;
 pub mod queue;
-mod round;
-mod rounds;
+mod schedule;
 mod shape;
 mod start;
 mod suspend;
@@ -36,7 +35,7 @@ use metrics::Snapshot;
 use nand::{ChannelId, GroupId, Strain, Timing, Units};
 use op::{Class, Op, Ops, Payloads, Rest};
 use queue::Group;
-use round::Rounds;
+use schedule::Schedule;
 use shape::Shape;
 use std::collections::VecDeque;
 use working::{Rules, Working};
@@ -122,11 +121,11 @@ pub struct Flash {
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
     pub(in crate::device) short_ways: bool,
-    /// True where operations may start without having stood in a queue: they begin as soon as
-    /// their unit is free, whatever their channel carries.
+    /// True where operations may start without having stood in a queue, whatever their channel
+    /// carries.
     is_plain: bool,
-    /// True where a group of which nothing is queued need not be served: nothing is suspended, goes
-    /// in rounds, or begins because of an idle gap.
+    /// True where a group of which nothing is queued need not be served: nothing is suspended,
+    /// waits for its turn elsewhere, or begins because of an idle gap.
     only_serves_queues: bool,
     /// Whether commands take cycles of the channel, and so need it to begin; and then the
     /// channels that operations of each group use.
@@ -140,8 +139,7 @@ pub struct Flash {
     /// Whether what reads of collections carry out may stream to another package.
     pub(in crate::device) streams: bool,
     // ---- state ----
-    /// The rounds in which operations go, if they do.
-    pub(in crate::device) rounds: Option<Rounds>,
+    schedule: Schedule,
     pub(in crate::device) ops: Ops,
     pub(in crate::device) payloads: Payloads,
     pub(in crate::device) groups: Column<GroupId, Group>,
@@ -184,8 +182,7 @@ impl Flash {
         self.follow_all(now);
         self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
         self.working.as_mut_slice().iter_mut().for_each(Vec::clear);
-        let cells = self.units.cells_per_group;
-        self.rounds = self.rounds.as_ref().map(|rounds| rounds.begun_anew(cells));
+        self.schedule = self.schedule.begun_anew();
         self.notes.clear();
     }
 }

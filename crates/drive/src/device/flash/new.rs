@@ -1,12 +1,12 @@
 //! The flash of a new drive.
 
-use crate::config::{DriveConfig, SchedulerConfig};
+use crate::config::DriveConfig;
 use crate::device::flash::channel::Channel;
 use crate::device::flash::counters::Counters;
 use crate::device::flash::ledgers::Ledgers;
 use crate::device::flash::op::{Ops, Payloads};
 use crate::device::flash::queue::Group;
-use crate::device::flash::round::Rounds;
+use crate::device::flash::schedule::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command};
@@ -29,12 +29,12 @@ impl Flash {
         let scheduler = &config.scheduler;
         let commands = timing.cycles.is_some();
         let suspends = erase_rules.is_on || program_rules.is_on;
-        let is_plain = scheduler.rounds.is_none() && !commands;
+        let schedule = Schedule::new(scheduler, &units);
+        let is_plain = schedule.begins_at_once() && !commands;
         let mut flash = Self {
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
             suspends,
-            rounds: rounds(scheduler, &units),
             erase_rules,
             program_rules,
             working: Column::filled(Vec::new(), units.groups as usize),
@@ -53,9 +53,10 @@ impl Flash {
             ),
             short_ways: is_plain,
             is_plain,
-            only_serves_queues: scheduler.rounds.is_none()
+            only_serves_queues: schedule.begins_at_once()
                 && config.ftl.gc.idle_gap.is_none()
                 && !suspends,
+            schedule,
             commands,
             channels_of: command::channels_of(&places, units.groups),
             chained: 0,
@@ -84,9 +85,4 @@ fn bins_of_group(layout: &Layout, units: &Units) -> Column<GroupId, Vec<BinId>> 
         of_group.push(bin);
     }
     bins
-}
-
-/// The rounds in which operations go, if they do.
-fn rounds(config: &SchedulerConfig, units: &Units) -> Option<Rounds> {
-    config.rounds.map(|rounds| Rounds::new(rounds, units.groups, units.cells_per_group))
 }

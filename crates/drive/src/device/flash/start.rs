@@ -70,7 +70,7 @@ impl Flash {
     #[inline]
     fn enqueue<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         if !self.is_plain {
-            return self.enqueue_to_be_picked(time, p, id);
+            return self.enqueue_by_schedule(time, p, id);
         }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
@@ -107,22 +107,6 @@ impl Flash {
         if self.groups[group].may_start(&self.ops, id) {
             self.serve(time, p, group);
         }
-    }
-
-    /// An operation is asked for where it goes in rounds, or needs its channel to begin.
-    #[inline(never)]
-    fn enqueue_to_be_picked<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        if self.goes_in_rounds() {
-            return self.enqueue_for_round(time, p, id);
-        }
-        let group = self.ops[id].group;
-        self.groups[group].idle_check = Instant::NEVER;
-        self.begin_wait(time, id);
-        if self.has_work(group) {
-            return self.enqueue_beside_work(time, p, id);
-        }
-        self.groups[group].push_back(&mut self.ops, id);
-        self.serve(time, p, group);
     }
 
     /// Puts an operation back that waited for space, with its place by age.
@@ -191,34 +175,8 @@ impl Flash {
         group: GroupId,
     ) {
         if self.groups[group].queued() > 0 || !self.only_serves_queues {
-            self.serve_group(time, p, group);
+            self.serve_by_schedule(time, p, group);
         }
-    }
-
-    #[inline(never)]
-    fn serve_group<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
-        if self.goes_in_rounds() {
-            return self.serve_in_rounds(time, p, group);
-        }
-        if self.has_work(group) {
-            self.go_on_working(time, p, group);
-        }
-        while self.groups[group].may_serve(self.all_cells) {
-            let pick = match self.commands {
-                false => self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true),
-                true => self.pick_for_free_channels(group),
-            };
-            let Some(pick) = pick else { break };
-            self.groups[group].take(&self.ops, pick.op);
-            self.begin(time, p, pick);
-            if self.has_work(group) {
-                self.go_on_working(time, p, group);
-            }
-        }
-        if self.commands {
-            self.ask_channels(group);
-        }
-        self.watch_idle(time, p, group);
     }
 
     /// Starts an operation that has been taken from its queue, on idle cells; or has it wait for

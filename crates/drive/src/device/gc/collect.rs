@@ -17,7 +17,7 @@ use nand::GroupId;
 impl Gc {
     /// Looks at a bin whose space has changed.
     pub(in crate::device) fn collect_if_needed(&mut self, base: &mut Base, bin: BinId) {
-        if base.flash.goes_in_rounds() {
+        if base.flash.calls_collection() {
             return base.serve(base.group_of(bin));
         }
         let level = base.space.ftl.level(bin);

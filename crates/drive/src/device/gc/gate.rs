@@ -55,7 +55,7 @@ impl Gc {
     /// True where a bin's unit can be reserved for its collection, or need not be; in rounds,
     /// between two batches.
     fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
-        if base.flash.goes_in_rounds() {
+        if base.flash.calls_collection() {
             return base.flash.may_choose(bin);
         }
         self.config.preemptible || base.flash.groups[base.group_of(bin)].reserved == 0

@@ -41,12 +41,8 @@ pub(super) struct Round {
 }
 
 impl Rounds {
-    pub fn new(config: RoundsConfig, groups: u32, cells_per_group: u32) -> Self {
+    pub(super) fn begin(config: RoundsConfig, groups: u32, cells_per_group: u32) -> Self {
         let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
         Self { config, groups: Column::filled(round, groups as usize) }
-    }
-    /// The same in which nothing has happened yet.
-    pub fn begun_anew(&self, cells_per_group: u32) -> Self {
-        Self::new(self.config, self.groups.len() as u32, cells_per_group)
     }
 }

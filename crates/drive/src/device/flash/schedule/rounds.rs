@@ -6,46 +6,62 @@
 //! programs, in rounds of one operation a unit. Collection begins between batches only: one
 //! bin a unit, all units together, and nothing else before they are done.
 
-use crate::config::RoundCollection;
+use super::round::{Round, Stage};
+use super::{Schedule, Scheduler};
+use crate::config::{RoundCollection, SchedulerConfig};
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::queue::Pick;
-use crate::device::flash::round::{Round, Stage};
 use crate::device::flash::{Flash, Note, Placement, Wanted};
 use crate::device::ids::OpId;
 use ftl::BinId;
-use nand::GroupId;
+use nand::{GroupId, Units};
+
+pub use super::round::Rounds;
+
+impl Scheduler for Rounds {
+    const BEGINS_AT_ONCE: bool = false;
+    const CALLS_COLLECTION: bool = true;
+
+    fn new(config: &SchedulerConfig, units: &Units) -> Option<Self> {
+        config.rounds.map(|rounds| Self::begin(rounds, units.groups, units.cells_per_group))
+    }
+
+    fn begun_anew(&self) -> Self {
+        let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
+        Self::begin(self.config, self.groups.len() as u32, cells as u32)
+    }
+
+    fn enqueue<P: Placement>(flash: &mut Flash, time: &mut Time, p: &mut P, id: OpId) {
+        let group = flash.ops[id].group;
+        flash.begin_wait(time, id);
+        flash.groups[group].push_back(&mut flash.ops, id);
+        flash.serve_in_rounds(time, p, group);
+    }
+
+    fn serve<P: Placement>(flash: &mut Flash, time: &mut Time, p: &mut P, group: GroupId) {
+        flash.serve_in_rounds(time, p, group);
+    }
+
+    fn may_choose(&self, flash: &Flash, bin: BinId) -> bool {
+        self.groups[flash.places[bin].group].stage == Stage::Choosing && flash.is_free(bin)
+    }
+}
 
 impl Flash {
-    /// True where operations go in rounds.
-    #[inline]
-    pub(in crate::device) fn goes_in_rounds(&self) -> bool {
-        self.rounds.is_some()
+    fn rounds(&self) -> &Rounds {
+        let Schedule::Rounds(rounds) = &self.schedule else {
+            unreachable!("operations go in rounds")
+        };
+        rounds
     }
 
     fn round(&mut self, group: GroupId) -> &mut Round {
-        &mut self.rounds.as_mut().expect("operations go in rounds").groups[group]
-    }
-
-    /// An operation is asked for: it waits for its round, or begins one.
-    pub(in crate::device) fn enqueue_for_round<P: Placement>(
-        &mut self,
-        time: &mut Time,
-        p: &mut P,
-        id: OpId,
-    ) {
-        let group = self.ops[id].group;
-        self.begin_wait(time, id);
-        self.groups[group].push_back(&mut self.ops, id);
-        self.serve_in_rounds(time, p, group);
-    }
-
-    /// True where a bin may choose a victim: its group is about to collect.
-    pub(in crate::device) fn may_choose(&self, bin: BinId) -> bool {
-        let Some(rounds) = &self.rounds else { return true };
-        let place = &self.places[bin];
-        rounds.groups[place.group].stage == Stage::Choosing && self.is_free(bin)
+        let Schedule::Rounds(rounds) = &mut self.schedule else {
+            unreachable!("operations go in rounds")
+        };
+        &mut rounds.groups[group]
     }
 
     /// True where no collection has reserved the cells that a bin's erases occupy.
@@ -56,8 +72,7 @@ impl Flash {
 
     /// Whether groups collect at any time between two batches, or only for what waits.
     pub(in crate::device) fn collects_at_once(&self) -> bool {
-        let rounds = self.rounds.as_ref().expect("operations go in rounds");
-        rounds.config.collect == RoundCollection::AtOnce
+        self.rounds().config.collect == RoundCollection::AtOnce
     }
 
     /// Bins of a group choose victims from now on: what they ask for waits until all have.
@@ -96,12 +111,7 @@ impl Flash {
 
     /// Goes on where a round has ended.
     #[inline(never)]
-    pub(in crate::device) fn serve_in_rounds<P: Placement>(
-        &mut self,
-        time: &mut Time,
-        p: &mut P,
-        group: GroupId,
-    ) {
+    fn serve_in_rounds<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
         loop {
             match self.round(group).stage {
                 // It goes on with `begin_next`.
@@ -198,7 +208,7 @@ impl Flash {
 
     /// The oldest operations of hosts that wait, in order.
     fn several(&self, group: GroupId) -> Vec<OpId> {
-        let most = self.rounds.as_ref().expect("operations go in rounds").config.most();
+        let most = self.rounds().config.most();
         let mut counts = [0; 2];
         let mut batch = Vec::new();
         for id in self.groups[group].oldest_first(&self.ops) {
