@@ -55,7 +55,7 @@ impl Flash {
         let (channel, holder) = (op.channel, op.holder);
         let waited = if std::mem::take(&mut op.waits) { time.now - op.since } else { Span::ZERO };
         let state = &mut self.channels[channel];
-        debug_assert!(!state.busy, "a channel carries one thing at a time");
+        assert!(!state.busy, "a channel carries one thing at a time");
         state.busy = true;
         state.ledger.occupy(time.now, holder.on_channel());
         if !waited.is_zero() {

@@ -249,12 +249,9 @@ impl Flash {
     pub(in crate::device) fn occupy(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let (group, cells) = (op.group, op.cells);
-        debug_assert_eq!(
-            self.groups[group].busy & cells,
-            0,
-            "a cell serves one operation at a time"
-        );
-        self.groups[group].busy |= cells;
+        let state = &mut self.groups[group];
+        assert!(state.busy & cells == 0, "a cell serves one operation at a time");
+        state.busy |= cells;
         self.hold_on(time, id);
     }
 
@@ -316,7 +313,7 @@ impl Flash {
     /// Binds a program to its place and starts its transfer.
     pub(super) fn start_program<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let bound = self.bind(p, id);
-        debug_assert!(bound, "a program with a place binds");
+        assert!(bound, "a program with a place binds");
         self.end_wait(time, id);
         self.occupy(time, id);
         self.carry(time, id);
