@@ -51,11 +51,11 @@ impl Base {
     /// The group of units that a bin lies in.
     #[inline]
     pub fn group_of(&self, bin: BinId) -> GroupId {
-        self.flash.places[bin].group
+        self.flash.place(bin).group
     }
     /// The die that a bin begins on.
     pub fn die_of(&self, bin: BinId) -> u32 {
-        self.space.ftl.layout.first_plane(bin).0 / self.flash.planes_per_die
+        self.flash.die_of(self.space.ftl.layout.first_plane(bin).0)
     }
     /// How urgent operations of a bin's collection are.
     #[inline]
@@ -65,9 +65,9 @@ impl Base {
     /// The bin whose collection asked for an operation.
     #[inline]
     pub fn job_of(&self, op: OpId) -> BinId {
-        match self.flash.ops[op].owner {
+        match self.flash.op(op).owner {
             Owner::Streamed(from) => self.space.ftl.layout.bin(from.block),
-            _ => self.flash.ops[op].bin,
+            _ => self.flash.op(op).bin,
         }
     }
     /// Asks for a program of a payload; its place is bound when it starts.
@@ -79,7 +79,7 @@ impl Base {
         class: Class,
         owner: Owner,
     ) -> OpId {
-        let transfer = self.flash.shape.units[self.flash.payloads.count(payload) as usize];
+        let transfer = self.flash.shape().units[self.flash.payloads.count(payload) as usize];
         self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
     }
 
@@ -100,11 +100,11 @@ impl Base {
             owner,
             class,
             bin,
-            planes: self.flash.shape.all_planes,
+            planes: self.flash.shape().all_planes,
             block: ftl::BlockId(0),
             batch: 0,
             row: 0,
-            rows: self.flash.shape.rows_per_batch,
+            rows: self.flash.shape().rows_per_batch,
             transfer,
         })
     }
@@ -155,7 +155,7 @@ impl Base {
         if !parked.is_empty() {
             let present = self.space_snapshot(bin);
             for (id, then) in &parked {
-                waits::charge(then, &present, self.flash.ops.blame(*id));
+                waits::charge(then, &present, self.flash.blame_mut(*id));
             }
         }
         for (id, _) in parked.into_iter().rev() {

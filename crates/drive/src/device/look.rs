@@ -1,13 +1,11 @@
 //! Looking in: what the drive says of itself.
 
 use crate::config::Durability;
-use crate::device::flash::channel::Channel;
 use crate::device::{Counters, Device, RequestId};
-use engine::{Instant, Span};
+use engine::Instant;
 use ftl::Ftl;
 use host::Command;
 use metrics::Blame;
-use nand::CellId;
 
 impl Device {
     /// The firmware's state.
@@ -62,35 +60,27 @@ impl Device {
     }
     /// Flash operations so far.
     pub fn counters(&self) -> &Counters {
-        &self.base.flash.counters
+        self.base.flash.counters()
     }
     /// What is the longest is the longest from now on.
     pub fn begin_counting(&mut self) {
-        self.base.flash.counters.longest_collection = Span::ZERO;
+        self.base.flash.begin_counting();
     }
     /// Bytes that commands and what they cause take while they are under way.
     pub fn bytes_under_way(&self) -> u64 {
-        self.base.flash.ops.bytes() + self.port.requests.bytes()
+        self.base.flash.bytes() + self.port.requests.bytes()
     }
     /// Flash operations that were under way or waited at a time, at most.
     pub fn most_operations(&self) -> usize {
-        self.base.flash.ops.most()
+        self.base.flash.most_operations()
     }
     /// What went wrong with a policy of the user, if anything did.
     pub fn policy_fault(&self) -> Option<String> {
-        let scheduler = || {
-            let rules = [&self.base.flash.erase_rules, &self.base.flash.program_rules];
-            self.base
-                .flash
-                .routing
-                .fault()
-                .or_else(|| rules.into_iter().find_map(|of| of.policy.fault()))
-        };
-        self.base.space.ftl.policy_fault().or_else(scheduler)
+        self.base.space.ftl.policy_fault().or_else(|| self.base.flash.policy_fault())
     }
     /// Operations of collection that another one turned into.
     pub fn chained(&self) -> u64 {
-        self.base.flash.chained
+        self.base.flash.chained()
     }
     /// A running hash of every completion, or, without time, of every command and what the
     /// firmware did for it: equal digests, equal runs.
@@ -99,22 +89,11 @@ impl Device {
     }
     /// How long each unit was busy so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
-        let cells = self.base.flash.units.cells();
-        let busy = |cell: CellId| {
-            let channel =
-                &mut self.base.flash.channels[self.base.flash.units.channel_of(cell)].ledger;
-            self.base.flash.ledgers.busy(self.base.time.now, cell, channel)
-        };
-        (0..cells).map(CellId).map(busy).collect()
+        self.base.flash.unit_busy(&self.base.time)
     }
     /// How long each channel was busy so far, by channel.
     pub fn channel_busy(&mut self) -> Vec<engine::Span> {
-        let now = self.base.time.now;
-        let busy = |channel: &mut Channel| {
-            channel.ledger.settle(now);
-            channel.ledger.busy(false)
-        };
-        self.base.flash.channels.as_mut_slice().iter_mut().map(busy).collect()
+        self.base.flash.channel_busy(&self.base.time)
     }
     /// Events handled or pending so far.
     pub fn events(&self) -> u64 {

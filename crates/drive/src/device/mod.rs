@@ -106,7 +106,7 @@ impl Device {
                 audit: None,
             },
         };
-        if device.base.flash.suspends {
+        if device.base.flash.suspends() {
             device.base.space.ftl.count_strain();
         }
         device.base.space.place_homes();
@@ -119,7 +119,7 @@ impl Device {
         self.base.begin_checkpoints();
         // Units that no operation ever touches may have something to collect too.
         let Self { base, gc, .. } = self;
-        let groups = base.flash.groups.ids();
+        let groups = base.flash.groups();
         groups.for_each(|group| base.flash.watch_idle(&mut base.time, &base.space, group));
         gc.begin_scrubbing(base);
     }
@@ -129,7 +129,7 @@ impl Device {
     /// before they wait for their channel. The outcome is the same to the last bit, as
     /// tests prove with this; it only takes longer.
     pub fn forgo_short_ways(&mut self) {
-        self.base.flash.short_ways = false;
+        self.base.flash.forgo_short_ways();
     }
 
     /// Turns the auditor on. From now on every read is checked against what was

@@ -41,7 +41,7 @@ impl Base {
             batch: piece.batch,
             row: piece.row,
             rows: 1,
-            transfer: self.flash.shape.chunks[piece.chunks as usize],
+            transfer: self.flash.shape().chunks[piece.chunks as usize],
         })
     }
 
@@ -86,7 +86,7 @@ impl Base {
     fn read_together(&self, block: BlockId, one: u64, other: u64) -> bool {
         let first = self.space.ftl.layout.first_plane(self.space.ftl.layout.bin(block)).0;
         let cells =
-            |planes: u64| self.flash.units.place(PlaneId(first + planes.trailing_zeros())).read;
+            |planes: u64| self.flash.units().place(PlaneId(first + planes.trailing_zeros())).read;
         cells(one) == cells(other)
     }
 }

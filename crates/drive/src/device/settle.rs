@@ -18,15 +18,15 @@ impl Device {
             Event::Sensed(op) => flash.want_transfer(time, op),
             Event::CarriedOut(op) => return flash.carried_out(time, space, op),
             Event::CarriedIn(op) => {
-                space.prefetch_old(&flash.ops[op], &flash.payloads);
+                space.prefetch_old(&flash.op(op), &flash.payloads);
                 flash.carried_in(time, space, op);
             }
             Event::Commanded(op) => flash.commanded(time, space, op),
-            Event::Programmed(op) if flash.suspends => {
+            Event::Programmed(op) if flash.suspends() => {
                 return flash.programmed_beside_reads(time, space, op, sequence);
             }
             Event::Programmed(op) => return flash.programmed(time, space, op),
-            Event::Array(op) if flash.suspends => return flash.array_ended(time, op, sequence),
+            Event::Array(op) if flash.suspends() => return flash.array_ended(time, op, sequence),
             Event::Array(op) => return flash.array_over(time, op),
             Event::SensedRest(op) => flash.rest_sensed(time, space, op),
             Event::Look(op) => flash.look_due(time, space, op, sequence),
@@ -57,18 +57,18 @@ impl Device {
     pub(super) fn route(&mut self, ended: Ended) {
         let Self { base, gc, write, port } = self;
         let id = ended.id;
-        let group = base.flash.ops[id].group;
+        let group = base.flash.op(id).group;
         match ended.owner {
             Owner::Read(request, part) => {
                 base.vacate(id);
-                let block = base.flash.ops[id].block;
+                let block = base.flash.op(id).block;
                 base.space.ftl.note_sensed(block, 1);
                 gc.unpin(base, block);
                 port.read_ended(base, write, id, (request, part));
             }
             Owner::Fetch(entry, row) => {
                 base.vacate(id);
-                let block = base.flash.ops[id].block;
+                let block = base.flash.op(id).block;
                 base.space.ftl.note_sensed(block, 1);
                 gc.unpin(base, block);
                 write.fetched(base, id, (entry, row));
@@ -97,7 +97,7 @@ impl Device {
     pub(super) fn settle(&mut self) {
         let space = &self.base.space;
         let left = self.port.requests.ready.len()
-            | self.base.flash.notes.len()
+            | self.base.flash.note_count()
             | space.to_collect.len()
             | space.due_pools.len()
             | usize::from(space.has_died);
@@ -112,7 +112,7 @@ impl Device {
         loop {
             if !port.requests.ready.is_empty() {
                 port.answer_ready(base, write);
-            } else if let Some(note) = base.flash.notes.pop_front() {
+            } else if let Some(note) = base.flash.next_note() {
                 match note {
                     Note::CarriesOut(op) => gc.stream_if_possible(base, op),
                     Note::PartStarted(op) => write.part_started(base, op),

@@ -4,6 +4,7 @@ mod carry;
 pub mod channel;
 mod command;
 pub mod counters;
+mod doors;
 pub mod end;
 pub mod ledgers;
 mod modify;
@@ -105,22 +106,22 @@ pub enum Note {
 #[derive(Clone)]
 pub struct Flash {
     // ---- constant ----
-    pub(in crate::device) timing: Timing,
-    pub(in crate::device) units: Units,
-    pub(in crate::device) planes_per_die: u32,
-    pub(in crate::device) bypass: Bypass,
-    pub(in crate::device) routing: ReadRouting,
-    pub(in crate::device) erase_rules: Rules,
-    pub(in crate::device) program_rules: Rules,
+    timing: Timing,
+    units: Units,
+    planes_per_die: u32,
+    bypass: Bypass,
+    routing: ReadRouting,
+    erase_rules: Rules,
+    program_rules: Rules,
     /// Whether any erase or program may make way.
-    pub(in crate::device) suspends: bool,
-    pub(in crate::device) bins_of_group: Column<GroupId, Vec<BinId>>,
-    pub(in crate::device) places: Column<BinId, BinPlace>,
+    suspends: bool,
+    bins_of_group: Column<GroupId, Vec<BinId>>,
+    places: Column<BinId, BinPlace>,
     /// True where, in every bin, any read and program occupies the same cells.
-    pub(in crate::device) uniform: bool,
+    uniform: bool,
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
-    pub(in crate::device) short_ways: bool,
+    short_ways: bool,
     /// True where operations may start without having stood in a queue, whatever their channel
     /// carries.
     is_plain: bool,
@@ -132,27 +133,28 @@ pub struct Flash {
     commands: bool,
     channels_of: Column<GroupId, Vec<ChannelId>>,
     /// Every cell of a group.
-    pub(in crate::device) all_cells: u64,
-    pub(in crate::device) shape: Shape,
+    all_cells: u64,
+    shape: Shape,
     /// How long a group does nothing before it is told of, if it ever is.
-    pub(in crate::device) idle_gap: Option<Span>,
+    idle_gap: Option<Span>,
     /// Whether what reads of collections carry out may stream to another package.
-    pub(in crate::device) streams: bool,
+    streams: bool,
     // ---- state ----
     schedule: Schedule,
-    pub(in crate::device) ops: Ops,
+    ops: Ops,
+    /// What programs carry: whoever asks for one leaves it here, and takes it back.
     pub(in crate::device) payloads: Payloads,
-    pub(in crate::device) groups: Column<GroupId, Group>,
-    pub(in crate::device) ledgers: Ledgers,
-    pub(in crate::device) channels: Column<ChannelId, Channel>,
+    groups: Column<GroupId, Group>,
+    ledgers: Ledgers,
+    channels: Column<ChannelId, Channel>,
     /// Erases and programs that are under way and may make way, and how far each has come.
-    pub(in crate::device) working: Column<GroupId, Vec<Working>>,
+    working: Column<GroupId, Vec<Working>>,
     /// Operations that another one turned into.
-    pub(in crate::device) chained: u64,
+    chained: u64,
     /// Order in which operations are asked for.
-    pub(in crate::device) next_seq: u64,
-    pub(in crate::device) counters: Counters,
-    pub(in crate::device) notes: VecDeque<Note>,
+    next_seq: u64,
+    counters: Counters,
+    notes: VecDeque<Note>,
 }
 
 impl Flash {

@@ -39,7 +39,7 @@ impl Gc {
     }
 
     fn watch_backlog(&mut self, base: &mut Base, bin: BinId, look: Instant) {
-        let read = Self::reads_so_far(base, bin);
+        let read = base.flash.host_reads_of(&base.time, bin);
         base.time.agenda.schedule(look, crate::device::event::Event::Backlog(bin), bin.0.into());
         let backlog = &mut self.backlogs[bin];
         (backlog.read, backlog.look) = (read, look);

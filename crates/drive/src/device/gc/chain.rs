@@ -16,14 +16,16 @@ impl Gc {
         id: OpId,
         live: u64,
     ) -> bool {
-        let op = &base.flash.ops[id];
+        let op = base.flash.op(id);
         let (bin, from) = (op.bin, op.at());
         let ftl = &base.space.ftl;
         if live != ftl.layout.whole_batch() || ftl.live_in_batch(from) != live {
             return false;
         }
         let job = &self.jobs[bin];
-        if !base.flash.short_ways || !job.staged.is_empty() || job.under_way() < self.config.window
+        if !base.flash.turns_moves()
+            || !job.staged.is_empty()
+            || job.under_way() < self.config.window
         {
             return false;
         }
@@ -50,7 +52,7 @@ impl Gc {
         let job = &self.jobs[bin];
         // A block that is read whole is erased after the last move from it, on cells
         // that must be free then.
-        base.flash.short_ways
+        base.flash.turns_moves()
             && job.victim == Some(from.block)
             && !job.by_idleness
             && job.under_way() == self.config.window
@@ -60,7 +62,7 @@ impl Gc {
     /// A batch was moved: goes on to read the victim's next one. Returns whether it
     /// does.
     pub(in crate::device) fn chain_read(&mut self, base: &mut Base, id: OpId) -> bool {
-        let bin = base.flash.ops[id].bin;
+        let bin = base.flash.op(id).bin;
         let Some((at, live)) = self.next_live_batch(base, bin) else { return false };
         let planes = base.space.ftl.layout.planes_of(live);
         let class = base.class_of(bin);

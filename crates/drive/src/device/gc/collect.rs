@@ -90,14 +90,13 @@ impl Gc {
     /// A collection that an idle gap began makes way for whatever comes, unless it
     /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
     pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {
-        let group = &base.flash.groups[base.group_of(bin)];
         let job = &self.jobs[bin];
         job.by_idleness
             && !job.look
             && !self.is_scrubbing(base, bin)
             && base.space.ftl.level(bin) == Level::Ample
-            && !group.is_kept_for(bin)
-            && group.queued() > 0
+            && !base.flash.is_kept_for(bin)
+            && base.flash.has_queue(base.group_of(bin))
     }
 
     /// Has a victim erased once nothing stands against it.
@@ -138,14 +137,14 @@ impl Gc {
 
     /// A block is erased: what waited for space goes on.
     pub(in crate::device) fn erased(&mut self, base: &mut Base, op: OpId) {
-        let block = base.flash.ops[op].block;
-        let bin = base.flash.ops[op].bin;
+        let block = base.flash.op(op).block;
+        let bin = base.flash.op(op).bin;
         let job = &mut self.jobs[bin];
         job.erases -= 1;
         // Scrubbed blocks are not among them.
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);
-            base.flash.counters.collected(base.time.now - since);
+            base.flash.count_collection(base.time.now - since);
         }
         base.note_checkpoints();
         base.space.ftl.erase(block);
@@ -168,7 +167,7 @@ impl Gc {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
             // Collections of other bins of the group may have waited for their turn.
-            base.space.to_collect.extend_from_slice(&base.flash.bins_of_group[group]);
+            base.space.to_collect.extend_from_slice(base.flash.bins_of(group));
             base.serve(group);
         }
     }
@@ -200,8 +199,8 @@ impl Gc {
         if !base.flash.has_been_idle(&base.time, group) {
             return;
         }
-        for index in 0..base.flash.bins_of_group[group].len() {
-            let bin = base.flash.bins_of_group[group][index];
+        for index in 0..base.flash.bins_of(group).len() {
+            let bin = base.flash.bins_of(group)[index];
             let task = &mut base.space.bins[bin].task;
             if !base.space.ftl.has_enough(bin) && !task.running {
                 task.running = true;
@@ -211,7 +210,7 @@ impl Gc {
                 self.collect(base, bin);
             }
         }
-        let mut bins = base.flash.bins_of_group[group].iter();
+        let mut bins = base.flash.bins_of(group).iter();
         let wants_more = bins.any(|bin| !base.space.ftl.has_enough(*bin));
         let is_idle = base.flash.is_unwatched(group);
         if is_idle && wants_more && !self.thwarted.contains(&group) {

@@ -6,9 +6,8 @@
 use crate::device::Base;
 use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
-use engine::{Instant, bits};
+use engine::Instant;
 use ftl::{BinId, Level, Stream};
-use metrics::State;
 
 /// What would begin in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl Gc {
         if base.flash.calls_collection() {
             return base.flash.may_choose(bin);
         }
-        self.config.preemptible || base.flash.groups[base.group_of(bin)].reserved == 0
+        self.config.preemptible || !base.flash.is_reserved(base.group_of(bin))
     }
 
     /// Whether a look may take space that host programs of the bin wait for. Where there is
@@ -85,26 +84,8 @@ impl Gc {
     /// A burst has ended where no host read has used the unit since the last look, and none waits.
     fn ends_burst(&mut self, base: &mut Base, bin: BinId) -> Leave {
         let batching = self.erase_batching.expect("only a drive that batches erases looks");
-        let is_over =
-            !Self::is_read(base, bin) && self.backlogs[bin].read == Self::reads_so_far(base, bin);
+        let is_over = !base.flash.awaits_read(bin)
+            && self.backlogs[bin].read == base.flash.host_reads_of(&base.time, bin);
         if is_over { Leave::Go } else { Leave::NotBefore(base.time.now + batching.quiet.span()) }
-    }
-
-    /// True where a host read waits for the cells that a bin's erases take.
-    fn is_read(base: &Base, bin: BinId) -> bool {
-        let place = &base.flash.places[bin];
-        let group = &base.flash.groups[place.group];
-        group.reads_on(&base.flash.ops, place.erase, true).next().is_some()
-    }
-
-    /// How long host reads have used the cells that a bin's erases take so far.
-    pub(super) fn reads_so_far(base: &mut Base, bin: BinId) -> engine::Span {
-        let place = &base.flash.places[bin];
-        let of_cell = |cell: usize| {
-            let ledger = base.flash.ledgers.of(place.group, 1 << cell);
-            ledger.settle_with(base.time.now, &mut base.flash.channels[place.channel].ledger);
-            ledger.totals()[State::UnitHostRead as usize]
-        };
-        bits(place.erase).map(of_cell).sum()
     }
 }

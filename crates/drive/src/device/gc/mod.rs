@@ -72,7 +72,7 @@ impl Gc {
     /// A read or a program of a collection has ended, and still holds its cells. Returns whether
     /// it is over: it may have turned into another, or gone its way.
     pub(in crate::device) fn ended(&mut self, base: &mut Base, id: OpId, owner: Owner) -> bool {
-        let bin = base.flash.ops[id].bin;
+        let bin = base.flash.op(id).bin;
         match owner {
             Owner::CollectRead(live) => {
                 if self.chain_program(base, id, live) {

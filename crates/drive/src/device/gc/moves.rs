@@ -19,7 +19,7 @@ impl Gc {
         if job.reads > 0 || job.staged.is_empty() {
             return;
         }
-        let is_move = |id: OpId| base.flash.ops[id].is_collection();
+        let is_move = |id: OpId| base.flash.op(id).is_collection();
         if job.victim.is_none() || base.space.bins[bin].parked.iter().any(|(id, _)| is_move(*id)) {
             self.write_staged(base, bin);
         }
@@ -98,7 +98,7 @@ impl Gc {
             batch: at.batch,
             row: at.batch * layout.rows_per_batch,
             rows: layout.rows_per_batch,
-            transfer: base.flash.shape.of_units(live),
+            transfer: base.flash.shape().of_units(live),
         });
     }
 
@@ -116,8 +116,8 @@ impl Gc {
 
     /// Live units of a victim are in the controller.
     pub(in crate::device) fn collect_read_ended(&mut self, base: &mut Base, op: OpId, live: u64) {
-        let at = base.flash.ops[op].at();
-        let bin = base.flash.ops[op].bin;
+        let at = base.flash.op(op).at();
+        let bin = base.flash.op(op).bin;
         self.note_sensed(base, at);
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
         let mut left = live;
@@ -169,7 +169,7 @@ impl Gc {
         op: OpId,
         payload: PayloadId,
     ) {
-        let at = base.flash.ops[op].at();
+        let at = base.flash.op(op).at();
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
         let count = base.flash.payloads.count(payload);
         base.space.ftl.note_copied(None, at);
@@ -178,24 +178,24 @@ impl Gc {
             self.commit_move(base, Lpn(lpn), Pun(from), Pun(first.0 + slot));
         }
         base.flash.payloads.remove(payload);
-        let bin = base.flash.ops[op].bin;
+        let bin = base.flash.op(op).bin;
         self.write_ended(base, op, at, count);
         self.collect(base, bin);
     }
 
     /// A batch that was moved as a whole is on flash in its new place.
     pub(in crate::device) fn moved(&mut self, base: &mut Base, op: OpId, from: Batch) {
-        let at = base.flash.ops[op].at();
+        let at = base.flash.op(op).at();
         let count = base.space.ftl.layout.units_per_batch;
         if base.is_audited() {
             let first = |at: Batch| base.space.ftl.layout.first_unit(at.block, at.batch).0;
             let (from, to) = (first(from), first(at));
             (0..count).for_each(|slot| base.audit_copy(Pun(from + slot), Pun(to + slot)));
         }
-        if base.flash.ops[op].kind == OpKind::CopyBack {
+        if base.flash.op(op).kind == OpKind::CopyBack {
             self.note_sensed(base, from);
         }
-        let uncorrected = base.flash.ops[op].uncorrected();
+        let uncorrected = base.flash.op(op).uncorrected();
         base.space.ftl.note_copied(uncorrected, at);
         base.space.ftl.commit_batch_move(from, at);
         if base.space.ftl.end_reads(from.block, count) {
@@ -215,7 +215,7 @@ impl Gc {
     /// A program of `count` moved units is over.
     #[inline]
     fn write_ended(&mut self, base: &mut Base, op: OpId, at: Batch, count: u32) {
-        let (bin, holder) = (base.job_of(op), base.flash.ops[op].holder);
+        let (bin, holder) = (base.job_of(op), base.flash.op(op).holder);
         let source = if holder == Holder::Scrub { Source::Scrub } else { Source::Gc };
         let tally = &mut base.space.ftl.tally;
         tally.units[source as usize] += u64::from(count);

@@ -11,7 +11,7 @@ impl Gc {
     pub(in crate::device) fn collect_in_round(&mut self, base: &mut Base, group: GroupId) {
         if self.collects_now(base, group) {
             base.flash.begin_choosing(group);
-            for cell in 0..base.flash.units.cells_per_group {
+            for cell in 0..base.flash.units().cells_per_group {
                 self.choose_in_unit(base, group, cell);
             }
         }
@@ -21,19 +21,19 @@ impl Gc {
     /// True where a group may begin to collect: for what waits, or at any time.
     fn collects_now(&self, base: &Base, group: GroupId) -> bool {
         base.flash.collects_at_once()
-            || base.flash.groups[group].queued() > 0
-            || base.flash.bins_of_group[group].iter().any(|bin| base.space.is_awaited(*bin))
+            || base.flash.has_queue(group)
+            || base.flash.bins_of(group).iter().any(|bin| base.space.is_awaited(*bin))
     }
 
     /// Has one bin of the unit that a cell is the first of choose a victim, if any needs one:
     /// they take turns.
     fn choose_in_unit(&mut self, base: &mut Base, group: GroupId, cell: u32) {
-        let bins = base.flash.bins_of_group[group].len() as u32;
+        let bins = base.flash.bins_of(group).len() as u32;
         let first = *base.flash.turn_of(group, cell);
         for step in 0..bins {
             let place = (first + step) % bins;
-            let bin = base.flash.bins_of_group[group][place as usize];
-            let is_of_unit = base.flash.places[bin].erase.trailing_zeros() == cell;
+            let bin = base.flash.bins_of(group)[place as usize];
+            let is_of_unit = base.flash.place(bin).erase.trailing_zeros() == cell;
             let needs = base.space.wants(bin) == Wanted::Now;
             if is_of_unit && base.flash.is_free(bin) && needs {
                 self.run(base, bin);

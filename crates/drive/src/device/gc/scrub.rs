@@ -39,7 +39,7 @@ impl Gc {
     /// True where all that is under way is scrubbing.
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
-            let op = &base.flash.ops[op];
+            let op = base.flash.op(op);
             let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(..) | Owner::Flush(_));
             !is_host && base.space.bins[op.bin].task.scrubs
         };
@@ -88,7 +88,7 @@ impl Gc {
         }
         self.jobs[bin].look = false;
         let Some(block) = base.space.ftl.pick_scrub(bin) else { return false };
-        let seen = (base.outstanding, base.flash.counters.but_for_scrubbing());
+        let seen = (base.outstanding, base.flash.counters().but_for_scrubbing());
         let is_waited_for = base.outstanding > 0 && self.only_scrubs(base);
         let turn = self.scrubs.as_mut().expect("a look is due");
         let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;

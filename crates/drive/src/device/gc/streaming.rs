@@ -19,7 +19,7 @@ impl Gc {
     /// it, it does.
     #[inline(never)]
     pub(in crate::device) fn stream_if_possible(&mut self, base: &mut Base, id: OpId) {
-        let op = &base.flash.ops[id];
+        let op = base.flash.op(id);
         let Owner::CollectRead(live) = op.owner else { return };
         let (from, bin) = (op.at(), op.bin);
         let is_whole = live == base.space.ftl.layout.whole_batch()
@@ -37,7 +37,7 @@ impl Gc {
     /// The bin that takes a batch: of those that can take it at once the one with most free
     /// pages, and of several the first after its own; but only if it holds less data.
     fn target_of(&self, base: &Base, id: OpId) -> Option<BinId> {
-        let from = base.flash.ops[id].bin;
+        let from = base.flash.op(id).bin;
         let bins = base.space.ftl.layout.bins_of(base.space.ftl.layout.pool_of_bin(from));
         let (before, after) = bins.split_at(base.space.bins[from].place as usize);
         let in_turn = after.iter().chain(before).copied();
@@ -49,7 +49,7 @@ impl Gc {
     /// True where a bin of another package can take a batch from now on: it is idle, has more
     /// free pages than the batch's own, and keeps a block for its own collection.
     fn can_latch(&self, base: &Base, id: OpId, to: BinId) -> bool {
-        let from = base.flash.ops[id].bin;
+        let from = base.flash.op(id).bin;
         let planes = self.streaming.expect("batches stream");
         let package = |bin| base.space.ftl.layout.first_plane(bin).0 / planes;
         base.flash.could_latch(id, to)
@@ -64,7 +64,7 @@ impl Gc {
     fn latch(&mut self, base: &mut Base, source: OpId, from: Batch, to: BinId) {
         let layout = &base.space.ftl.layout;
         let (planes, rows) = (layout.all_planes(), layout.rows_per_batch);
-        let Op { class, transfer, bin, .. } = base.flash.ops[source];
+        let Op { class, transfer, bin, .. } = *base.flash.op(source);
         let ask = Ask {
             kind: OpKind::Program,
             holder: self.writer_of(base, bin),
@@ -85,7 +85,7 @@ impl Gc {
 
     /// A batch has left its package: that is free, and the other programs it.
     pub(in crate::device) fn streamed_out(&mut self, base: &mut Base, source: OpId, program: OpId) {
-        let Op { group, bin, .. } = base.flash.ops[source];
+        let Op { group, bin, .. } = *base.flash.op(source);
         base.vacate(source);
         let job = &mut self.jobs[bin];
         (job.reads, job.writes) = (job.reads - 1, job.writes + 1);
@@ -98,7 +98,7 @@ impl Gc {
 
     /// A batch is on flash in another package.
     pub(in crate::device) fn streamed_in(&mut self, base: &mut Base, id: OpId, from: Batch) {
-        let group = base.flash.ops[id].group;
+        let group = base.flash.op(id).group;
         let source = base.job_of(id);
         base.settle_space_of(source);
         base.space.spaces[source].elsewhere -= 1;

@@ -1,9 +1,9 @@
 //! The collector alone, asked with a space that the test has written.
 
 use crate::device::Device;
+use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
-use crate::device::flash::{Ask, Bound, Placement};
 use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::why::Rest;
 use engine::Instant;
@@ -47,7 +47,7 @@ fn nearly_full(settings: &[(&str, &str)]) -> Device {
 
 /// The operations of collection that are under way or wait.
 fn asked(device: &Device) -> Vec<(OpKind, Class, BlockId, u32)> {
-    let ops = device.base.flash.ops.ids().into_iter().map(|id| &device.base.flash.ops[id]);
+    let ops = device.base.flash.op_ids().into_iter().map(|id| device.base.flash.op(id));
     let mut found: Vec<_> = ops
         .filter(|op| op.is_collection())
         .map(|op| (op.kind, op.class, op.block, op.batch))
@@ -105,11 +105,11 @@ fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
     device.base.space.ftl.begin_read(BlockId(5));
     device.gc.collect_if_needed(&mut device.base, BIN);
     device.advance(Instant::from_ns(u64::MAX >> 8));
-    assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 0);
+    assert_eq!(device.base.flash.counters().commands(OpKind::Erase, Holder::Erase), 0);
     assert_eq!(device.base.space.bins[BIN].task.draining, [BlockId(5)]);
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Readers(BlockId(5), 1));
     device.gc.unpin(&mut device.base, BlockId(5));
-    assert_eq!(device.base.flash.counters.commands(OpKind::Erase, Holder::Erase), 1);
+    assert_eq!(device.base.flash.counters().commands(OpKind::Erase, Holder::Erase), 1);
     assert!(device.base.space.bins[BIN].task.draining.is_empty());
 }
 
@@ -139,8 +139,8 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
     device.base.space.promise(BIN, true);
     let id = device.base.flash.insert(&mut device.base.time, ask);
     let base = &mut device.base;
-    let bound = base.space.bind(&mut base.flash.ops[id], &base.flash.payloads);
-    assert_eq!(bound, Bound::Owing);
+    let bound = base.flash.bind(&mut base.space, id);
+    assert!(bound, "there is a page");
     assert_eq!(base.space.bins[BIN].task.debt, pace);
 }
 

@@ -32,8 +32,7 @@ impl Gc {
             base.unpark(bin);
             return self.next_victim(base, bin);
         };
-        let group = base.group_of(bin);
-        if !self.config.preemptible && !base.flash.groups[group].is_kept_for(bin) {
+        if !self.config.preemptible && !base.flash.is_kept_for(bin) {
             // A read of a host had the worn block's unit given back.
             self.reserve(base, bin);
         }

@@ -89,10 +89,10 @@ impl Port {
         op: OpId,
         (id, part): (RequestId, u32),
     ) {
-        let decode = base.flash.timing.decode;
-        base.flash.ops.blame(op).charge(State::Decode, decode);
+        let decode = base.flash.timing().decode;
+        base.flash.blame_mut(op).charge(State::Decode, decode);
         let at = base.time.now + decode;
-        self.requests.part_done(id, part, at, base.flash.ops.blame_ref(op));
+        self.requests.part_done(id, part, at, base.flash.blame(op));
         self.try_answer(base, write, id);
     }
 

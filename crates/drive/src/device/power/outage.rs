@@ -147,26 +147,24 @@ impl Device {
                 Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
                 Event::CarriedIn(op) | Event::SensedRest(op) => (op, Phase::Transfer),
                 // Of others nothing has changed yet.
-                Event::Commanded(op) if self.base.flash.ops[op].kind == OpKind::Modify => {
+                Event::Commanded(op) if self.base.flash.op(op).kind == OpKind::Modify => {
                     (op, Phase::Transfer)
                 }
                 _ => continue,
             };
             found.insert(op, phase);
         }
-        for channel in self.base.flash.channels.as_slice() {
-            let waiting = channel.waiting(&self.base.flash.ops);
-            found.extend(waiting.filter(|op| self.holds_unit(*op)).map(|op| (op, Phase::Transfer)));
-        }
+        let waiting = self.base.flash.that_wait_for_channels();
+        found.extend(waiting.filter(|op| self.holds_unit(*op)).map(|op| (op, Phase::Transfer)));
         // Their events may be stale.
         found.extend(self.base.flash.at_work().map(|op| (op, Phase::Array(None))));
-        found.retain(|op, _| self.base.flash.ops[*op].kind != OpKind::Read);
+        found.retain(|op, _| self.base.flash.op(*op).kind != OpKind::Read);
         found
     }
 
     /// True where a program that waits for its channel has begun before.
     fn holds_unit(&self, id: OpId) -> bool {
-        let op = &self.base.flash.ops[id];
+        let op = self.base.flash.op(id);
         op.kind != OpKind::Read && op.asks_for != AsksFor::Both
     }
 
@@ -175,7 +173,7 @@ impl Device {
         let map = self.base.power.as_ref().expect("the drive can recover").means().map;
         let mut cut = Interrupted::default();
         for (id, phase) in self.under_way() {
-            let op = &self.base.flash.ops[id];
+            let op = self.base.flash.op(id);
             if op.kind == OpKind::Erase {
                 cut.half_erased.push(op.block);
                 continue;
@@ -213,12 +211,12 @@ impl Device {
                 // It senses each row before it programs it; `left` is what comes after a sense.
                 let (mut left, mut rows) = (Span::ZERO, self.base.space.ftl.layout.rows_per_batch);
                 while rows > 0 {
-                    left += self.base.flash.timing.program(target + rows - 1);
+                    left += self.base.flash.timing().program(target + rows - 1);
                     if due - self.base.time.now < left {
                         break;
                     }
                     rows -= 1;
-                    left += self.base.flash.timing.read(op.row + rows);
+                    left += self.base.flash.timing().read(op.row + rows);
                 }
                 rows
             }
@@ -254,7 +252,7 @@ impl Device {
 
     /// Counts what a program has written whose data is on flash.
     fn count_whole(&mut self, id: OpId, at: Batch) {
-        let op = &self.base.flash.ops[id];
+        let op = self.base.flash.op(id);
         let from = op.uncorrected().or_else(|| self.base.flash.copied_inside(id));
         let source = match op.holder {
             Holder::HostProgram => Source::Host,
@@ -271,7 +269,7 @@ impl Device {
 
     /// What a program carries, slot by slot.
     fn carried_by(&self, id: OpId) -> Vec<Data> {
-        match self.base.flash.ops[id].owner {
+        match self.base.flash.op(id).owner {
             Owner::Flush(payload) => (0..self.base.flash.payloads.count(payload))
                 .map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]))
                 .map(|entry| {

@@ -18,10 +18,10 @@ struct Loads {
 
 impl Loads {
     fn of(device: &Device) -> Self {
-        let cells_per_group = device.base.flash.units.cells_per_group as usize;
+        let cells_per_group = device.base.flash.units().cells_per_group as usize;
         Self {
-            cells: vec![Span::ZERO; device.base.flash.units.groups as usize * cells_per_group],
-            channels: vec![Span::ZERO; device.base.flash.channels.len()],
+            cells: vec![Span::ZERO; device.base.flash.units().groups as usize * cells_per_group],
+            channels: vec![Span::ZERO; device.base.flash.channel_count()],
             cells_per_group,
         }
     }
@@ -50,13 +50,13 @@ impl Device {
     /// Rows that are spread evenly over all bins, read one after the other in each.
     fn read_spread(&self, rows: u64) -> Span {
         let bins = u64::from(self.base.space.ftl.layout.bins);
-        let sense = (0..self.base.flash.timing.page_types())
-            .map(|row| self.base.flash.timing.read(row))
+        let sense = (0..self.base.flash.timing().page_types())
+            .map(|row| self.base.flash.timing().read(row))
             .max();
-        let (sense, carried) = (sense.expect("there are types"), self.base.flash.shape.of_row());
+        let (sense, carried) = (sense.expect("there are types"), self.base.flash.shape().of_row());
         let mut loads = Loads::of(self);
         for bin in 0..bins {
-            let place = &self.base.flash.places[BinId(bin as u32)];
+            let place = self.base.flash.place(BinId(bin as u32));
             let count = rows / bins + u64::from(bin < rows % bins);
             let cells = place.read_cells(self.all_planes());
             loads.add(place, cells, sense * count, carried * count);
@@ -75,13 +75,13 @@ impl Device {
         let mut loads = Loads::of(self);
         let mut rows = 0;
         for look in looks {
-            let place = &self.base.flash.places[layout.bin(look.block)];
+            let place = self.base.flash.place(layout.bin(look.block));
             let cells = place.read_cells(self.all_planes());
             if look.summary {
-                let sense = self.base.flash.timing.read(layout.rows_per_block);
-                loads.add(place, cells, sense, self.base.flash.shape.summary);
+                let sense = self.base.flash.timing().read(layout.rows_per_block);
+                loads.add(place, cells, sense, self.base.flash.shape().summary);
             }
-            let sense: Span = (0..look.rows).map(|row| self.base.flash.timing.read(row)).sum();
+            let sense: Span = (0..look.rows).map(|row| self.base.flash.timing().read(row)).sum();
             loads.add(place, cells, sense, persistence.metadata * u64::from(look.rows));
             rows += u64::from(look.rows) + u64::from(look.summary);
         }
@@ -105,8 +105,8 @@ impl Device {
         let batches = persistence.saved.len().div_ceil(layout.units_per_batch as usize) as u64;
         let mut erases = Loads::of(self);
         for block in erased {
-            let place = &self.base.flash.places[layout.bin(*block)];
-            erases.add(place, place.erase, self.base.flash.timing.erase.total(), Span::ZERO);
+            let place = self.base.flash.place(layout.bin(*block));
+            erases.add(place, place.erase, self.base.flash.timing().erase.total(), Span::ZERO);
         }
         outage.parts = [
             self.read_spread(rows),

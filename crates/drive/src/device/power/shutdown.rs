@@ -36,7 +36,7 @@ impl Device {
 
     /// No idle gap comes any more: what one has begun goes on without.
     fn end_idle_collection(&mut self) {
-        self.base.flash.idle_gap = None;
+        self.base.flash.forgo_idle_gaps();
         self.base.time.agenda.withdraw(|event| matches!(event, Event::Idle(_)));
         for bin in self.gc.jobs.ids() {
             self.gc.end_idleness(&mut self.base, bin);
@@ -81,7 +81,7 @@ impl Device {
                 .iter()
                 .map(|bin| &self.base.space.bins[*bin]);
             for (op, _) in homes.flat_map(|home| &home.parked) {
-                let Owner::Flush(payload) = self.base.flash.ops[*op].owner else { continue };
+                let Owner::Flush(payload) = self.base.flash.op(*op).owner else { continue };
                 let slots = 0..self.base.flash.payloads.count(payload);
                 let entries =
                     slots.map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]));

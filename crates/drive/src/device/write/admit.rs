@@ -202,14 +202,14 @@ impl Write {
     ) {
         let index = self.fetches.iter().position(|(of, _)| *of == entry);
         let index = index.expect("a fetch is noted");
-        let decode = base.flash.timing.decode;
-        base.flash.ops.blame(op).charge(State::Decode, decode);
+        let decode = base.flash.timing().decode;
+        base.flash.blame_mut(op).charge(State::Decode, decode);
         let (join, sum) = (&mut self.fetches[index].1, self.buffer.fetch_blame(entry));
-        let (at, blame) = (base.time.now + decode, base.flash.ops.blame_ref(op));
+        let (at, blame) = (base.time.now + decode, base.flash.blame(op));
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
         self.fetches.swap_remove(index);
-        base.time.agenda.schedule(at, Event::Fetched(entry), base.flash.ops[op].seq);
+        base.time.agenda.schedule(at, Event::Fetched(entry), base.flash.op(op).seq);
     }
 
     /// An entry holds a whole unit: it may be programmed.
@@ -300,7 +300,7 @@ impl Write {
             requests.blame_mut(id)
         };
         let rest = match op {
-            Some(op) => blame.add_wait_for(base.flash.ops.blame_ref(op), waited),
+            Some(op) => blame.add_wait_for(base.flash.blame(op), waited),
             None => waited,
         };
         blame.charge(State::BufferFull, rest);

@@ -72,7 +72,7 @@ impl Write {
             let waited = base.time.now - requests[id].since;
             let blame = requests.blame_mut(id);
             let rest = match op {
-                Some(op) => blame.add_tail(base.flash.ops.blame_ref(op), waited),
+                Some(op) => blame.add_tail(base.flash.blame(op), waited),
                 None => waited,
             };
             blame.charge(State::BufferFull, rest);

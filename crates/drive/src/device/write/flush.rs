@@ -114,17 +114,17 @@ impl Write {
         let pool = &base.space.pools[entry.pool];
         if pool.without_space_until > entry.since {
             let then = self.buffer.without_space(head);
-            let starved = waits::charge(then, &pool.without_space, base.flash.ops.blame(op));
+            let starved = waits::charge(then, &pool.without_space, base.flash.blame_mut(op));
             waited = waited.checked_sub(starved).expect("a wait for space is a wait");
         }
         let rest = match after {
             Some(after) => {
-                let (blame, other) = base.flash.ops.blame_and_other(op, after);
+                let (blame, other) = base.flash.blame_and_other(op, after);
                 blame.add_wait_for(other, waited)
             }
             None => waited,
         };
-        base.flash.ops.blame(op).charge(State::BufferFull, rest);
+        base.flash.blame_mut(op).charge(State::BufferFull, rest);
     }
 
     /// A program of buffer entries is over: their data is on flash.
@@ -135,8 +135,8 @@ impl Write {
         op: OpId,
         payload: PayloadId,
     ) {
-        let at = base.flash.ops[op].at();
-        let bin = base.flash.ops[op].bin;
+        let at = base.flash.op(op).at();
+        let bin = base.flash.op(op).bin;
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
         let count = base.flash.payloads.count(payload);
         for slot in 0..count {
@@ -209,7 +209,7 @@ impl Write {
     ) {
         let waited = base.time.now - requests[id].since;
         let mut blame = Blame::default();
-        let rest = blame.add_tail(base.flash.ops.blame_ref(op), waited);
+        let rest = blame.add_tail(base.flash.blame(op), waited);
         let rest = blame.add_tail(self.buffer.fetch_blame(entry), rest);
         blame.charge(State::BufferFull, rest);
         requests.part_done(id, part, base.time.now, &blame);
@@ -229,8 +229,7 @@ impl Write {
         let command = requests[deferred.request].command;
         let class = Class::of_read(requests[deferred.request].priority);
         let mut blame = Blame::default();
-        let rest =
-            blame.add_tail(base.flash.ops.blame_ref(program), base.time.now - deferred.since);
+        let rest = blame.add_tail(base.flash.blame(program), base.time.now - deferred.since);
         blame.charge(State::BufferFull, rest);
         let mut pieces = Vec::new();
         base.split(&mut pieces, lpn, pun, command.offset, command.end());
@@ -240,7 +239,7 @@ impl Write {
         for (part, piece) in std::iter::once(deferred.part).chain(rest..).zip(pieces) {
             let owner = Owner::Read(deferred.request, part);
             let op = base.ask_piece(piece, Holder::HostRead, class, owner);
-            base.flash.ops.blame(op).add(&blame);
+            base.flash.blame_mut(op).add(&blame);
         }
     }
 

@@ -87,9 +87,9 @@ impl Write {
                 let (_, entry) = self.followers.remove(index);
                 let waited = base.time.now - self.buffer.entry(entry).since;
                 let blame = self.buffer.fetch_blame(entry);
-                let rest = blame.add_wait_for(base.flash.ops.blame_ref(op), waited);
+                let rest = blame.add_wait_for(base.flash.blame(op), waited);
                 blame.charge(State::BufferFull, rest);
-                self.go_on_with(base, requests, base.flash.ops[op].bin, entry);
+                self.go_on_with(base, requests, base.flash.op(op).bin, entry);
             }
         }
     }
@@ -112,7 +112,7 @@ impl Write {
     /// Partial writes whose planes have no space wait no longer where others of their pool have.
     pub(in crate::device) fn turn_parked_away(&mut self, base: &mut Base, requests: &mut Requests) {
         for bin in std::mem::take(&mut base.space.parked_modifies) {
-            let is_modify = |(id, _): &(OpId, _)| base.flash.ops[*id].kind == OpKind::Modify;
+            let is_modify = |(id, _): &(OpId, _)| base.flash.op(*id).kind == OpKind::Modify;
             if !base.space.bins[bin].parked.iter().any(is_modify) {
                 continue;
             }
@@ -133,19 +133,19 @@ impl Write {
         let present = base.space_snapshot(bin);
         let parked = std::mem::take(&mut base.space.bins[bin].parked);
         let (modifies, rest): (Vec<_>, Vec<_>) =
-            parked.into_iter().partition(|(id, _)| base.flash.ops[*id].kind == OpKind::Modify);
+            parked.into_iter().partition(|(id, _)| base.flash.op(*id).kind == OpKind::Modify);
         base.space.bins[bin].parked = rest;
         for (id, then) in modifies {
-            waits::charge(&then, &present, base.flash.ops.blame(id));
-            let Owner::Flush(payload) = base.flash.ops[id].owner else {
+            waits::charge(&then, &present, base.flash.blame_mut(id));
+            let Owner::Flush(payload) = base.flash.op(id).owner else {
                 unreachable!("hosts write")
             };
             let entry = EntryId(base.flash.payloads.slot(payload, 0)[0]);
-            self.buffer.fetch_blame(entry).add(base.flash.ops.blame_ref(id));
+            self.buffer.fetch_blame(entry).add(base.flash.blame(id));
             base.space.promise(bin, false);
             base.flash.payloads.remove(payload);
             self.buffer.flying -= 1;
-            base.flash.ops.remove(id);
+            base.flash.remove(id);
             self.go_on_with(base, requests, other, entry);
         }
     }
@@ -183,7 +183,7 @@ impl Write {
         base.audit_unmapped_read(requests, read.request, lpn);
         requests[read.request].unmapped += 1;
         let mut blame = Blame::default();
-        let rest = blame.add_tail(base.flash.ops.blame_ref(op), base.time.now - read.since);
+        let rest = blame.add_tail(base.flash.blame(op), base.time.now - read.since);
         blame.charge(State::BufferFull, rest);
         requests.part_done(read.request, read.part, base.time.now, &blame);
         requests.try_answer(read.request);
@@ -206,7 +206,7 @@ impl Write {
 
     /// A partial write has started with the rest that it found.
     pub(in crate::device) fn part_started(&mut self, base: &mut Base, op: OpId) {
-        let Owner::Flush(payload) = base.flash.ops[op].owner else { unreachable!("hosts write") };
+        let Owner::Flush(payload) = base.flash.op(op).owner else { unreachable!("hosts write") };
         let entry = EntryId(base.flash.payloads.slot(payload, 0)[0]);
         let rest = base.flash.payloads.part(payload).and_then(|part| part.rest);
         if let Some(rest) = rest {
