@@ -113,30 +113,24 @@ impl Base {
 
     /// Brings what waits for a bin's space are charged to up to now, if any are.
     pub fn settle_space_of(&mut self, bin: BinId) {
-        if self.space.spaces[bin].is_kept() {
+        if self.space.keeps_waits(bin) {
             self.keep_space_of(bin);
         }
     }
-    fn keep_space_of(&mut self, bin: BinId) {
+    fn keep_space_of(&mut self, bin: BinId) -> &SpaceSnapshot {
         let unit = self.flash.settled_totals(&self.time, bin);
-        self.space.spaces[bin].settle(self.time.now, unit);
+        self.space.settle_waits(bin, self.time.now, unit)
     }
     /// What a bin's waits for space are charged to, so far.
     pub fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
-        self.keep_space_of(bin);
-        *self.space.spaces[bin].totals()
+        *self.keep_space_of(bin)
     }
     /// Counts a pool's time without space up to now.
     #[inline]
     pub fn settle_space(&mut self, pool: PoolId) {
-        let Some((bin, earlier)) = self.space.pools[pool].starved else { return };
+        let Some(bin) = self.space.blamed_for(pool) else { return };
         let present = self.space_snapshot(bin);
-        let pool = &mut self.space.pools[pool];
-        for (state, total) in pool.without_space.iter_mut().enumerate() {
-            *total += present[state] - earlier[state];
-        }
-        pool.without_space_until = self.time.now;
-        pool.starved = Some((bin, present));
+        self.space.count_without_space(pool, self.time.now, present);
     }
     /// The bin that takes a pool's next batch; where none has space, that is noted.
     pub fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
@@ -151,7 +145,7 @@ impl Base {
     /// A bin has space again: what was set aside goes on, and its pool after the present event.
     pub fn unpark(&mut self, bin: BinId) {
         self.space.update_home(bin);
-        let parked = std::mem::take(&mut self.space.bins[bin].parked);
+        let parked = self.space.take_parked(bin);
         if !parked.is_empty() {
             let present = self.space_snapshot(bin);
             for (id, then) in &parked {
@@ -161,6 +155,6 @@ impl Base {
         for (id, _) in parked.into_iter().rev() {
             self.flash.resume(&mut self.time, &mut self.space, id);
         }
-        self.space.due_pools.push(self.space.ftl.layout.pool_of_bin(bin));
+        self.space.call_pool(self.space.ftl.layout.pool_of_bin(bin));
     }
 }

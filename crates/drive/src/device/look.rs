@@ -1,6 +1,5 @@
 //! Looking in: what the drive says of itself.
 
-use crate::config::Durability;
 use crate::device::{Counters, Device, RequestId};
 use engine::Instant;
 use ftl::Ftl;
@@ -29,7 +28,7 @@ impl Device {
     }
     /// Whether writes of a part of a unit leave the rest of it in its planes.
     pub(crate) fn modifies(&self) -> bool {
-        self.write.modifies
+        self.write.modifies()
     }
     /// The blame of a completed request; valid until the next submission.
     #[inline]
@@ -85,7 +84,7 @@ impl Device {
     /// A running hash of every completion, or, without time, of every command and what the
     /// firmware did for it: equal digests, equal runs.
     pub fn digest(&self) -> u64 {
-        self.port.digest.finish()
+        self.port.digest()
     }
     /// How long each unit was busy so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
@@ -101,7 +100,7 @@ impl Device {
     }
     /// True where writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
-        self.write.config.durability != Durability::None
+        self.write.acknowledges_early()
     }
 
     /// A request that has not completed: its command, what the submitter called it, and when

@@ -189,18 +189,9 @@ impl Device {
         );
         self.base.time.now = at;
         self.base.outstanding += 1;
-        let id = self.port.requests.insert(Request::new(command, priority, tag, arrived, at));
         let off = self.base.power.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
-        let blame = self.port.requests.blame_mut(id);
-        blame.charge(metrics::State::PowerOff, off);
-        blame.charge(metrics::State::QueueDepth, at - arrived - off);
-        let mut ready = at;
-        if command.kind == Kind::Write {
-            ready = self.port.link.down(at, command.bytes, blame);
-        }
-        let handling = self.port.firmware.overhead(command.kind);
-        blame.charge(metrics::State::Firmware, handling);
-        ready += handling;
+        let request = Request::new(command, priority, tag, arrived, at);
+        let (id, ready) = self.port.take_in(request, off);
         if command.kind == Kind::Read {
             // The map is looked at when the firmware has taken the command in.
             self.base.space.ftl.prefetch(self.base.space.ftl.layout.unit_at(command.offset));
@@ -289,12 +280,12 @@ impl Device {
     /// the caller and its memory reused.
     #[inline]
     pub fn take_done(&mut self, into: &mut Vec<Completion>) {
-        std::mem::swap(&mut self.port.done, into);
+        self.port.take_done(into);
     }
 
     /// True where [`Device::take_done`] has something to give.
     #[inline]
     pub fn has_done(&self) -> bool {
-        !self.port.done.is_empty()
+        self.port.has_done()
     }
 }

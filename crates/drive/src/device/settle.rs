@@ -18,7 +18,7 @@ impl Device {
             Event::Sensed(op) => flash.want_transfer(time, op),
             Event::CarriedOut(op) => return flash.carried_out(time, space, op),
             Event::CarriedIn(op) => {
-                space.prefetch_old(&flash.op(op), &flash.payloads);
+                space.prefetch_old(flash.op(op), &flash.payloads);
                 flash.carried_in(time, space, op);
             }
             Event::Commanded(op) => flash.commanded(time, space, op),
@@ -95,12 +95,9 @@ impl Device {
     /// take programs again; idle groups, where data has become invalid.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
-        let space = &self.base.space;
         let left = self.port.requests.ready.len()
             | self.base.flash.note_count()
-            | space.to_collect.len()
-            | space.due_pools.len()
-            | usize::from(space.has_died);
+            | self.base.space.change_count();
         if left != 0 {
             self.settle_all();
         }
@@ -122,14 +119,14 @@ impl Device {
                     }
                     Note::RoundEnded(group) => gc.collect_in_round(base, group),
                 }
-            } else if let Some(bin) = base.space.to_collect.pop() {
+            } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);
-                if base.space.to_collect.is_empty() && !base.space.parked_modifies.is_empty() {
+                if base.space.has_parked_modifies() {
                     write.turn_parked_away(base, &mut port.requests);
                 }
-            } else if let Some(pool) = base.space.due_pools.pop() {
+            } else if let Some(pool) = base.space.next_due_pool() {
                 write.pump(base, pool);
-            } else if std::mem::take(&mut base.space.has_died) {
+            } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {
                 return;

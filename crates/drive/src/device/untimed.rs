@@ -11,18 +11,16 @@ impl Device {
     }
     /// A command was carried out without time, and whether the flash had to work.
     pub(crate) fn note_without_time(&mut self, command: Command, has_worked: bool) {
-        self.port.digest.mix(command.offset);
         let kind = command.kind.index() as u64 | u64::from(has_worked) << 7;
-        self.port.digest.mix(command.bytes << 8 | kind);
+        self.port.mix([command.offset, command.bytes << 8 | kind]);
     }
     /// What the firmware has done in a run without time, so far.
     pub(crate) fn note_work(&mut self, done: &ftl::Tally) {
-        done.units.iter().for_each(|units| self.port.digest.mix(*units));
-        self.port.digest.mix(done.retired);
-        self.port.digest.mix(self.base.space.ftl.order_of_erases());
+        self.port.mix(done.units);
+        self.port.mix([done.retired, self.base.space.ftl.order_of_erases()]);
     }
     /// A run without time is over; what had been asked for where the drive was worn out.
     pub(crate) fn note_end(&mut self, worn_out: Option<u64>) {
-        self.port.digest.mix(worn_out.unwrap_or(u64::MAX));
+        self.port.mix([worn_out.unwrap_or(u64::MAX)]);
     }
 }

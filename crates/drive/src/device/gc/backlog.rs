@@ -17,7 +17,7 @@ impl Gc {
         bin: BinId,
         block: BlockId,
     ) {
-        let waiting = base.space.bins[bin].task.deferred.len() as u32;
+        let waiting = base.space.task(bin).deferred.len() as u32;
         match self.asks_leave(base, bin, Maintenance::Erase { waiting }) {
             Leave::Go if base.class_of(bin) == Class::Soft => {
                 // Those that have waited go first.
@@ -29,7 +29,7 @@ impl Gc {
                 self.clear_backlog(base, bin);
             }
             Leave::NotBefore(look) => {
-                base.space.bins[bin].task.deferred.push(block);
+                base.space.task_mut(bin).deferred.push(block);
                 if waiting == 0 {
                     self.watch_backlog(base, bin, look);
                 }
@@ -65,7 +65,7 @@ impl Gc {
         }
         let backlog = &mut self.backlogs[bin];
         backlog.look = Instant::NEVER;
-        for block in std::mem::take(&mut base.space.bins[bin].task.deferred) {
+        for block in std::mem::take(&mut base.space.task_mut(bin).deferred) {
             self.ask_erase(base, bin, block);
         }
     }

@@ -26,7 +26,7 @@ impl Gc {
             // block that hosts write.
             return self.write_rest(base, bin);
         }
-        if level == Level::Urgent || base.space.bins[bin].task.debt > 0 {
+        if level == Level::Urgent || base.space.task(bin).debt > 0 {
             self.clear_backlog(base, bin);
         }
         if level == Level::Urgent && base.class_of(bin) != Class::Soft {
@@ -47,7 +47,7 @@ impl Gc {
 
     /// A bin collects from now on until enough is free.
     pub(in crate::device) fn run(&mut self, base: &mut Base, bin: BinId) {
-        base.space.bins[bin].task.running = true;
+        base.space.task_mut(bin).running = true;
         self.jobs[bin].by_idleness = false;
     }
 
@@ -55,7 +55,7 @@ impl Gc {
     pub(in crate::device) fn end_idleness(&mut self, base: &mut Base, bin: BinId) {
         let is_idle = self.is_idle(base, bin);
         let by_idleness = std::mem::take(&mut self.jobs[bin].by_idleness);
-        base.space.bins[bin].task.running &= !(by_idleness && is_idle);
+        base.space.task_mut(bin).running &= !(by_idleness && is_idle);
         if !is_idle {
             self.collect(base, bin);
         }
@@ -82,7 +82,7 @@ impl Gc {
     fn lift_for_readers(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
         let moving = job.victim.is_some() || job.reads + job.writes + job.erases > 0;
-        if !moving && !base.space.bins[bin].task.draining.is_empty() {
+        if !moving && !base.space.task(bin).draining.is_empty() {
             self.unreserve(base, bin);
         }
     }
@@ -109,7 +109,7 @@ impl Gc {
 
     fn erase_if_drained(&mut self, base: &mut Base, block: BlockId) {
         let bin = base.space.ftl.layout.bin(block);
-        let draining = &mut base.space.bins[bin].task.draining;
+        let draining = &mut base.space.task_mut(bin).draining;
         let Some(index) = draining.iter().position(|draining| *draining == block) else { return };
         draining.swap_remove(index);
         self.erase_or_defer(base, bin, block);
@@ -167,7 +167,7 @@ impl Gc {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
             // Collections of other bins of the group may have waited for their turn.
-            base.space.to_collect.extend_from_slice(base.flash.bins_of(group));
+            base.space.look_at(base.flash.bins_of(group).iter().copied());
             base.serve(group);
         }
     }
@@ -175,22 +175,22 @@ impl Gc {
     /// Notes whether a bin's collection is under way, for waits for space.
     pub(in crate::device) fn note_space(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
-        let under_way = job.reads + job.writes + job.erases > 0
-            || !base.space.bins[bin].task.draining.is_empty();
-        if under_way != base.space.spaces[bin].is_under_way() {
+        let under_way =
+            job.reads + job.writes + job.erases > 0 || !base.space.task(bin).draining.is_empty();
+        if under_way != base.space.is_collecting(bin) {
             base.settle_space_of(bin);
-            base.space.spaces[bin].set_under_way(under_way);
+            base.space.set_collecting(bin, under_way);
         }
     }
 
     /// True while data of a scrubbed block has not been asked to be written.
     pub(in crate::device) fn is_scrubbing(&self, base: &Base, bin: BinId) -> bool {
-        base.space.bins[bin].task.scrubs && self.jobs[bin].is_moving()
+        base.space.task(bin).scrubs && self.jobs[bin].is_moving()
     }
 
     /// True where nothing of a collection is under way.
     pub(in crate::device) fn is_idle(&self, base: &Base, bin: BinId) -> bool {
-        self.jobs[bin].is_idle() && base.space.bins[bin].task.draining.is_empty()
+        self.jobs[bin].is_idle() && base.space.task(bin).draining.is_empty()
     }
 
     /// A group has been idle for the idle gap: its bins collect where they could do with more
@@ -201,8 +201,9 @@ impl Gc {
         }
         for index in 0..base.flash.bins_of(group).len() {
             let bin = base.flash.bins_of(group)[index];
-            let task = &mut base.space.bins[bin].task;
-            if !base.space.ftl.has_enough(bin) && !task.running {
+            let has_enough = base.space.ftl.has_enough(bin);
+            let task = base.space.task_mut(bin);
+            if !has_enough && !task.running {
                 task.running = true;
                 self.jobs[bin].by_idleness = true;
             }

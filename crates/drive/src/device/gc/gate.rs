@@ -66,7 +66,7 @@ impl Gc {
     fn has_space_for_look(base: &Base, bin: BinId) -> bool {
         let has_space = base.space.ftl.can_bind(bin, Stream::Host);
         base.space.ftl.level(bin) != Level::Urgent
-            && !(has_space && base.space.bins[bin].task.scrubbed_last)
+            && !(has_space && base.space.task(bin).scrubbed_last)
     }
 
     /// Erases wait for a burst of reads to end, unless space is short or many wait.

@@ -20,7 +20,7 @@ impl Gc {
             return;
         }
         let is_move = |id: OpId| base.flash.op(id).is_collection();
-        if job.victim.is_none() || base.space.bins[bin].parked.iter().any(|(id, _)| is_move(*id)) {
+        if job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id)) {
             self.write_staged(base, bin);
         }
     }
@@ -32,7 +32,7 @@ impl Gc {
             Some((at, live)) => self.move_batch(base, bin, at, live),
             None => {
                 let victim = self.jobs[bin].victim.take().expect("a victim was chosen");
-                base.space.bins[bin].task.draining.push(victim);
+                base.space.task_mut(bin).draining.push(victim);
                 self.erase_if_ready(base, victim);
             }
         }
@@ -227,7 +227,7 @@ impl Gc {
         job.writes -= 1;
         // Scrubbing gains no space: what is owed stays owed.
         if source == Source::Gc {
-            let task = &mut base.space.bins[bin].task;
+            let task = base.space.task_mut(bin);
             task.debt = task.debt.saturating_sub(count);
         }
     }

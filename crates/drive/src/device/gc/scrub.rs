@@ -41,7 +41,7 @@ impl Gc {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);
             let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(..) | Owner::Flush(_));
-            !is_host && base.space.bins[op.bin].task.scrubs
+            !is_host && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
             Event::Scrub => true,
@@ -74,7 +74,7 @@ impl Gc {
     /// The next victim of a bin at which a look is due. Urgent collection goes first; else
     /// the two take turns, so that neither is put off for ever.
     pub(in crate::device) fn next_with_look(&mut self, base: &mut Base, bin: BinId) -> bool {
-        if base.space.bins[bin].task.scrubs || base.space.ftl.level(bin) == Level::Urgent {
+        if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Urgent {
             return self.next_collected(base, bin) || self.look(base, bin);
         }
         // Collection begins nothing new before the look.
@@ -95,7 +95,7 @@ impl Gc {
         turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
         let job = &mut self.jobs[bin];
         (job.victim, job.next) = (Some(block), 0);
-        let task = &mut base.space.bins[bin].task;
+        let task = base.space.task_mut(bin);
         (task.scrubs, task.scrubbed_last) = (true, true);
         task.collected_before = std::mem::take(&mut job.collected);
         true
@@ -104,11 +104,11 @@ impl Gc {
     /// Whose reads those of a bin's collection are.
     #[inline]
     pub(in crate::device) fn reader_of(&self, base: &Base, bin: BinId) -> Holder {
-        if base.space.bins[bin].task.scrubs { Holder::Scrub } else { Holder::GcRead }
+        if base.space.task(bin).scrubs { Holder::Scrub } else { Holder::GcRead }
     }
     /// Whose programs those of a bin's collection are.
     #[inline]
     pub(in crate::device) fn writer_of(&self, base: &Base, bin: BinId) -> Holder {
-        if base.space.bins[bin].task.scrubs { Holder::Scrub } else { Holder::GcProgram }
+        if base.space.task(bin).scrubs { Holder::Scrub } else { Holder::GcProgram }
     }
 }

@@ -25,7 +25,7 @@ impl Gc {
         let is_whole = live == base.space.ftl.layout.whole_batch()
             && base.space.ftl.live_in_batch(from) == live;
         // What is scrubbed is to be corrected; and a worn block takes the data of a migration.
-        let is_free = !base.space.bins[bin].task.scrubs && base.space.ftl.migration(bin).is_none();
+        let is_free = !base.space.task(bin).scrubs && base.space.ftl.migration(bin).is_none();
         if !is_whole || !is_free || !base.space.ftl.may_be_copied(from) {
             return;
         }
@@ -39,7 +39,7 @@ impl Gc {
     fn target_of(&self, base: &Base, id: OpId) -> Option<BinId> {
         let from = base.flash.op(id).bin;
         let bins = base.space.ftl.layout.bins_of(base.space.ftl.layout.pool_of_bin(from));
-        let (before, after) = bins.split_at(base.space.bins[from].place as usize);
+        let (before, after) = bins.split_at(base.space.place_of(from));
         let in_turn = after.iter().chain(before).copied();
         let open = in_turn.filter(|bin| self.can_latch(base, id, *bin));
         let to = open.min_by_key(|bin| u32::MAX - base.space.ftl.free_units(*bin))?;
@@ -90,7 +90,7 @@ impl Gc {
         let job = &mut self.jobs[bin];
         (job.reads, job.writes) = (job.reads - 1, job.writes + 1);
         base.settle_space_of(bin);
-        base.space.spaces[bin].elsewhere += 1;
+        base.space.begin_elsewhere(bin);
         base.flash.latched(&mut base.time, &mut base.space, source, program);
         self.collect(base, bin);
         base.leave(source, group);
@@ -101,7 +101,7 @@ impl Gc {
         let group = base.flash.op(id).group;
         let source = base.job_of(id);
         base.settle_space_of(source);
-        base.space.spaces[source].elsewhere -= 1;
+        base.space.end_elsewhere(source);
         base.vacate(id);
         self.moved(base, id, from);
         self.collect(base, source);

@@ -94,7 +94,7 @@ fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
     };
     assert_eq!(device.base.class_of(BIN), expected);
     // What is owed makes it urgent.
-    device.base.space.bins[BIN].task.debt = 1;
+    device.base.space.task_mut(BIN).debt = 1;
     assert_eq!(device.base.class_of(BIN), Class::Urgent);
 }
 
@@ -106,11 +106,11 @@ fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
     device.gc.collect_if_needed(&mut device.base, BIN);
     device.advance(Instant::from_ns(u64::MAX >> 8));
     assert_eq!(device.base.flash.counters().commands(OpKind::Erase, Holder::Erase), 0);
-    assert_eq!(device.base.space.bins[BIN].task.draining, [BlockId(5)]);
+    assert_eq!(device.base.space.task(BIN).draining, [BlockId(5)]);
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Readers(BlockId(5), 1));
     device.gc.unpin(&mut device.base, BlockId(5));
     assert_eq!(device.base.flash.counters().commands(OpKind::Erase, Holder::Erase), 1);
-    assert!(device.base.space.bins[BIN].task.draining.is_empty());
+    assert!(device.base.space.task(BIN).draining.is_empty());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
         ("ftl.gc.stop", "\"2 blocks\""),
     ]);
     let pace = 5;
-    device.base.space.bins[BIN].task.pace = pace;
+    device.base.space.task_mut(BIN).pace = pace;
     let payload = device.base.flash.payloads.new_empty();
     let ask = Ask {
         kind: OpKind::Program,
@@ -141,13 +141,13 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
     let base = &mut device.base;
     let bound = base.flash.bind(&mut base.space, id);
     assert!(bound, "there is a page");
-    assert_eq!(base.space.bins[BIN].task.debt, pace);
+    assert_eq!(base.space.task(BIN).debt, pace);
 }
 
 #[test]
 fn a_collection_without_operations_says_what_it_waits_for() {
     let mut device = drive(&[]);
-    device.base.space.bins[BIN].task.deferred = vec![BlockId(3), BlockId(4)];
+    device.base.space.task_mut(BIN).deferred = vec![BlockId(3), BlockId(4)];
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Burst(2));
     device.gc.jobs[BIN].victim = Some(BlockId(9));
     assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::Turn(BlockId(9)));
@@ -175,6 +175,6 @@ fn the_gate_has_erases_wait_for_a_quiet_moment_but_no_more_than_a_few() {
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 2 }), Leave::Go);
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erases), Leave::Go, "no read since");
     // What is owed makes space urgent.
-    base.space.bins[BIN].task.debt = 1;
+    base.space.task_mut(BIN).debt = 1;
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 0 }), Leave::Go);
 }

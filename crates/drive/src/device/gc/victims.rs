@@ -48,16 +48,13 @@ impl Gc {
     pub(in crate::device) fn next_collected(&mut self, base: &mut Base, bin: BinId) -> bool {
         let job = &self.jobs[bin];
         // What was read for scrubbing is written as that.
-        if !base.space.bins[bin].task.running
-            || self.is_scrubbing(base, bin)
-            || self.yields(base, bin)
-        {
+        if !base.space.task(bin).running || self.is_scrubbing(base, bin) || self.yields(base, bin) {
             return false;
         }
-        let under_way = base.space.bins[bin].task.draining.len() as u32 + job.erases;
-        let to_come = under_way + base.space.bins[bin].task.deferred.len() as u32;
+        let under_way = base.space.task(bin).draining.len() as u32 + job.erases;
+        let to_come = under_way + base.space.task(bin).deferred.len() as u32;
         if base.space.ftl.has_enough_with(bin, to_come) {
-            base.space.bins[bin].task.running = to_come > 0 && !base.space.ftl.has_enough(bin);
+            base.space.task_mut(bin).running = to_come > 0 && !base.space.ftl.has_enough(bin);
             return false;
         }
         if !self.can_take_victim(base, bin, under_way) {
@@ -67,7 +64,7 @@ impl Gc {
             return false;
         }
         let Some(victim) = base.space.ftl.pick_victim(bin) else {
-            base.space.bins[bin].task.running = to_come > 0;
+            base.space.task_mut(bin).running = to_come > 0;
             return false;
         };
         if !self.config.preemptible {
@@ -80,7 +77,7 @@ impl Gc {
         job.victim = Some(victim);
         job.collected = true;
         job.next = 0;
-        let task = &mut base.space.bins[bin].task;
+        let task = base.space.task_mut(bin);
         (task.scrubs, task.pace) = (false, pace);
         true
     }

@@ -20,7 +20,7 @@ pub enum Rest {
 impl Gc {
     /// What a bin's collection waits for, where it has no operation under way.
     pub(in crate::device) fn why_rests(&self, base: &Base, bin: BinId) -> Rest {
-        let (ftl, task) = (&base.space.ftl, &base.space.bins[bin].task);
+        let (ftl, task) = (&base.space.ftl, base.space.task(bin));
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
             (_, Some(block), _) => Rest::Turn(block),

@@ -3,6 +3,7 @@
 mod answer;
 pub mod link;
 pub mod read;
+mod take_in;
 pub mod why;
 
 use crate::config::{DriveConfig, FirmwareConfig};

@@ -35,7 +35,7 @@ impl Port {
         for lpn in (first..behind).map(Lpn) {
             if let Some(entry) = write.buffer.find(lpn) {
                 let is_whole = write.buffer.entry(entry).stage != Stage::Modifying;
-                if write.config.read_hits && is_whole {
+                if write.serves_reads() && is_whole {
                     let token = write.buffer.token(entry);
                     base.audit_buffer_read(&mut self.requests, id, lpn, token);
                     hits += 1;
@@ -67,7 +67,7 @@ impl Port {
         }
         if from_buffer {
             let mut blame = Blame::default();
-            let latency = write.config.latency.span();
+            let latency = write.latency();
             blame.charge(State::Buffer, latency);
             self.requests.part_done(
                 id,

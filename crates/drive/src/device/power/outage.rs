@@ -8,7 +8,6 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op, Owner};
 use crate::device::ids::{EntryId, OpId};
 use crate::device::power::Cut;
-use crate::device::request::Requests;
 use crate::device::write::buffer::Stage;
 use crate::recovery::Outage;
 use engine::{Instant, Span};
@@ -46,7 +45,7 @@ impl Device {
     /// # Panics
     /// Where the drive keeps nothing to recover by (`drive.recovery`).
     pub fn cut_power(&mut self) -> Result<Cut, String> {
-        assert!(self.port.done.is_empty(), "completions are taken before the power is cut");
+        assert!(!self.port.has_done(), "completions are taken before the power is cut");
         let persistence = self.base.power.as_ref().expect("the drive can recover");
         if let Some(earlier) = persistence.off {
             // It begins anew with what is on media, which is as it was. What the first cut did
@@ -70,8 +69,7 @@ impl Device {
             migrating: self
                 .base
                 .space
-                .bins
-                .ids()
+                .bins()
                 .filter(|bin| self.base.space.ftl.migration(*bin).is_some())
                 .count() as u32,
             saved_units: persistence.saved.len() as u32,
@@ -93,8 +91,8 @@ impl Device {
             ));
         }
         self.prove_recovery()?;
-        self.port.digest.mix(outage.at.as_ns());
-        self.port.digest.mix(outage.took.as_ns() << 8 | u64::from(outage.lost_requests));
+        let took = outage.took.as_ns() << 8 | u64::from(outage.lost_requests);
+        self.port.mix([outage.at.as_ns(), took]);
         self.base.power.as_mut().expect("it recovers").off = Some(outage);
         Ok(Cut { outage, lost })
     }
@@ -127,7 +125,7 @@ impl Device {
                 None => self.write.entry_ready(&mut self.base, entry),
             }
         }
-        self.base.space.to_collect.extend(self.base.space.bins.ids());
+        self.base.space.look_at(self.base.space.bins());
         self.settle();
     }
 
@@ -323,7 +321,6 @@ impl Device {
                 audit.lost(id, &request.ticket, request.arrived, now);
             }
         }
-        self.port.requests = Requests::default();
         self.base.outstanding = 0;
         lost
     }
@@ -336,7 +333,7 @@ impl Device {
         gc.begin_anew(layout);
         write.begin_anew(layout);
         base.space.begin_anew();
-        port.link.clear();
+        port.begin_anew();
     }
 
     // ---- what is there -----------------------------------------------------------------

@@ -121,7 +121,7 @@ impl Device {
     pub(in crate::device) fn survives(&self) -> Option<Survives> {
         let means = self.base.power.as_ref()?.means();
         Some(Survives {
-            durability: self.write.config.durability,
+            durability: self.write.durability(),
             // Memory that keeps the map keeps what is not in it, too.
             logs_trims: means.map == MapFrom::Memory || means.logs_trims,
             scans: means.map == MapFrom::Scan,
@@ -130,6 +130,6 @@ impl Device {
 
     /// True where a capacitor saves what is in the buffer.
     pub(in crate::device) fn saves_buffer(&self) -> bool {
-        self.write.config.durability == Durability::Capacitor
+        self.write.durability() == Durability::Capacitor
     }
 }

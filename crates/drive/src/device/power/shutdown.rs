@@ -38,7 +38,7 @@ impl Device {
     fn end_idle_collection(&mut self) {
         self.base.flash.forgo_idle_gaps();
         self.base.time.agenda.withdraw(|event| matches!(event, Event::Idle(_)));
-        for bin in self.gc.jobs.ids() {
+        for bin in self.base.space.bins() {
             self.gc.end_idleness(&mut self.base, bin);
         }
         self.settle();
@@ -72,15 +72,8 @@ impl Device {
     fn buffered(&self) -> Vec<Lpn> {
         let mut units = Vec::new();
         for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {
-            let homes = self
-                .base
-                .space
-                .ftl
-                .layout
-                .bins_of(pool)
-                .iter()
-                .map(|bin| &self.base.space.bins[*bin]);
-            for (op, _) in homes.flat_map(|home| &home.parked) {
+            let bins = self.base.space.ftl.layout.bins_of(pool).iter();
+            for (op, _) in bins.flat_map(|bin| self.base.space.parked(*bin)) {
                 let Owner::Flush(payload) = self.base.flash.op(*op).owner else { continue };
                 let slots = 0..self.base.flash.payloads.count(payload);
                 let entries =

@@ -1,5 +1,6 @@
 //! Space: the firmware's state, where writes go, and what waits for free pages.
 
+mod doors;
 mod home;
 mod placing;
 mod pool;
@@ -17,27 +18,27 @@ use pool::Pool;
 #[derive(Clone)]
 pub struct Space {
     // ---- constant ----
-    pub(in crate::device) preemptible: bool,
-    pub(in crate::device) pacing: Pacing,
-    pub(in crate::device) buffer: BufferConfig,
+    preemptible: bool,
+    pacing: Pacing,
+    buffer: BufferConfig,
     // ---- state ----
     pub(in crate::device) ftl: Ftl,
     /// What keeps the bins' collections from giving space.
-    pub(in crate::device) spaces: Column<BinId, waits::Space>,
-    pub(in crate::device) pools: Column<PoolId, Pool>,
-    pub(in crate::device) bins: Column<BinId, Home>,
+    spaces: Column<BinId, waits::Space>,
+    pools: Column<PoolId, Pool>,
+    bins: Column<BinId, Home>,
     /// Bins whose need for collection is looked at when the present event is over.
-    pub(in crate::device) to_collect: Vec<BinId>,
+    to_collect: Vec<BinId>,
     /// Bins without space for a write that waits, and without a victim so far.
-    pub(in crate::device) starved: Vec<BinId>,
+    starved: Vec<BinId>,
     /// Bins in which a partial write that stays in its planes was set aside for want of space.
-    pub(in crate::device) parked_modifies: Vec<BinId>,
+    parked_modifies: Vec<BinId>,
     /// True once a pool was without space.
-    pub(in crate::device) was_starved: bool,
+    was_starved: bool,
     /// Data has become invalid during the present event.
-    pub(in crate::device) has_died: bool,
+    has_died: bool,
     /// Pools whose bins may take programs again.
-    pub(in crate::device) due_pools: Vec<PoolId>,
+    due_pools: Vec<PoolId>,
 }
 
 impl Space {

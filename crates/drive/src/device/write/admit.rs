@@ -251,8 +251,8 @@ impl Write {
     fn list(&mut self, base: &mut Base, entry: EntryId) -> bool {
         let pool = self.buffer.entry(entry).pool;
         base.settle_space(pool);
-        if base.space.was_starved {
-            self.buffer.note_space(entry, &base.space.pools[pool].without_space);
+        if base.space.was_starved() {
+            self.buffer.note_space(entry, base.space.without_space(pool).0);
         }
         self.buffer.list(entry, base.time.now)
     }

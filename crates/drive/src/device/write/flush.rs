@@ -90,7 +90,7 @@ impl Write {
             base.flash.payloads.push(payload, [entry.0, lpn.0]);
         }
         base.settle_space(pool);
-        base.space.pools[pool].starved = None;
+        base.space.end_starving(pool);
         base.space.promise(bin, true);
         let op = base.ask_program(
             bin,
@@ -111,10 +111,10 @@ impl Write {
         if waited.is_zero() {
             return;
         }
-        let pool = &base.space.pools[entry.pool];
-        if pool.without_space_until > entry.since {
+        let (without_space, until) = base.space.without_space(entry.pool);
+        if until > entry.since {
             let then = self.buffer.without_space(head);
-            let starved = waits::charge(then, &pool.without_space, base.flash.blame_mut(op));
+            let starved = waits::charge(then, without_space, base.flash.blame_mut(op));
             waited = waited.checked_sub(starved).expect("a wait for space is a wait");
         }
         let rest = match after {
@@ -151,7 +151,7 @@ impl Write {
             u64::from(base.space.ftl.layout.units_per_batch - count);
         base.note_checkpoints();
         base.space.ftl.finish(at);
-        base.space.bins[bin].queued -= 1;
+        base.space.program_ended(bin);
         base.space.update_home(bin);
         if self.modifies {
             self.go_on_modifying(base, requests, op, payload);

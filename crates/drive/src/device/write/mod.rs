@@ -13,7 +13,7 @@ use crate::config::{BufferConfig, DriveConfig, Durability};
 use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
 use buffer::Buffer;
-use engine::{Column, Instant};
+use engine::{Column, Instant, Span};
 use ftl::{Layout, PartialWrites, PoolId};
 use metrics::Blame;
 
@@ -84,6 +84,24 @@ impl Write {
         *self = Self::empty(self.config.clone(), self.modifies, layout);
     }
 
+    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    pub(in crate::device) fn modifies(&self) -> bool {
+        self.modifies
+    }
+    /// What of the buffer survives a power cut.
+    pub(in crate::device) fn durability(&self) -> Durability {
+        self.config.durability
+    }
+    /// Whether reads take what the buffer holds.
+    #[inline]
+    pub(in crate::device) fn serves_reads(&self) -> bool {
+        self.config.read_hits
+    }
+    /// How long an access to the buffer takes.
+    #[inline]
+    pub(in crate::device) fn latency(&self) -> Span {
+        self.config.latency.span()
+    }
     /// True where writes are acknowledged before they are on flash.
     pub(in crate::device) fn acknowledges_early(&self) -> bool {
         self.config.durability != Durability::None

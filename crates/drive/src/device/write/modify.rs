@@ -21,7 +21,7 @@ impl Write {
     /// True where the rest of a unit at `pun` can stay in its planes: they have space. Where they
     /// have none, the unit goes through the controller to others.
     pub(in crate::device) fn stays_in_planes(&self, base: &Base, pun: Pun) -> bool {
-        self.modifies && base.space.bins[base.space.bin_of(pun)].available
+        self.modifies && base.space.is_available(base.space.bin_of(pun))
     }
 
     /// Asks the planes that hold the rest of an entry's unit to program both.
@@ -111,18 +111,16 @@ impl Write {
 
     /// Partial writes whose planes have no space wait no longer where others of their pool have.
     pub(in crate::device) fn turn_parked_away(&mut self, base: &mut Base, requests: &mut Requests) {
-        for bin in std::mem::take(&mut base.space.parked_modifies) {
+        for bin in base.space.take_parked_modifies() {
             let is_modify = |(id, _): &(OpId, _)| base.flash.op(*id).kind == OpKind::Modify;
-            if !base.space.bins[bin].parked.iter().any(is_modify) {
+            if !base.space.parked(bin).iter().any(is_modify) {
                 continue;
             }
             let pool = base.space.ftl.layout.pool_of_bin(bin);
-            let bins = base.space.ftl.layout.bins_of(pool);
-            let other =
-                base.space.pools[pool].in_turn().map(|place| bins[place]).find(|of| *of != bin);
+            let other = base.space.another(pool, bin);
             match other.filter(|_| !base.space.ftl.can_bind(bin, Stream::Host)) {
                 Some(other) => self.turn_away(base, requests, bin, other),
-                None => base.space.parked_modifies.push(bin),
+                None => base.space.keep_parked_modifies(bin),
             }
         }
     }
@@ -131,10 +129,10 @@ impl Write {
     /// where nothing of them is left to be read.
     fn turn_away(&mut self, base: &mut Base, requests: &mut Requests, bin: BinId, other: BinId) {
         let present = base.space_snapshot(bin);
-        let parked = std::mem::take(&mut base.space.bins[bin].parked);
+        let parked = base.space.take_parked(bin);
         let (modifies, rest): (Vec<_>, Vec<_>) =
             parked.into_iter().partition(|(id, _)| base.flash.op(*id).kind == OpKind::Modify);
-        base.space.bins[bin].parked = rest;
+        base.space.put_back(bin, rest);
         for (id, then) in modifies {
             waits::charge(&then, &present, base.flash.blame_mut(id));
             let Owner::Flush(payload) = base.flash.op(id).owner else {

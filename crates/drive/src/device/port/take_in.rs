@@ -1,0 +1,58 @@
+//! The way of a command into the drive, and of its completion out.
+
+use crate::device::RequestId;
+use crate::device::port::Port;
+use crate::device::request::{Completion, Request, Requests};
+use engine::{Instant, Span};
+use host::Kind;
+use metrics::State;
+
+impl Port {
+    /// Takes a command in, whose host waited for the drive to be on for `off`: returns when the
+    /// firmware has handled it. A write's data cross the link before.
+    #[inline(always)]
+    pub(in crate::device) fn take_in(
+        &mut self,
+        request: Request,
+        off: Span,
+    ) -> (RequestId, Instant) {
+        let (command, arrived, at) = (request.command, request.arrived, request.since);
+        let id = self.requests.insert(request);
+        let blame = self.requests.blame_mut(id);
+        blame.charge(State::PowerOff, off);
+        blame.charge(State::QueueDepth, at - arrived - off);
+        let mut ready = at;
+        if command.kind == Kind::Write {
+            ready = self.link.down(at, command.bytes, blame);
+        }
+        let handling = self.firmware.overhead(command.kind);
+        blame.charge(State::Firmware, handling);
+        (id, ready + handling)
+    }
+
+    /// The completions since the last call, in order, for what the caller has emptied.
+    #[inline]
+    pub(in crate::device) fn take_done(&mut self, into: &mut Vec<Completion>) {
+        std::mem::swap(&mut self.done, into);
+    }
+    /// True where there are any.
+    #[inline]
+    pub(in crate::device) fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Mixes figures of a run into the digest.
+    pub(in crate::device) fn mix(&mut self, figures: impl IntoIterator<Item = u64>) {
+        figures.into_iter().for_each(|figure| self.digest.mix(figure));
+    }
+    /// A running hash of every completion and of what was mixed in.
+    pub(in crate::device) fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+
+    /// The power is cut: no command is under way.
+    pub(in crate::device) fn begin_anew(&mut self) {
+        self.requests = Requests::default();
+        self.link.clear();
+    }
+}

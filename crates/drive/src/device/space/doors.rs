@@ -1,0 +1,180 @@
+//! Doors of space: what the other parts may see of bins and pools and leave with them. The
+//! firmware itself ([`Space::ftl`]) has doors of its own.
+
+use crate::device::ids::OpId;
+use crate::device::space::Space;
+use crate::device::space::home::Task;
+use crate::device::space::waits::SpaceSnapshot;
+use engine::Instant;
+use ftl::{BinId, PoolId};
+use metrics::Snapshot;
+
+/// Bins.
+impl Space {
+    /// All bins, in order.
+    pub(in crate::device) fn bins(&self) -> impl Iterator<Item = BinId> + use<> {
+        self.bins.ids()
+    }
+    /// What placement must know of a bin's collection.
+    #[inline]
+    pub(in crate::device) fn task(&self, bin: BinId) -> &Task {
+        &self.bins[bin].task
+    }
+    /// The same for the collector, who says it.
+    #[inline]
+    pub(in crate::device) fn task_mut(&mut self, bin: BinId) -> &mut Task {
+        &mut self.bins[bin].task
+    }
+    /// A bin's place in its pool's turn order.
+    pub(in crate::device) fn place_of(&self, bin: BinId) -> usize {
+        self.bins[bin].place as usize
+    }
+    /// True where a bin takes another host program now.
+    pub(in crate::device) fn is_available(&self, bin: BinId) -> bool {
+        self.bins[bin].available
+    }
+    /// A host program of a bin is over.
+    #[inline]
+    pub(in crate::device) fn program_ended(&mut self, bin: BinId) {
+        self.bins[bin].queued -= 1;
+    }
+    /// Programs that were set aside in a bin for want of space, and what the bin had done then.
+    pub(in crate::device) fn parked(&self, bin: BinId) -> &[(OpId, SpaceSnapshot)] {
+        &self.bins[bin].parked
+    }
+    /// Takes them out.
+    #[inline]
+    pub(in crate::device) fn take_parked(&mut self, bin: BinId) -> Vec<(OpId, SpaceSnapshot)> {
+        std::mem::take(&mut self.bins[bin].parked)
+    }
+    /// Puts those back that stay set aside.
+    pub(in crate::device) fn put_back(&mut self, bin: BinId, parked: Vec<(OpId, SpaceSnapshot)>) {
+        self.bins[bin].parked = parked;
+    }
+}
+
+/// Waits for a bin's space.
+impl Space {
+    /// True once somebody has waited for a bin's space.
+    #[inline]
+    pub(in crate::device) fn keeps_waits(&self, bin: BinId) -> bool {
+        self.spaces[bin].is_kept()
+    }
+    /// Brings what such waits are charged to up to `now`; `unit` is what the bin's unit has done.
+    pub(in crate::device) fn settle_waits(
+        &mut self,
+        bin: BinId,
+        now: Instant,
+        unit: &Snapshot,
+    ) -> &SpaceSnapshot {
+        self.spaces[bin].settle(now, unit);
+        self.spaces[bin].totals()
+    }
+    /// Whether a bin's collection is noted as under way.
+    #[inline]
+    pub(in crate::device) fn is_collecting(&self, bin: BinId) -> bool {
+        self.spaces[bin].is_under_way()
+    }
+    /// A bin's collection begins or ends. Settle first.
+    pub(in crate::device) fn set_collecting(&mut self, bin: BinId, collecting: bool) {
+        self.spaces[bin].set_under_way(collecting);
+    }
+    /// Another package programs a move of a bin's collection from now on.
+    pub(in crate::device) fn begin_elsewhere(&mut self, bin: BinId) {
+        self.spaces[bin].elsewhere += 1;
+    }
+    /// Another package has programmed a move of a bin's collection.
+    pub(in crate::device) fn end_elsewhere(&mut self, bin: BinId) {
+        self.spaces[bin].elsewhere -= 1;
+    }
+}
+
+/// Pools.
+impl Space {
+    /// While no bin of a pool has space: the bin whose collection is blamed.
+    #[inline]
+    pub(in crate::device) fn blamed_for(&self, pool: PoolId) -> Option<BinId> {
+        self.pools[pool].starved.map(|(bin, _)| bin)
+    }
+    /// Counts a pool's time without space up to `now`; `present` is what the blamed bin has done.
+    pub(in crate::device) fn count_without_space(
+        &mut self,
+        pool: PoolId,
+        now: Instant,
+        present: SpaceSnapshot,
+    ) {
+        let pool = &mut self.pools[pool];
+        let Some((bin, earlier)) = pool.starved else { return };
+        for (state, total) in pool.without_space.iter_mut().enumerate() {
+            *total += present[state] - earlier[state];
+        }
+        pool.without_space_until = now;
+        pool.starved = Some((bin, present));
+    }
+    /// A pool has a bin with space again. Count first.
+    #[inline]
+    pub(in crate::device) fn end_starving(&mut self, pool: PoolId) {
+        self.pools[pool].starved = None;
+    }
+    /// Time that no bin of a pool had space, and until when that is counted.
+    #[inline]
+    pub(in crate::device) fn without_space(&self, pool: PoolId) -> (&SpaceSnapshot, Instant) {
+        let pool = &self.pools[pool];
+        (&pool.without_space, pool.without_space_until)
+    }
+    /// True once a pool was without space.
+    #[inline]
+    pub(in crate::device) fn was_starved(&self) -> bool {
+        self.was_starved
+    }
+    /// The next bin in turn, of those of a pool that have space, that is not `bin`.
+    pub(in crate::device) fn another(&self, pool: PoolId, bin: BinId) -> Option<BinId> {
+        let bins = self.ftl.layout.bins_of(pool);
+        self.pools[pool].in_turn().map(|place| bins[place]).find(|of| *of != bin)
+    }
+}
+
+/// What is looked at when the present event is over.
+impl Space {
+    /// Not 0 where anything is.
+    #[inline]
+    pub(in crate::device) fn change_count(&self) -> usize {
+        self.to_collect.len() | self.due_pools.len() | usize::from(self.has_died)
+    }
+    /// Whether these bins need collection is looked at.
+    pub(in crate::device) fn look_at(&mut self, bins: impl IntoIterator<Item = BinId>) {
+        self.to_collect.extend(bins);
+    }
+    /// The next bin to be looked at.
+    #[inline]
+    pub(in crate::device) fn next_to_collect(&mut self) -> Option<BinId> {
+        self.to_collect.pop()
+    }
+    /// Bins in which partial writes were set aside, once no bin is to be looked at.
+    #[inline]
+    pub(in crate::device) fn has_parked_modifies(&self) -> bool {
+        self.to_collect.is_empty() && !self.parked_modifies.is_empty()
+    }
+    /// Takes those bins.
+    pub(in crate::device) fn take_parked_modifies(&mut self) -> Vec<BinId> {
+        std::mem::take(&mut self.parked_modifies)
+    }
+    /// Partial writes of a bin stay set aside.
+    pub(in crate::device) fn keep_parked_modifies(&mut self, bin: BinId) {
+        self.parked_modifies.push(bin);
+    }
+    /// Bins of a pool may take programs again.
+    pub(in crate::device) fn call_pool(&mut self, pool: PoolId) {
+        self.due_pools.push(pool);
+    }
+    /// The next pool whose bins may.
+    #[inline]
+    pub(in crate::device) fn next_due_pool(&mut self) -> Option<PoolId> {
+        self.due_pools.pop()
+    }
+    /// Whether data has become invalid; asked once for each time.
+    #[inline]
+    pub(in crate::device) fn take_died(&mut self) -> bool {
+        std::mem::take(&mut self.has_died)
+    }
+}
