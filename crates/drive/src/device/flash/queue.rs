@@ -270,16 +270,16 @@ impl Group {
     /// True where [`Group::pick`] would choose an operation that has just been
     /// asked for, were it queued: nothing on its cells has its rank or a better one.
     #[inline]
-    pub fn goes_first(&self, ops: &Ops, id: OpId, bypass: &Bypass) -> bool {
-        let class = ops[id].class;
-        if !self.outranks(class, bypass) || !self.may_start(ops, id) {
+    pub fn goes_first(&self, op: &Op, bypass: &Bypass) -> bool {
+        let class = op.class;
+        if !self.outranks(class, bypass) || !self.may_start(op) {
             return false;
         }
         let up_to_class = self.up_to(class);
         if up_to_class == 0 {
             return true;
         }
-        let (_, lane) = self.list_of(class, ops[id].cells);
+        let (_, lane) = self.list_of(class, op.cells);
         if self.cells == 1 || lane == self.cells as usize {
             return false;
         }
@@ -339,24 +339,25 @@ impl Group {
 
     #[inline]
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
-        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let Op { class, cells, .. } = ops[id];
+        let (list, lane) = self.list_of(class, cells);
         self.lists[list].push_back(ops, id);
-        self.pushed(ops, id, lane);
+        self.pushed(class, cells, lane);
     }
     /// Puts back an operation that was taken too early.
     pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
-        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let Op { class, cells, .. } = ops[id];
+        let (list, lane) = self.list_of(class, cells);
         self.lists[list].push_front(ops, id);
-        self.pushed(ops, id, lane);
+        self.pushed(class, cells, lane);
     }
     #[inline]
-    fn pushed(&mut self, ops: &Ops, id: OpId, lane: usize) {
-        let class = ops[id].class;
+    fn pushed(&mut self, class: Class, cells: u64, lane: usize) {
         self.filled[class as usize] |= 1 << lane;
         self.classes |= 1 << class as u32;
         self.queued += 1;
         if lane > 0 && lane == self.cells as usize && class.is_bounded() {
-            self.count_wide(class, ops[id].cells, true);
+            self.count_wide(class, cells, true);
         }
     }
     /// A read of several cells has joined its list, or has left it.
@@ -372,29 +373,31 @@ impl Group {
     /// Takes an operation that [`Group::pick`] chose: the head of its list.
     #[inline]
     pub fn take(&mut self, ops: &Ops, id: OpId) {
-        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let Op { class, cells, .. } = ops[id];
+        let (list, lane) = self.list_of(class, cells);
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
-        self.taken(ops, id, list, lane);
+        self.taken(class, cells, list, lane);
     }
     /// Takes an operation from anywhere in its list.
     pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
-        let (list, lane) = self.list_of(ops[id].class, ops[id].cells);
+        let Op { class, cells, .. } = ops[id];
+        let (list, lane) = self.list_of(class, cells);
         self.lists[list].remove(ops, id);
-        self.taken(ops, id, list, lane);
+        self.taken(class, cells, list, lane);
     }
     #[inline]
-    fn taken(&mut self, ops: &Ops, id: OpId, list: usize, lane: usize) {
+    fn taken(&mut self, class: Class, cells: u64, list: usize, lane: usize) {
         if self.lists[list].head().is_none() {
-            let filled = &mut self.filled[ops[id].class as usize];
+            let filled = &mut self.filled[class as usize];
             *filled &= !(1 << lane);
             if *filled == 0 {
-                self.classes &= !(1 << ops[id].class as u32);
+                self.classes &= !(1 << class as u32);
             }
         }
         self.queued -= 1;
-        if lane > 0 && lane == self.cells as usize && ops[id].class.is_bounded() {
-            self.count_wide(ops[id].class, ops[id].cells, false);
+        if lane > 0 && lane == self.cells as usize && class.is_bounded() {
+            self.count_wide(class, cells, false);
         }
     }
     /// Raises all soft collection that waits to urgent.
@@ -419,8 +422,7 @@ impl Group {
 
     /// True where nothing that the operation needs is taken.
     #[inline]
-    pub fn may_start(&self, ops: &Ops, id: OpId) -> bool {
-        let op = &ops[id];
+    pub fn may_start(&self, op: &Op) -> bool {
         let taken = self.busy | self.held | if op.class.is_read() { 0 } else { self.wanted };
         if op.cells & taken != 0 {
             return false;
@@ -434,7 +436,10 @@ impl Group {
     fn candidate(&self, ops: &Ops, class: usize, open: impl Fn(&Op) -> bool) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let head = |lane: usize| self.lists[class * lanes + lane].head();
-        let may_start = |id: OpId| self.may_start(ops, id) && open(&ops[id]);
+        let may_start = |id: OpId| {
+            let op = &ops[id];
+            self.may_start(op) && open(op)
+        };
         if lanes == 1 {
             return head(0).filter(|id| may_start(*id));
         }
@@ -651,14 +656,10 @@ impl Group {
         let ranked = self.classes & !SOFT;
         // Background collection goes only where nothing else waits.
         let classes = if ranked == 0 { self.classes } else { ranked };
-        let first =
-            bits(classes).find_map(|class| self.candidate(ops, class, &open).map(|op| (class, op)));
-        let Some((_, op)) = first else {
-            // What waits may not fit yet; those passed over keep their bound.
-            return None;
-        };
-        let class = ops[op].class;
-        match self.turn(class, ops[op].seq, bypass, next_seq) {
+        // What waits may not fit yet; those passed over keep their bound.
+        let op = bits(classes).find_map(|class| self.candidate(ops, class, &open))?;
+        let Op { class, seq, .. } = ops[op];
+        match self.turn(class, seq, bypass, next_seq) {
             Turn::Goes { bound } => {
                 self.bound = bound;
                 Some(Pick { op, forced: class == Class::Held })
@@ -675,6 +676,6 @@ impl Group {
 
     /// The oldest operation, if it may start; if not, nothing else may either.
     fn by_age(&self, ops: &Ops) -> Option<Pick> {
-        self.oldest(ops).filter(|id| self.may_start(ops, *id)).map(|op| Pick { op, forced: true })
+        self.oldest(ops).filter(|id| self.may_start(&ops[*id])).map(|op| Pick { op, forced: true })
     }
 }

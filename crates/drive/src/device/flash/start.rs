@@ -47,7 +47,7 @@ impl Flash {
             cells,
             bin: ask.bin,
             transfer: ask.transfer,
-            planes: if ask.planes.is_power_of_two() { 1 } else { ask.planes.count_ones() },
+            planes: if ask.planes & (ask.planes - 1) == 0 { 1 } else { count(ask.planes) },
             class: ask.class,
             block: ask.block,
             batch: ask.batch,
@@ -74,9 +74,9 @@ impl Flash {
         }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
-        self.groups[group].idle_check = Instant::NEVER;
-        let group_state = &self.groups[group];
-        if group_state.is_open_to(cells) || group_state.goes_first(&self.ops, id, &self.bypass) {
+        let state = &mut self.groups[group];
+        state.idle_check = Instant::NEVER;
+        if state.is_open_to(cells) || state.goes_first(op, &self.bypass) {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(time, p, id),
                 OpKind::Program if self.has_page(p, id) => {
@@ -102,9 +102,10 @@ impl Flash {
         if self.has_work(group) {
             return self.enqueue_beside_work(time, p, id);
         }
-        self.groups[group].push_back(&mut self.ops, id);
+        let state = &mut self.groups[group];
+        state.push_back(&mut self.ops, id);
         // What waits already cannot start because of it, so only it can.
-        if self.groups[group].may_start(&self.ops, id) {
+        if state.may_start(&self.ops[id]) {
             self.serve(time, p, group);
         }
     }
@@ -248,21 +249,20 @@ impl Flash {
     #[inline]
     pub(in crate::device) fn occupy(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
-        let (group, cells) = (op.group, op.cells);
-        let state = &mut self.groups[group];
-        assert!(state.busy & cells == 0, "a cell serves one operation at a time");
-        state.busy |= cells;
+        let state = &mut self.groups[op.group];
+        assert!(state.busy & op.cells == 0, "a cell serves one operation at a time");
+        state.busy |= op.cells;
         self.hold_on(time, id);
     }
 
     /// Counts an operation, which holds its cells, and charges waits for them to it.
     #[inline]
     pub(in crate::device) fn hold_on(&mut self, time: &mut Time, id: OpId) {
-        let op = &self.ops[id];
-        let (group, cells, state) = (op.group, op.cells, op.holder.on_unit());
-        self.counters.count(op.kind, op.holder, op.planes);
-        let channel = &mut self.channels[op.channel].ledger;
-        self.ledgers.occupy(time.now, group, cells, state, &self.groups[group], channel);
+        let Op { group, cells, channel, holder, kind, planes, .. } = self.ops[id];
+        self.counters.count(kind, holder, planes);
+        let (state, of) = (holder.on_unit(), &self.groups[group]);
+        let channel = &mut self.channels[channel].ledger;
+        self.ledgers.occupy(time.now, group, cells, state, of, channel);
     }
 
     /// Frees the cells of an operation that has ended.
@@ -391,13 +391,20 @@ impl Flash {
     }
 
     /// A group may have become idle: it is looked at again after the idle gap.
+    #[inline]
     pub(in crate::device) fn watch_idle<P: Placement>(
         &mut self,
         time: &mut Time,
         p: &P,
         group: GroupId,
     ) {
-        let Some(gap) = self.idle_gap else { return };
+        if let Some(gap) = self.idle_gap {
+            self.watch_gap(time, p, group, gap);
+        }
+    }
+
+    #[inline(never)]
+    fn watch_gap<P: Placement>(&mut self, time: &mut Time, p: &P, group: GroupId, gap: Span) {
         let mut bins = self.bins_of_group[group].iter();
         if !bins.any(|bin| p.wants(*bin) != Wanted::Nothing) {
             return;
@@ -418,4 +425,11 @@ impl Flash {
         }
         is_over
     }
+}
+
+/// How many planes a command has. Out of line: most have one, and counting takes twenty
+/// instructions.
+#[inline(never)]
+fn count(planes: u64) -> u32 {
+    planes.count_ones()
 }
