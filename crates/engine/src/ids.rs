@@ -27,6 +27,65 @@ macro_rules! typed_id {
     )+};
 }
 
+/// An id or none, in the four bytes of an id: an option takes eight.
+#[derive(Debug)]
+pub struct IdOrNone<K> {
+    /// The id's place; the largest number where there is none.
+    index: u32,
+    key: PhantomData<K>,
+}
+
+impl<K: Id> IdOrNone<K> {
+    /// No id.
+    pub const NONE: Self = Self { index: u32::MAX, key: PhantomData };
+    /// An id.
+    #[inline]
+    pub fn some(id: K) -> Self {
+        Self { index: id.index() as u32, key: PhantomData }
+    }
+    /// The id, if there is one.
+    #[inline]
+    pub fn get(self) -> Option<K> {
+        if self.is_none() { None } else { Some(K::from_index(self.index as usize)) }
+    }
+    /// The id, which is there. Of none it is the id of nothing, so looking it up panics.
+    #[inline]
+    pub fn expected(self) -> K {
+        K::from_index(self.index as usize)
+    }
+    /// True where there is none.
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self.index == u32::MAX
+    }
+    /// The id, if there is one; there is none afterwards.
+    #[inline]
+    pub fn take(&mut self) -> Option<K> {
+        std::mem::replace(self, Self::NONE).get()
+    }
+}
+
+impl<K> Clone for IdOrNone<K> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for IdOrNone<K> {}
+impl<K> PartialEq for IdOrNone<K> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+impl<K> Eq for IdOrNone<K> {}
+impl<K: Id> From<Option<K>> for IdOrNone<K> {
+    #[inline]
+    fn from(id: Option<K>) -> Self {
+        id.map_or(Self::NONE, Self::some)
+    }
+}
+
 /// One fact about every thing of a kind, indexed by its typed id.
 #[derive(Clone, Debug)]
 pub struct Column<K, V> {

@@ -16,7 +16,7 @@ mod time;
 pub use agenda::{Agenda, Event, INDEX_BITS, LANES};
 pub use bits::{bits, low_bits};
 pub use divide::Divisor;
-pub use ids::Column;
+pub use ids::{Column, IdOrNone};
 pub use memory::{BigColumn, MemoryFile, is_zero, prefetch};
 pub use random::{Stream, Streams};
 pub use slab::Slab;

@@ -40,11 +40,30 @@ impl<K: Id, V> Slab<K, V> {
         self.slots.push(make());
         K::from_index(self.slots.len() - 1)
     }
+    /// Takes a vacant slot with the value that it was given back with, or a new one with what
+    /// `make` returns.
+    #[inline]
+    pub fn reuse_or_insert_with(&mut self, make: impl FnOnce() -> V) -> K {
+        match self.vacant.pop() {
+            Some(slot) => K::from_index(slot as usize),
+            None => self.insert_with(make),
+        }
+    }
     /// Gives the slot back. Its value stays readable until the slot is taken again.
     #[inline]
     pub fn remove(&mut self, id: K) {
         debug_assert!(id.index() < self.slots.len(), "only a taken slot can be given back");
         self.vacant.push(id.index() as u32);
+    }
+    /// One value to change, and another one.
+    ///
+    /// # Panics
+    /// Where they are the same.
+    #[inline]
+    pub fn pair(&mut self, one: K, other: K) -> (&mut V, &V) {
+        let pair = self.slots.get_disjoint_mut([one.index(), other.index()]);
+        let [one, other] = pair.expect("two slots");
+        (one, other)
     }
     /// How many slots are taken.
     pub fn taken(&self) -> usize {

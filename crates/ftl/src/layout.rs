@@ -169,6 +169,11 @@ impl Layout {
                 "a unit takes {rows_per_batch} rows, and a summary only one; choose a unit of no more than the {row} bytes that a program command writes, or leave summary_page out"
             );
             faults.push(("summary_page", fault));
+        } else if rows_per_batch > u64::from(u16::MAX) {
+            faults.push((
+                "unit",
+                format!("a unit takes {rows_per_batch} rows; at most {} are supported", u16::MAX),
+            ));
         } else if !u64::from(rows).is_multiple_of(rows_per_batch) {
             faults.push((
                 "unit",

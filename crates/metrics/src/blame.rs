@@ -157,8 +157,7 @@ pub const LEDGER_STATES: usize = State::Order as usize + 1;
 
 const _: () = assert!(STATES < 64, "the states touched are kept in 64 bits");
 
-/// Time by state. Only what was touched is ever read, so that a new blame costs
-/// nothing to clear.
+/// Time by state. States that were not touched have none.
 #[derive(Clone, Debug)]
 pub struct Blame {
     touched: u64,
@@ -167,15 +166,20 @@ pub struct Blame {
 
 impl Default for Blame {
     fn default() -> Self {
-        Self { touched: 0, spans: [Span::ZERO; STATES] }
+        Self::NONE
     }
 }
 
 impl Blame {
+    /// Nothing charged to any state.
+    pub const NONE: Self = Self { touched: 0, spans: [Span::ZERO; STATES] };
+
     /// Forgets everything.
     #[inline]
     pub fn clear(&mut self) {
-        self.touched = 0;
+        if self.touched != 0 {
+            *self = Self::NONE;
+        }
     }
     /// Charges `span` to `state`.
     #[inline]
@@ -183,15 +187,13 @@ impl Blame {
         if span.is_zero() {
             return;
         }
-        let bit = 1u64 << state as u32;
-        let kept = if self.touched & bit == 0 { Span::ZERO } else { self.spans[state as usize] };
-        self.spans[state as usize] = kept + span;
-        self.touched |= bit;
+        self.spans[state as usize] += span;
+        self.touched |= 1u64 << state as u32;
     }
     /// The time charged to `state`.
     #[inline]
     pub fn of(&self, state: State) -> Span {
-        if self.touched >> state as u32 & 1 == 1 { self.spans[state as usize] } else { Span::ZERO }
+        self.spans[state as usize]
     }
     /// Every state with time charged to it.
     #[inline]
@@ -201,7 +203,7 @@ impl Blame {
     /// The sum over all states.
     #[inline]
     pub fn total(&self) -> Span {
-        self.sum_of(u64::MAX)
+        self.spans.iter().copied().sum()
     }
     /// Adds all of `other`.
     #[inline]

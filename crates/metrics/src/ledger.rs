@@ -3,10 +3,56 @@
 //! it is served, which blames its wait in constant time, however long the queue.
 
 use crate::blame::{Blame, HOLDERS, Holder, LEDGER_STATES, State};
-use engine::{Instant, Span};
+use engine::{IdOrNone, Instant, Slab, Span, typed_id};
 
 /// The totals of a ledger at a moment.
 pub type Snapshot = [Span; LEDGER_STATES];
+
+typed_id! {
+    /// The totals of a ledger when a wait for its resource began.
+    pub struct SnapshotId;
+}
+
+/// The totals of ledgers when waits began. Waits that begin while a resource does one thing
+/// without a break share them: until then nothing but the time of that thing has grown.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshots {
+    slab: Slab<SnapshotId, Shared>,
+}
+
+/// Totals that several waits began with, but for the time of one state.
+#[derive(Clone, Debug)]
+struct Shared {
+    totals: Snapshot,
+    /// When the totals were these.
+    at: Instant,
+    /// What the resource has been doing since, at the beginning of each wait.
+    state: State,
+    /// How many waits began so.
+    waits: u32,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            totals: [Span::ZERO; LEDGER_STATES],
+            at: Instant::START,
+            state: State::Order,
+            waits: 0,
+        }
+    }
+}
+
+impl Snapshots {
+    /// Bytes that they take, with room to grow.
+    pub fn bytes(&self) -> u64 {
+        self.slab.bytes()
+    }
+    /// How many there are.
+    pub fn taken(&self) -> usize {
+        self.slab.taken()
+    }
+}
 
 /// What a resource is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +74,8 @@ pub struct Ledger {
     /// States with time in their totals: bit `i` for state `i`.
     touched: u64,
     doing: Doing,
+    /// The totals that the last wait began with; kept even if that is over.
+    latest: IdOrNone<SnapshotId>,
     totals: Snapshot,
     /// The channel's totals by holder when `since` was, while the channel is awaited.
     channel: [Span; HOLDERS],
@@ -39,6 +87,7 @@ impl Default for Ledger {
             totals: [Span::ZERO; LEDGER_STATES],
             touched: 0,
             doing: Doing::Nothing,
+            latest: IdOrNone::NONE,
             since: Instant::START,
             channel: [Span::ZERO; HOLDERS],
         }
@@ -123,31 +172,80 @@ impl Ledger {
         self.settle(now);
         Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
     }
-    /// The totals at `now`.
-    #[inline]
-    pub fn snapshot(&mut self, now: Instant) -> Snapshot {
-        self.settle(now);
-        self.totals
-    }
     /// The totals as of the last settling.
     #[inline]
     pub fn totals(&self) -> &Snapshot {
         &self.totals
     }
 
-    /// Charges `blame` with a wait of `waited`, which began when the totals were
-    /// `earlier` and ends now; time in which the resource was idle is
-    /// [`State::Order`]. Settle first.
+    // ---- waits -------------------------------------------------------------------------
+
+    /// A wait for the resource begins now. Settle first, and end it with [`Ledger::end_wait`].
+    #[inline]
+    pub fn begin_wait(&mut self, of: &mut Snapshots) -> SnapshotId {
+        if let Some(id) = self.latest.get() {
+            let shared = &mut of.slab[id];
+            let state = shared.state as usize;
+            if self.totals[state] - shared.totals[state] == self.since - shared.at {
+                // It has been doing only that, so all other totals are as they were.
+                shared.waits += 1;
+                return id;
+            }
+        }
+        self.begin_wait_anew(of)
+    }
+    #[inline(never)]
+    fn begin_wait_anew(&mut self, of: &mut Snapshots) -> SnapshotId {
+        // Where waits still need the latest totals, these keep them.
+        let unused = self.latest.get().filter(|id| of.slab[*id].waits == 0);
+        let id = unused.unwrap_or_else(|| of.slab.reuse_or_insert_with(Shared::default));
+        self.latest = IdOrNone::some(id);
+        let shared = &mut of.slab[id];
+        // One by one: a tuple would be put together elsewhere first.
+        shared.totals = self.totals;
+        shared.at = self.since;
+        shared.state = self.waited_for();
+        shared.waits = 1;
+        id
+    }
+    /// What a wait that begins now is charged to first.
+    #[inline]
+    fn waited_for(&self) -> State {
+        self.state().unwrap_or(State::Order)
+    }
+    /// A wait that began so is over.
+    #[inline]
+    pub fn end_wait(&self, of: &mut Snapshots, id: SnapshotId) {
+        let shared = &mut of.slab[id];
+        shared.waits -= 1;
+        if shared.waits == 0 && self.latest != IdOrNone::some(id) {
+            of.slab.remove(id);
+        }
+    }
+    /// Nothing waits any more, and what waits began with is gone.
+    pub fn forget_waits(&mut self) {
+        self.latest = IdOrNone::NONE;
+    }
+
+    /// Charges `blame` with a wait that began at `since` with the totals `id`, and ends now or
+    /// is not over yet; time in which the resource was idle is [`State::Order`]. Settle first.
     ///
     /// # Panics
-    /// Where the resource was held for longer than `waited`.
-    pub fn charge_wait(&self, earlier: &Snapshot, waited: Span, blame: &mut Blame) {
-        let mut rest = waited;
-        let mut left = self.touched;
+    /// Where the resource was held for longer than the wait.
+    pub fn charge_wait(&self, of: &Snapshots, id: SnapshotId, since: Instant, blame: &mut Blame) {
+        let earlier = &of.slab[id];
+        let mut rest = self.since - since;
+        // What it was doing when the wait began has lasted for a while by then.
+        let first = earlier.state;
+        let busy = self.totals[first as usize] - earlier.totals[first as usize];
+        let busy = busy - (since - earlier.at);
+        blame.charge(first, busy);
+        rest -= busy;
+        let mut left = self.touched & !(1 << first as u32);
         while left != 0 {
             let index = left.trailing_zeros() as usize;
             left &= left - 1;
-            let busy = self.totals[index] - earlier[index];
+            let busy = self.totals[index] - earlier.totals[index];
             blame.charge(State::ALL[index], busy);
             rest = rest.checked_sub(busy).expect("a wait is as long as what filled it");
         }
@@ -167,21 +265,29 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(ns: u64) -> Instant {
         Instant::from_ns(ns)
     }
 
+    /// The blame of a wait that began at `since` with `id` and ends now.
+    fn charged(ledger: &Ledger, of: &Snapshots, id: SnapshotId, since: u64) -> Blame {
+        let mut blame = Blame::default();
+        ledger.charge_wait(of, id, at(since), &mut blame);
+        blame
+    }
+
     #[test]
     fn a_wait_is_charged_to_what_held_the_unit() {
-        let mut unit = Ledger::default();
+        let (mut unit, mut of) = (Ledger::default(), Snapshots::default());
         unit.occupy(at(0), State::UnitErase);
-        let arrived = unit.snapshot(at(40));
+        unit.settle(at(40));
+        let arrived = unit.begin_wait(&mut of);
         unit.release(at(100));
         unit.occupy(at(110), State::UnitGcRead);
         unit.release(at(150));
-        let mut blame = Blame::default();
-        unit.charge_wait(&arrived, Span::from_ns(110), &mut blame);
+        let blame = charged(&unit, &of, arrived, 40);
         assert_eq!(blame.of(State::UnitErase), Span::from_ns(60));
         assert_eq!(blame.of(State::UnitGcRead), Span::from_ns(40));
         assert_eq!(blame.of(State::Order), Span::from_ns(10));
@@ -191,17 +297,78 @@ mod tests {
     #[test]
     fn a_unit_that_awaits_its_channel_charges_what_the_channel_carried() {
         let (mut unit, mut channel) = (Ledger::default(), Ledger::default());
+        let mut of = Snapshots::default();
         channel.occupy(at(0), State::ChannelHostRead);
         unit.await_channel(at(10), &mut channel);
         unit.settle_with(at(20), &mut channel);
-        let arrived = *unit.totals();
+        let arrived = unit.begin_wait(&mut of);
         channel.release(at(35));
         channel.occupy(at(40), State::ChannelGcProgram);
         unit.stop_awaiting(at(60), &mut channel);
-        let mut blame = Blame::default();
-        unit.charge_wait(&arrived, Span::from_ns(40), &mut blame);
+        let blame = charged(&unit, &of, arrived, 20);
         assert_eq!(blame.of(State::ChannelHostRead), Span::from_ns(15));
         assert_eq!(blame.of(State::ChannelGcProgram), Span::from_ns(20));
         assert_eq!(blame.of(State::Order), Span::from_ns(5));
+    }
+
+    #[test]
+    fn waits_share_totals_until_the_unit_does_something_else() {
+        let (mut unit, mut of) = (Ledger::default(), Snapshots::default());
+        let mut begin = |unit: &mut Ledger, ns| {
+            unit.settle(at(ns));
+            unit.begin_wait(&mut of)
+        };
+        unit.occupy(at(0), State::UnitHostRead);
+        let first = begin(&mut unit, 5);
+        // One read follows another without a break.
+        unit.release(at(30));
+        unit.occupy(at(30), State::UnitHostRead);
+        assert_eq!(begin(&mut unit, 45), first);
+        unit.occupy(at(60), State::UnitErase);
+        let second = begin(&mut unit, 70);
+        assert_ne!(second, first);
+        assert_eq!(begin(&mut unit, 80), second);
+        unit.end_wait(&mut of, first);
+        unit.end_wait(&mut of, first);
+        assert_eq!(of.taken(), 1, "nobody needs the first totals any more");
+        unit.end_wait(&mut of, second);
+        unit.end_wait(&mut of, second);
+        assert_eq!(of.taken(), 1, "the last are used again");
+        assert_eq!(unit.begin_wait(&mut of), second);
+        assert_eq!(of.bytes() / size_of::<Shared>() as u64, 4);
+    }
+
+    proptest! {
+        /// Against a history that is kept whole: each wait is charged with what was done in it.
+        #[test]
+        fn a_wait_is_charged_with_the_history_of_its_time(
+            steps in proptest::collection::vec((0u64..4, 0usize..4, any::<bool>()), 1..60),
+        ) {
+            const DOES: [Option<State>; 4] =
+                [None, Some(State::UnitHostRead), Some(State::UnitErase), Some(State::Reserved)];
+            let (mut unit, mut of) = (Ledger::default(), Snapshots::default());
+            let (mut now, mut history, mut waits) = (0, Vec::new(), Vec::new());
+            for (length, does, begins) in steps {
+                match DOES[does] {
+                    None => unit.release(at(now)),
+                    Some(state) => unit.occupy(at(now), state),
+                }
+                history.extend((0..length).map(|_| DOES[does].unwrap_or(State::Order)));
+                now += length;
+                unit.settle(at(now));
+                if begins {
+                    waits.push((unit.begin_wait(&mut of), now));
+                } else if !waits.is_empty() {
+                    let (id, since) = waits.remove(does % waits.len());
+                    let blame = charged(&unit, &of, id, since);
+                    unit.end_wait(&mut of, id);
+                    for state in State::ALL {
+                        let lasted = history[since as usize..].iter().filter(|did| **did == state);
+                        prop_assert_eq!(blame.of(state), Span::from_ns(lasted.count() as u64));
+                    }
+                }
+                prop_assert!(of.taken() <= waits.len() + 1);
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ pub use batch_means::{BatchMeans, Estimate};
 pub use blame::{Blame, HOLDERS, Holder, LEDGER_STATES, STATES, State};
 pub use digest::Digest;
 pub use latency::{Bucket, Latency, PERCENTILES};
-pub use ledger::{Ledger, Snapshot};
+pub use ledger::{Ledger, Snapshot, SnapshotId, Snapshots};
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
 pub use steady::{Reason, Verdict, Window, mser5, steady_state};

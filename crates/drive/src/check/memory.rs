@@ -7,11 +7,15 @@ use host::config::{SizeConfig, ThinkConfig};
 use nand::Geometry;
 use settings::Size;
 
-/// Bytes that a request under way takes: the request, an operation or two with their
-/// blame, and its place on the agenda.
+/// Bytes that a request under way takes: the request with its blame, an operation or two, and its
+/// place on the agenda, with room to grow.
 const PLACE_BYTES: u64 = 1024;
+/// Bytes that a read under way takes, which has no blame while it only waits: 96 of its own, as
+/// many of its operation, and its place on the agenda, with room to grow. (What has begun takes
+/// more, and is not more than there are units.)
+const READ_BYTES: u64 = 512;
 /// Bytes that each further operation of a read takes.
-const OPERATION_BYTES: u64 = 512;
+const OPERATION_BYTES: u64 = 256;
 /// Bytes that a request waiting in the host takes, with room to grow.
 pub const WAITING_BYTES: u64 = 128;
 /// Requests under way that an event can tell apart, with room for what they cause.
@@ -92,7 +96,9 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
             Some(reads) if reads.fraction() == 0.0 => 1,
             _ => queued_bytes(workload, layout).div_ceil(layout.page_bytes).max(1),
         };
-        places(workload).saturating_mul(PLACE_BYTES + (pages - 1) * OPERATION_BYTES)
+        let reads_only = workload.reads.is_some_and(|reads| reads.fraction() == 1.0);
+        let bytes = if reads_only { READ_BYTES } else { PLACE_BYTES };
+        places(workload).saturating_mul(bytes + (pages - 1) * OPERATION_BYTES)
     };
     let recovers = experiment.drive.recovery.is_some();
     let copy = if recovers { 8 } else { 0 };

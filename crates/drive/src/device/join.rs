@@ -2,7 +2,7 @@
 //! rows of a unit that is written in part. Whoever waits owns the join; it goes on with the time
 //! and the blame of the member that ended last, the critical one.
 
-use engine::{Instant, Slab, typed_id};
+use engine::{IdOrNone, Instant, Slab, typed_id};
 use metrics::Blame;
 
 typed_id! {
@@ -18,29 +18,29 @@ pub struct Join {
     left: u32,
     /// True once no more members come.
     is_whole: bool,
-    /// When the last member so far ended, and which it was.
+    /// The critical member so far, of several.
+    aside: IdOrNone<AsideId>,
+    /// When that ended.
     at: Instant,
-    critical: u32,
-    aside: Option<AsideId>,
 }
 
 impl Default for Join {
     fn default() -> Self {
-        Self {
-            made: 0,
-            left: 0,
-            is_whole: false,
-            at: Instant::START,
-            critical: u32::MAX,
-            aside: None,
-        }
+        Self { made: 0, left: 0, is_whole: false, aside: IdOrNone::NONE, at: Instant::START }
     }
 }
 
-/// The blames of critical members.
+/// The critical members of joins.
 #[derive(Clone, Default)]
 pub struct Aside {
-    slab: Slab<AsideId, Blame>,
+    slab: Slab<AsideId, Critical>,
+}
+
+/// The member of a join that has ended last so far.
+#[derive(Clone, Default)]
+struct Critical {
+    member: u32,
+    blame: Blame,
 }
 
 impl Aside {
@@ -95,26 +95,51 @@ impl Join {
         sum: &mut Blame,
         aside: &mut Aside,
     ) {
-        assert!(self.left > 0, "a member ends once");
-        self.left -= 1;
-        if self.is_whole && self.made == 1 {
-            self.at = at;
+        if self.ended_alone(at) {
             return sum.add(blame);
         }
         self.ended_of_several(member, at, blame, aside);
     }
 
+    /// True where there is one member, and no more come.
+    #[inline]
+    pub fn is_single(&self) -> bool {
+        self.is_whole && self.made == 1
+    }
+    /// A member has ended at `at`; returns whether it is the only one. If not, what it did comes
+    /// next: [`Join::ended_of_several`].
+    #[inline]
+    pub fn ended_alone(&mut self, at: Instant) -> bool {
+        assert!(self.left > 0, "a member ends once");
+        self.left -= 1;
+        if self.is_single() {
+            self.at = at;
+        }
+        self.is_single()
+    }
+
+    /// A member of several has ended.
     #[inline(never)]
-    fn ended_of_several(&mut self, member: u32, at: Instant, blame: &Blame, aside: &mut Aside) {
-        let is_later = at > self.at || at == self.at && member < self.critical;
-        if self.aside.is_some() && !is_later {
+    pub fn ended_of_several(&mut self, member: u32, at: Instant, blame: &Blame, aside: &mut Aside) {
+        let kept = match self.aside.get() {
+            Some(kept) => kept,
+            None => aside.slab.reuse_or_insert_with(Critical::default),
+        };
+        let critical = &mut aside.slab[kept];
+        let is_later = at > self.at || at == self.at && member < critical.member;
+        if !self.aside.is_none() && !is_later {
             return;
         }
-        (self.at, self.critical) = (at, member);
-        let kept = *self.aside.get_or_insert_with(|| aside.slab.insert(Blame::default()));
-        let kept = &mut aside.slab[kept];
-        kept.clear();
-        kept.add(blame);
+        self.aside = IdOrNone::some(kept);
+        (self.at, critical.member) = (at, member);
+        critical.blame.clear();
+        critical.blame.add(blame);
+    }
+
+    /// When the only member ended, if all have ended and there was but one.
+    #[inline]
+    pub fn settled_alone(&self) -> Option<Instant> {
+        (self.is_over() && self.aside.is_none()).then_some(self.at)
     }
 
     /// Where all members have ended: adds the critical one's blame to `sum`, and returns when it
@@ -125,7 +150,7 @@ impl Join {
             return None;
         }
         if let Some(kept) = self.aside.take() {
-            sum.add(&aside.slab[kept]);
+            sum.add(&aside.slab[kept].blame);
             aside.slab.remove(kept);
         }
         Some(self.at)

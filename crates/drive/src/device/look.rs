@@ -33,7 +33,7 @@ impl Device {
     /// The blame of a completed request; valid until the next submission.
     #[inline]
     pub fn blame(&self, id: RequestId) -> &Blame {
-        self.port.requests.blame(id)
+        self.port.requests.blame(id, self.base.flash.all_blames())
     }
     /// True where what waits has nothing to hope for from scrubbing, which goes on: no look took
     /// a block, and nothing else is due; or each block was written anew twice and nothing went on.

@@ -10,6 +10,7 @@
 //! says of itself, `watch` what it tells the auditor.
 
 mod base;
+mod blames;
 mod event;
 mod flash;
 mod gc;
@@ -190,15 +191,16 @@ impl Device {
         self.base.time.now = at;
         self.base.outstanding += 1;
         let off = self.base.power.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
-        let request = Request::new(command, priority, tag, arrived, at);
-        let (id, ready) = self.port.take_in(request, off);
+        let new = |number| Request::new(command, priority, tag, arrived, at, number);
+        let (id, ready) = self.port.take_in(self.base.flash.blames(), command, at, off, new);
         if command.kind == Kind::Read {
             // The map is looked at when the firmware has taken the command in.
             self.base.space.ftl.prefetch(self.base.space.ftl.layout.unit_at(command.offset));
         }
         if let Some(audit) = &mut self.base.audit {
-            self.port.requests[id].ticket =
-                audit.submitted(&self.base.space.ftl.layout, id, command, at, arrived);
+            let layout = &self.base.space.ftl.layout;
+            let ticket = audit.submitted(layout, id, command, at, arrived);
+            self.port.requests.set_ticket(id, ticket);
         }
         // Also where that is now: a command never completes inside its submission,
         // so completions that are being handed over keep their slots and blame.

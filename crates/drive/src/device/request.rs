@@ -1,12 +1,14 @@
 //! A host command on its way through the drive.
 
 use crate::audit::AuditTicket;
+use crate::config::FirmwareConfig;
+use crate::device::blames::{BlameId, Blames};
 use crate::device::ids::RequestId;
 use crate::device::join::{Aside, Join};
-use engine::{Instant, Slab};
+use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::Layout;
-use host::{Command, Priority};
-use metrics::Blame;
+use host::{Command, Kind, Priority};
+use metrics::{Blame, State};
 use std::ops::{Index, IndexMut};
 
 /// A command that has completed.
@@ -26,8 +28,10 @@ pub struct Completion {
     pub unmapped: u32,
 }
 
-/// State of a command in the drive.
+/// State of a command in the drive. It is small because many may wait, and lies in two cache lines
+/// at most.
 #[derive(Clone)]
+#[repr(align(32))]
 pub struct Request {
     // ---- constant ----
     pub command: Command,
@@ -45,38 +49,50 @@ pub struct Request {
     pub cursor: u32,
     /// Units read that hold no data.
     pub unmapped: u32,
-    /// What the auditor noted at submission.
-    pub ticket: AuditTicket,
+    /// What it is charged with; none until that is more than can be said by its times.
+    blame: IdOrNone<BlameId>,
 }
 
+const _: () = assert!(size_of::<Request>() == 96, "requests that wait are small");
+
 impl Request {
+    #[inline(always)]
     pub fn new(
         command: Command,
         priority: Priority,
         tag: u32,
         arrived: Instant,
         at: Instant,
+        number: u64,
     ) -> Self {
         Self {
             command,
             priority,
             tag,
             arrived,
-            number: 0,
+            number,
             since: at,
             parts: Join::default(),
             cursor: 0,
             unmapped: 0,
-            ticket: AuditTicket::default(),
+            blame: IdOrNone::NONE,
         }
     }
 }
 
-/// All requests, with their blame aside so that a new one need not be cleared.
-#[derive(Clone, Default)]
+/// All requests, with what only some of them need kept aside.
+#[derive(Clone)]
 pub struct Requests {
+    // ---- constant ----
+    firmware: FirmwareConfig,
+    // ---- state ----
     slab: Slab<RequestId, Request>,
-    blames: Vec<Blame>,
+    /// The blame of the request that completed last, and those of others that have completed since
+    /// the host was last given some.
+    spent: IdOrNone<BlameId>,
+    spent_beside: Vec<BlameId>,
+    /// What the auditor noted at submission; empty without auditor.
+    tickets: Vec<AuditTicket>,
     /// Blames of critical parts, of requests with several.
     aside: Aside,
     /// How many there were so far.
@@ -86,16 +102,23 @@ pub struct Requests {
 }
 
 impl Requests {
-    #[inline]
-    pub fn insert(&mut self, mut request: Request) -> RequestId {
-        request.number = self.count;
-        self.count += 1;
-        let id = self.slab.insert(request);
-        if self.blames.len() < self.slab.slots() {
-            self.blames.push(Blame::default());
+    pub fn new(firmware: FirmwareConfig) -> Self {
+        Self {
+            firmware,
+            slab: Slab::default(),
+            spent: IdOrNone::NONE,
+            spent_beside: Vec::new(),
+            tickets: Vec::new(),
+            aside: Aside::default(),
+            count: 0,
+            ready: Vec::new(),
         }
-        self.blames[id.0 as usize].clear();
-        id
+    }
+    #[inline]
+    pub fn insert_with(&mut self, request: impl FnOnce(u64) -> Request) -> RequestId {
+        let number = self.count;
+        self.count += 1;
+        self.slab.insert_with(|| request(number))
     }
     /// All requests that are under way.
     pub fn ids(&self) -> Vec<RequestId> {
@@ -103,44 +126,174 @@ impl Requests {
     }
     /// Bytes that requests take, with room to grow.
     pub fn bytes(&self) -> u64 {
-        let blames = self.blames.capacity() * size_of::<Blame>();
-        self.slab.bytes() + blames as u64 + self.aside.bytes()
+        self.slab.bytes() + self.aside.bytes()
     }
-    /// Gives the slot back; its blame stays readable until it is taken again.
+    /// Gives the slot back. Its blame stays readable until the slot is taken again, and a request
+    /// completes that is the first one since the host was given what had completed.
     #[inline]
-    pub fn remove(&mut self, id: RequestId) {
+    pub fn remove(&mut self, id: RequestId, is_first: bool, blames: &mut Blames) {
+        let before = std::mem::replace(&mut self.spent, self.slab[id].blame);
         self.slab.remove(id);
+        if !is_first || !self.spent_beside.is_empty() || before.is_none() {
+            return self.spend_beside(before, is_first, blames);
+        }
+        blames.give_back(before.expected());
     }
+    #[inline(never)]
+    fn spend_beside(&mut self, before: IdOrNone<BlameId>, is_first: bool, blames: &mut Blames) {
+        self.spent_beside.extend(before.get());
+        if is_first {
+            self.spent_beside.drain(..).for_each(|spent| blames.give_back(spent));
+        }
+    }
+
+    // ---- blame -------------------------------------------------------------------------
+
+    /// A request has been submitted: charges it with what led up to that, of which the drive was
+    /// off for `off`. Of a read of a drive that was on its times say that.
+    pub fn begin_blame(&mut self, id: RequestId, off: Span, blames: &mut Blames) -> BlameId {
+        let blame = blames.take();
+        let request = &mut self.slab[id];
+        request.blame = IdOrNone::some(blame);
+        charge_beginning(&mut blames[blame], request, off, &self.firmware);
+        blame
+    }
+    /// The blame of a request.
     #[inline]
-    pub fn blame(&self, id: RequestId) -> &Blame {
-        &self.blames[id.0 as usize]
+    pub fn blame_id(&mut self, id: RequestId, blames: &mut Blames) -> BlameId {
+        let blame = self.slab[id].blame.get();
+        blame.unwrap_or_else(|| self.begin_blame(id, Span::ZERO, blames))
     }
+    /// What a request is charged with, to be charged.
     #[inline]
-    pub fn blame_mut(&mut self, id: RequestId) -> &mut Blame {
-        &mut self.blames[id.0 as usize]
+    pub fn blame_mut<'a>(&mut self, id: RequestId, blames: &'a mut Blames) -> &'a mut Blame {
+        let blame = self.blame_id(id, blames);
+        &mut blames[blame]
     }
+    /// What a request that has completed is charged with.
+    #[inline]
+    pub fn blame<'a>(&self, id: RequestId, blames: &'a Blames) -> &'a Blame {
+        &blames[self.slab[id].blame.expected()]
+    }
+    /// What a request is charged with so far.
+    pub fn blame_so_far(&self, id: RequestId, blames: &Blames) -> Blame {
+        let request = &self.slab[id];
+        if let Some(blame) = request.blame.get() {
+            return blames[blame].clone();
+        }
+        let mut blame = Blame::NONE;
+        charge_beginning(&mut blame, request, Span::ZERO, &self.firmware);
+        blame
+    }
+
+    // ---- parts -------------------------------------------------------------------------
+
     /// A part ended at `at` with `blame`.
+    pub fn part_done(
+        &mut self,
+        id: RequestId,
+        part: u32,
+        at: Instant,
+        blame: &Blame,
+        blames: &mut Blames,
+    ) {
+        let parts = &mut self.slab[id].parts;
+        if parts.ended_alone(at) {
+            self.blame_mut(id, blames).add(blame);
+        } else {
+            parts.ended_of_several(part, at, blame, &mut self.aside);
+        }
+    }
+    /// A part ended at `at` and hands its blame over, which becomes the request's if it is the
+    /// only one. Returns when all parts ended, if they have.
     #[inline]
-    pub fn part_done(&mut self, id: RequestId, part: u32, at: Instant, blame: &Blame) {
-        let sum = &mut self.blames[id.0 as usize];
-        self.slab[id].parts.ended(part, at, blame, sum, &mut self.aside);
+    pub fn part_done_with(
+        &mut self,
+        id: RequestId,
+        part: u32,
+        at: Instant,
+        blame: BlameId,
+        blames: &mut Blames,
+    ) -> Option<Instant> {
+        let request = &mut self.slab[id];
+        if !request.parts.is_single() || !request.blame.is_none() {
+            return self.part_done_of_several(id, part, at, blame, blames);
+        }
+        request.parts.ended_alone(at);
+        debug_assert_eq!(request.command.kind, Kind::Read, "only reads wait without a blame");
+        request.blame = IdOrNone::some(blame);
+        charge_beginning(&mut blames[blame], request, Span::ZERO, &self.firmware);
+        Some(at)
+    }
+    #[inline(never)]
+    fn part_done_of_several(
+        &mut self,
+        id: RequestId,
+        part: u32,
+        at: Instant,
+        blame: BlameId,
+        blames: &mut Blames,
+    ) -> Option<Instant> {
+        let parts = &mut self.slab[id].parts;
+        if parts.ended_alone(at) {
+            let sum = self.blame_id(id, blames);
+            let (sum, blame) = blames.pair(sum, blame);
+            sum.add(blame);
+        } else {
+            parts.ended_of_several(part, at, &blames[blame], &mut self.aside);
+        }
+        blames.give_back(blame);
+        self.settle(id, blames)
     }
     /// A request is done at `at`: it is answered after the present event.
     pub fn answer(&mut self, id: RequestId, at: Instant) {
         self.ready.push((id, at));
     }
     /// Has a request answered if all its parts are done.
-    pub fn try_answer(&mut self, id: RequestId) {
-        if let Some(at) = self.settle(id) {
+    pub fn try_answer(&mut self, id: RequestId, blames: &mut Blames) {
+        if let Some(at) = self.settle(id, blames) {
             self.answer(id, at);
         }
     }
     /// Where all parts are done: charges the critical one's blame and returns
     /// when it ended.
-    #[inline]
-    pub fn settle(&mut self, id: RequestId) -> Option<Instant> {
-        self.slab[id].parts.settle(&mut self.blames[id.0 as usize], &mut self.aside)
+    pub fn settle(&mut self, id: RequestId, blames: &mut Blames) -> Option<Instant> {
+        let parts = &self.slab[id].parts;
+        if !parts.is_over() {
+            return None;
+        }
+        if let Some(at) = parts.settled_alone() {
+            return Some(at);
+        }
+        let blame = self.blame_id(id, blames);
+        self.slab[id].parts.settle(&mut blames[blame], &mut self.aside)
     }
+
+    // ---- the auditor -------------------------------------------------------------------
+
+    /// The auditor has noted something of a request that was submitted.
+    #[inline]
+    pub fn set_ticket(&mut self, id: RequestId, ticket: AuditTicket) {
+        if self.tickets.len() < self.slab.slots() {
+            self.tickets.resize_with(self.slab.slots(), AuditTicket::default);
+        }
+        self.tickets[id.0 as usize] = ticket;
+    }
+    /// What the auditor noted of a request.
+    pub fn ticket(&mut self, id: RequestId) -> &mut AuditTicket {
+        &mut self.tickets[id.0 as usize]
+    }
+}
+
+/// Charges what led up to the submission of a request, and what the firmware takes for it. Until
+/// its first charge nothing else has begun since its submission.
+#[inline]
+fn charge_beginning(blame: &mut Blame, request: &Request, off: Span, firmware: &FirmwareConfig) {
+    if !off.is_zero() {
+        blame.charge(State::PowerOff, off);
+    }
+    blame.charge(State::QueueDepth, request.since - request.arrived - off);
+    blame.charge(State::Firmware, firmware.overhead(request.command.kind));
 }
 
 impl Index<RequestId> for Requests {
@@ -167,5 +320,53 @@ impl Touches for Command {
     #[inline]
     fn units(&self, layout: &Layout) -> (u32, u32) {
         (layout.unit_at(self.offset).0, layout.unit_at(self.end() + (layout.unit_bytes - 1)).0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use settings::Time;
+
+    /// A firmware that takes no time.
+    fn firmware() -> FirmwareConfig {
+        let none = Time::from(Span::ZERO);
+        FirmwareConfig { read: none, write: none, trim: none, flush: none }
+    }
+
+    #[test]
+    fn reads_that_only_wait_are_small() {
+        const READS: u64 = 1 << 14;
+        let mut requests = Requests::new(firmware());
+        let command = Command { kind: Kind::Read, offset: 0, bytes: 4096 };
+        for ns in 0..READS {
+            let at = Instant::from_ns(ns);
+            requests
+                .insert_with(|number| Request::new(command, Priority::Normal, 0, at, at, number));
+        }
+        assert_eq!(requests.bytes(), READS * 96);
+    }
+
+    #[test]
+    fn blames_are_used_again_once_the_host_has_looked() {
+        let (mut requests, mut blames) = (Requests::new(firmware()), Blames::default());
+        let command = Command { kind: Kind::Read, offset: 0, bytes: 4096 };
+        let mut begin = |ns: u64| {
+            let at = Instant::from_ns(ns);
+            let id = requests.insert_with(|number| {
+                Request::new(command, Priority::Normal, 0, Instant::START, at, number)
+            });
+            requests.begin_blame(id, Span::ZERO, &mut blames);
+            id
+        };
+        let ids = [begin(7), begin(8), begin(9)];
+        requests.remove(ids[0], true, &mut blames);
+        requests.remove(ids[1], false, &mut blames);
+        assert_eq!(blames.taken(), 3, "the host has not looked at them");
+        for (id, ns) in ids.into_iter().zip([7, 8, 9]) {
+            assert_eq!(requests.blame(id, &blames).total(), Span::from_ns(ns));
+        }
+        requests.remove(ids[2], true, &mut blames);
+        assert_eq!(blames.taken(), 1, "that of the last is looked at next");
     }
 }

@@ -43,7 +43,7 @@ impl Base {
     ) {
         if let Some(audit) = &self.audit {
             let command = requests[id].command;
-            check(audit, &self.space.ftl.layout, command, &mut requests[id].ticket);
+            check(audit, &self.space.ftl.layout, command, requests.ticket(id));
         }
     }
 
@@ -52,8 +52,8 @@ impl Base {
     pub fn audit_token(&mut self, requests: &mut Requests, id: RequestId, lpn: Lpn) -> u64 {
         match &mut self.audit {
             Some(audit) => {
-                let request = &mut requests[id];
-                audit.taken_in(&self.space.ftl.layout, request.command, &mut request.ticket, lpn)
+                let command = requests[id].command;
+                audit.taken_in(&self.space.ftl.layout, command, requests.ticket(id), lpn)
             }
             None => 0,
         }
@@ -102,8 +102,8 @@ impl Base {
     #[inline]
     pub fn audit_trim(&mut self, requests: &mut Requests, id: RequestId, lpn: Lpn) {
         if let Some(audit) = &mut self.audit {
-            let request = &mut requests[id];
-            audit.trimmed(request.command.kind, &mut request.ticket, lpn);
+            let kind = requests[id].command.kind;
+            audit.trimmed(kind, requests.ticket(id), lpn);
         }
     }
     #[inline]

@@ -27,9 +27,9 @@ impl Flash {
     pub(super) fn wait_for_channel(&mut self, time: &mut Time, id: OpId, asks_for: AsksFor) {
         let channel = self.ops[id].channel;
         if !self.ops[id].is_collection() {
-            self.ops[id].since = time.now;
-            self.ops[id].waits = true;
-            *self.ops.snapshot_mut(id) = self.channels[channel].ledger.snapshot(time.now);
+            let ledger = &mut self.channels[channel].ledger;
+            ledger.settle(time.now);
+            self.ops.begin_wait(id, time.now, ledger);
         }
         self.channels[channel].push(&mut self.ops, id, asks_for);
     }
@@ -53,14 +53,16 @@ impl Flash {
     pub(super) fn take_channel(&mut self, time: &mut Time, id: OpId, span: Span) {
         let op = &mut self.ops[id];
         let (channel, holder) = (op.channel, op.holder);
-        let waited = if std::mem::take(&mut op.waits) { time.now - op.since } else { Span::ZERO };
+        let (began, has_waited) = (op.waits.take(), time.now > op.since);
         let state = &mut self.channels[channel];
         assert!(!state.busy, "a channel carries one thing at a time");
         state.busy = true;
         state.ledger.occupy(time.now, holder.on_channel());
-        if !waited.is_zero() {
-            let (earlier, blame) = self.ops.wait_and_blame(id);
-            state.ledger.charge_wait(earlier, waited, blame);
+        if let Some(began) = began {
+            if has_waited {
+                self.ops.charge_wait(id, began, &state.ledger);
+            }
+            self.ops.end_wait(began, &state.ledger);
         }
         self.ops.charge_service(id, State::Transfer, span);
     }

@@ -54,6 +54,7 @@ impl Channel {
         if self.busy {
             self.ledger.release(now);
         }
+        self.ledger.forget_waits();
         let ledger = std::mem::take(&mut self.ledger);
         *self = Self { ledger, ..Self::new(self.order) };
     }

@@ -75,7 +75,7 @@ pub struct Counters {
 impl Counters {
     /// Counts one command on `planes` planes.
     #[inline]
-    pub fn count(&mut self, kind: OpKind, holder: Holder, planes: u32) {
+    pub fn count(&mut self, kind: OpKind, holder: Holder, planes: u8) {
         self.commands[kind as usize][holder as usize] += 1;
         self.planes[kind as usize][holder as usize] += u64::from(planes);
     }

@@ -2,6 +2,7 @@
 //! [`Flash::ask`] and what it returns.
 
 use crate::device::Time;
+use crate::device::blames::{BlameId, Blames};
 use crate::device::flash::counters::Counters;
 use crate::device::flash::op::Op;
 use crate::device::flash::shape::Shape;
@@ -81,6 +82,29 @@ impl Flash {
     #[inline]
     pub(in crate::device) fn blame_mut(&mut self, id: OpId) -> &mut Blame {
         self.ops.blame(id)
+    }
+    /// All blames, those of requests included.
+    #[inline]
+    pub(in crate::device) fn blames(&mut self) -> &mut Blames {
+        self.ops.blames()
+    }
+    /// The same, to look at.
+    #[inline]
+    pub(in crate::device) fn all_blames(&self) -> &Blames {
+        self.ops.all_blames()
+    }
+    /// Hands over what an operation was charged with, which is nobody else's from now on.
+    #[inline]
+    pub(in crate::device) fn hand_over_blame(&mut self, id: OpId) -> BlameId {
+        self.ops.hand_over_blame(id)
+    }
+    /// A blame of a request, and that of an operation to add to it.
+    pub(in crate::device) fn blame_of_request(
+        &mut self,
+        of: BlameId,
+        id: OpId,
+    ) -> (&mut Blame, &Blame) {
+        self.ops.blame_of_request(of, id)
     }
     /// The blame of an operation, and that of another to add to it.
     #[inline]

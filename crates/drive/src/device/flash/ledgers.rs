@@ -128,6 +128,11 @@ impl Ledgers {
         }
         self.kept[group] = 0;
     }
+    /// Nothing waits any more, and what waits began with is gone.
+    pub fn forget_waits(&mut self) {
+        self.cells.as_mut_slice().iter_mut().for_each(Ledger::forget_waits);
+        self.runs.as_mut_slice().iter_mut().for_each(Ledger::forget_waits);
+    }
 
     /// `cells`, which `group` counts as busy by now, are held by what `state` says.
     #[inline(always)]

@@ -180,6 +180,7 @@ impl Flash {
             self.groups[group] = Group::new(self.units.cells_per_group, self.commands);
             self.ledgers.unwatch_all(group);
         }
+        self.ledgers.forget_waits();
         self.places.as_mut_slice().iter_mut().for_each(|place| place.is_watched = false);
         self.follow_all(now);
         self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));

@@ -1,10 +1,11 @@
 //! Flash operations: what the drive asks of its units.
 
+use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
 use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
-use engine::{Instant, Slab, Span};
+use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId};
-use metrics::{Blame, Holder, Snapshot, State};
+use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
 use nand::{ChannelId, GroupId};
 use std::ops::{Index, IndexMut};
 
@@ -18,7 +19,7 @@ pub enum Owner {
     /// Buffer entries being written.
     Flush(PayloadId),
     /// A read of the bin's collection: the live slots that it brings.
-    CollectRead(u64),
+    CollectRead(Slots),
     /// Units that the bin's collection moves.
     CollectWrite(PayloadId),
     /// A batch that the bin's collection moves as a whole, and where it was.
@@ -29,6 +30,25 @@ pub enum Owner {
     StreamOut(OpId),
     /// A batch that came from another package, and where it was.
     Streamed(Batch),
+}
+
+/// Slots of a batch: bit `i` for slot `i`. In words of four bytes, as all that owners hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, packed(4))]
+pub struct Slots(u64);
+
+impl From<u64> for Slots {
+    #[inline]
+    fn from(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+impl Slots {
+    /// The bits of the slots.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
 }
 
 /// In which order operations of a unit are served; lower numbers first.
@@ -88,11 +108,10 @@ pub enum AsksFor {
     Both,
 }
 
-/// A flash operation, from being asked for to its end. Its cache lines are its own,
-/// because operations come up in the order of time, so neighbours are of no use; the
-/// first one has all but what waiting needs.
+/// A flash operation, from being asked for to its end. It is small because many may wait, and
+/// lies in two cache lines at most.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(align(32))]
 pub struct Op {
     pub owner: Owner,
     /// Channel time of each row.
@@ -107,26 +126,30 @@ pub struct Op {
     /// First batch and present row: pages of the block's erase blocks.
     pub batch: u32,
     pub row: u32,
-    pub rows_left: u32,
+    /// Rows that are left, this one included; a layout has no batch of more.
+    pub rows_left: u16,
+    /// Planes that take part in each row.
+    pub planes: u8,
     pub kind: OpKind,
     pub class: Class,
     pub holder: Holder,
-    /// True while its wait is measured by a snapshot.
-    pub waits: bool,
-    // ---- the second line ----
+    /// What it waits for, while it waits for its channel.
+    pub asks_for: AsksFor,
     /// Its number among all operations, in the order of asking; none once it has ended.
     pub seq: u64,
     /// Its place in the order of its channel, while it waits for that.
     pub turn: u64,
-    /// What it waits for, while it waits for its channel.
-    pub asks_for: AsksFor,
     /// When it began to wait for what it waits for now.
     pub since: Instant,
+    /// What its wait began with, while that is measured.
+    pub waits: IdOrNone<SnapshotId>,
+    /// What it is charged with; none before the first charge.
+    pub blame: IdOrNone<BlameId>,
     /// Next in the queue that it stands in.
-    pub next: Option<OpId>,
-    /// Planes that take part in each row.
-    pub planes: u32,
+    pub next: IdOrNone<OpId>,
 }
+
+const _: () = assert!(size_of::<Op>() == 96, "operations that wait are small");
 
 impl Op {
     /// True for operations of garbage collection.
@@ -159,33 +182,64 @@ impl Op {
 /// The number of an operation that has ended.
 const ENDED: u64 = u64::MAX;
 
-/// All operations, with what only those that wait or end look at kept aside.
+/// All operations, with what only some of them need kept aside.
 #[derive(Clone, Default)]
 pub struct Ops {
     slab: Slab<OpId, Op>,
-    snapshots: Vec<Snapshot>,
-    blames: Vec<Blame>,
+    /// What ledgers said when waits began.
+    snapshots: Snapshots,
+    /// What operations that began were charged with, and requests of which a part has ended.
+    blames: Blames,
 }
 
 impl Ops {
     #[inline(always)]
     pub fn insert_with(&mut self, op: impl FnOnce() -> Op) -> OpId {
-        let id = self.slab.insert_with(op);
-        if self.blames.len() < self.slab.slots() {
-            self.blames.push(Blame::default());
-            self.snapshots.push([Span::ZERO; metrics::LEDGER_STATES]);
-        }
-        self.blames[id.0 as usize].clear();
-        id
+        self.slab.insert_with(op)
     }
     #[inline]
     pub fn remove(&mut self, id: OpId) {
-        self.slab[id].seq = ENDED;
+        let op = &mut self.slab[id];
+        op.seq = ENDED;
+        if let Some(blame) = op.blame.get() {
+            self.blames.give_back(blame);
+        }
         self.slab.remove(id);
+    }
+    /// All blames, those of requests included.
+    #[inline]
+    pub fn blames(&mut self) -> &mut Blames {
+        &mut self.blames
+    }
+    /// As [`Ops::blames`], to look at.
+    #[inline]
+    pub fn all_blames(&self) -> &Blames {
+        &self.blames
+    }
+    /// Hands over what an operation was charged with, which is nobody else's from now on.
+    #[inline]
+    pub fn hand_over_blame(&mut self, id: OpId) -> BlameId {
+        let blame = self.blame_id(id);
+        self.slab[id].blame = IdOrNone::NONE;
+        blame
     }
     #[inline]
     pub fn blame(&mut self, id: OpId) -> &mut Blame {
-        &mut self.blames[id.0 as usize]
+        let blame = self.blame_id(id);
+        &mut self.blames[blame]
+    }
+    #[inline]
+    fn blame_id(&mut self, id: OpId) -> BlameId {
+        match self.slab[id].blame.get() {
+            Some(blame) => blame,
+            None => self.begin_blame(id),
+        }
+    }
+    #[inline(always)]
+    fn begin_blame(&mut self, id: OpId) -> BlameId {
+        let blame = self.blames.take();
+        self.slab[id].blame = IdOrNone::some(blame);
+        blame
     }
     /// All operations, by number.
     pub fn ids(&self) -> Vec<OpId> {
@@ -193,9 +247,7 @@ impl Ops {
     }
     /// Bytes that operations take, with room to grow.
     pub fn bytes(&self) -> u64 {
-        let aside = self.snapshots.capacity() * size_of::<Snapshot>()
-            + self.blames.capacity() * size_of::<Blame>();
-        self.slab.bytes() + aside as u64
+        self.slab.bytes() + self.snapshots.bytes() + self.blames.bytes()
     }
     /// How many operations there were at most at a time.
     pub fn most(&self) -> usize {
@@ -205,30 +257,51 @@ impl Ops {
     #[inline]
     pub fn charge_service(&mut self, id: OpId, state: State, span: Span) {
         if !self.slab[id].is_collection() {
-            self.blames[id.0 as usize].charge(state, span);
+            self.blame(id).charge(state, span);
         }
     }
     #[inline]
     pub fn blame_ref(&self, id: OpId) -> &Blame {
-        &self.blames[id.0 as usize]
-    }
-    #[inline]
-    pub fn snapshot_mut(&mut self, id: OpId) -> &mut Snapshot {
-        &mut self.snapshots[id.0 as usize]
+        self.slab[id].blame.get().map_or(&UNCHARGED, |blame| &self.blames[blame])
     }
     /// The blame of an operation, and that of another to add to it.
-    #[inline]
     pub fn blame_and_other(&mut self, id: OpId, other: OpId) -> (&mut Blame, &Blame) {
-        let [blame, other] = self
-            .blames
-            .get_disjoint_mut([id.0 as usize, other.0 as usize])
-            .expect("two operations have blames of their own");
-        (blame, other)
+        let blame = self.blame_id(id);
+        self.blame_of_request(blame, other)
     }
-    /// The totals when the operation began to wait, and its blame.
+    /// A blame of a request, and that of an operation to add to it.
+    pub fn blame_of_request(&mut self, of: BlameId, id: OpId) -> (&mut Blame, &Blame) {
+        match self.slab[id].blame.get() {
+            Some(other) => self.blames.pair(of, other),
+            None => (&mut self.blames[of], &UNCHARGED),
+        }
+    }
+
+    // ---- waits -------------------------------------------------------------------------
+
+    /// An operation begins to wait for what a ledger is of, which is settled.
     #[inline]
-    pub fn wait_and_blame(&mut self, id: OpId) -> (&Snapshot, &mut Blame) {
-        (&self.snapshots[id.0 as usize], &mut self.blames[id.0 as usize])
+    pub fn begin_wait(&mut self, id: OpId, now: Instant, ledger: &mut Ledger) {
+        let op = &mut self.slab[id];
+        op.since = now;
+        op.waits = IdOrNone::some(ledger.begin_wait(&mut self.snapshots));
+    }
+    /// Charges an operation with its wait, which began with `began` and ends now. Its ledger is
+    /// settled.
+    #[inline(always)]
+    pub fn charge_wait(&mut self, id: OpId, began: SnapshotId, ledger: &Ledger) {
+        let since = self.slab[id].since;
+        let blame = self.blame_id(id);
+        ledger.charge_wait(&self.snapshots, began, since, &mut self.blames[blame]);
+    }
+    /// Forgets what a wait began with.
+    #[inline]
+    pub fn end_wait(&mut self, began: SnapshotId, ledger: &Ledger) {
+        ledger.end_wait(&mut self.snapshots, began);
+    }
+    /// What ledgers said when waits began.
+    pub fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 }
 

@@ -8,7 +8,7 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
 use crate::device::ids::OpId;
 use crate::policies::scheduling::{Asking, Bypass, Turn};
-use engine::{Instant, bits, low_bits};
+use engine::{IdOrNone, Instant, bits, low_bits};
 use ftl::BinId;
 
 /// A list of operations, linked through [`crate::device::flash::op::Op::next`].
@@ -26,9 +26,9 @@ impl List {
     }
     #[inline]
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
-        ops[id].next = None;
+        ops[id].next = IdOrNone::NONE;
         match self.tail {
-            Some(tail) => ops[tail].next = Some(id),
+            Some(tail) => ops[tail].next = IdOrNone::some(id),
             None => self.head = Some(id),
         }
         self.tail = Some(id);
@@ -36,7 +36,7 @@ impl List {
     }
     #[inline]
     pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
-        ops[id].next = self.head;
+        ops[id].next = self.head.into();
         self.head = Some(id);
         self.tail = self.tail.or(Some(id));
         self.len += 1;
@@ -45,7 +45,7 @@ impl List {
     pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
         let id = self.head?;
         self.len -= 1;
-        self.head = ops[id].next;
+        self.head = ops[id].next.get();
         if self.head.is_none() {
             self.tail = None;
         }
@@ -57,12 +57,12 @@ impl List {
         let mut at = self.head;
         while at.is_some_and(|at| at != id) {
             before = at;
-            at = at.and_then(|at| ops[at].next);
+            at = at.and_then(|at| ops[at].next.get());
         }
-        let next = ops[id].next;
+        let next = ops[id].next.get();
         self.len -= 1;
         match before {
-            Some(before) => ops[before].next = next,
+            Some(before) => ops[before].next = next.into(),
             None => self.head = next,
         }
         if next.is_none() {
@@ -71,7 +71,7 @@ impl List {
     }
     /// What is in the list, in order.
     pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
-        std::iter::successors(self.head, |id| ops[*id].next)
+        std::iter::successors(self.head, |id| ops[*id].next.get())
     }
     /// Puts all of `other` behind all of this one.
     pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
@@ -412,7 +412,7 @@ impl Group {
             let mut at = soft.head();
             while let Some(id) = at {
                 ops[id].class = Class::Urgent;
-                at = ops[id].next;
+                at = ops[id].next.get();
             }
             self.lists[Class::Urgent as usize * lanes + lane].append(ops, &mut soft);
         }
@@ -511,7 +511,7 @@ impl Group {
         std::iter::from_fn(move || {
             let first = (0..heads.len()).min_by_key(|at| ops[heads[*at]].seq)?;
             let id = heads[first];
-            match ops[id].next {
+            match ops[id].next.get() {
                 Some(next) => heads[first] = next,
                 None => drop(heads.swap_remove(first)),
             }

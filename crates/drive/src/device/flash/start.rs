@@ -8,9 +8,9 @@ use crate::device::flash::place::Ask;
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{Bound, Flash, Note, Placement, Wanted};
 use crate::device::ids::OpId;
-use engine::{Instant, Span};
+use engine::{IdOrNone, Instant, Span};
 use ftl::BinId;
-use metrics::{Holder, Snapshot, State};
+use metrics::{Holder, Snapshot, SnapshotId, State};
 use nand::GroupId;
 
 impl Flash {
@@ -52,13 +52,14 @@ impl Flash {
             block: ask.block,
             batch: ask.batch,
             row: ask.row,
-            rows_left: ask.rows,
+            rows_left: ask.rows as u16,
             seq,
             turn: 0,
             asks_for: AsksFor::Data,
             since: now,
-            waits: false,
-            next: None,
+            waits: IdOrNone::NONE,
+            blame: IdOrNone::NONE,
+            next: IdOrNone::NONE,
         });
         self.next_seq += 1;
         if self.commands {
@@ -135,35 +136,33 @@ impl Flash {
             // Nobody is charged with what collection waits for.
             return;
         }
-        op.since = now;
-        op.waits = true;
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         let channel = &mut self.channels[channel].ledger;
         self.ledgers.watch(now, group, cells, &self.groups[group], channel);
         let ledger = self.ledgers.of(group, cells);
         ledger.settle_with(now, channel);
-        *self.ops.snapshot_mut(id) = *ledger.totals();
+        self.ops.begin_wait(id, now, ledger);
     }
 
     /// Charges an operation with its wait for a unit, if it had any, which ends now.
     #[inline(always)]
     pub(in crate::device) fn end_wait(&mut self, time: &mut Time, id: OpId) {
-        if std::mem::take(&mut self.ops[id].waits) {
-            self.charge_wait(time, id);
+        if let Some(began) = self.ops[id].waits.take() {
+            self.charge_wait(time, id, began);
         }
     }
 
     #[inline(never)]
-    fn charge_wait(&mut self, time: &mut Time, id: OpId) {
+    fn charge_wait(&mut self, time: &mut Time, id: OpId, began: SnapshotId) {
         let op = &self.ops[id];
-        let waited = time.now - op.since;
+        let has_waited = time.now > op.since;
         let (group, cells, channel) = (op.group, op.cells, op.channel);
-        if !waited.is_zero() {
-            let ledger = self.ledgers.of(group, cells);
+        let ledger = self.ledgers.of(group, cells);
+        if has_waited {
             ledger.settle_with(time.now, &mut self.channels[channel].ledger);
-            let (earlier, blame) = self.ops.wait_and_blame(id);
-            ledger.charge_wait(earlier, waited, blame);
+            self.ops.charge_wait(id, began, ledger);
         }
+        self.ops.end_wait(began, ledger);
         self.ledgers.unwatch(group, cells);
     }
 
@@ -385,7 +384,7 @@ impl Flash {
         if op.holder == Holder::GcProgram {
             op.holder = Holder::GcRead;
         }
-        op.owner = Owner::CollectRead(self.shape.whole_batch);
+        op.owner = Owner::CollectRead(self.shape.whole_batch.into());
         self.notes.push_back(Note::TurnedToRead(bin));
         true
     }
@@ -430,6 +429,6 @@ impl Flash {
 /// How many planes a command has. Out of line: most have one, and counting takes twenty
 /// instructions.
 #[inline(never)]
-fn count(planes: u64) -> u32 {
-    planes.count_ones()
+fn count(planes: u64) -> u8 {
+    planes.count_ones() as u8
 }

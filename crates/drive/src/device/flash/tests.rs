@@ -105,7 +105,7 @@ impl Chip {
         self.until(at);
         let (holder, owner) = match (kind, class) {
             (OpKind::Read, Class::Soft | Class::Urgent | Class::Held) => {
-                (Holder::GcRead, Owner::CollectRead(1))
+                (Holder::GcRead, Owner::CollectRead(1.into()))
             }
             (OpKind::Read, _) => (Holder::HostRead, Owner::Read(RequestId(0), 0)),
             (OpKind::Erase, _) => (Holder::Erase, Owner::CollectErase),
@@ -564,4 +564,27 @@ fn a_group_of_64_units_keeps_what_waits_for_several_apart() {
     chip.assert_ends(busy, SENSE + CARRY);
     chip.assert_ends(read, 125 + SENSE + CARRY);
     chip.assert_ends(program, 250 + CARRY + PROGRAM);
+}
+
+/// Bytes that a read takes that only waits, without its request.
+const WAITING_READ: u64 = 100;
+
+#[test]
+fn reads_that_only_wait_are_small_and_their_memory_is_used_again() {
+    let mut chip = Chip::new("");
+    const READS: u64 = 1 << 14;
+    let wait = |chip: &mut Chip, from: u64| {
+        for at in 0..READS {
+            chip.read(from + at / 16, 0);
+        }
+    };
+    wait(&mut chip, 0);
+    assert!(chip.flash.groups[GroupId(0)].queued() > READS as u32 - 20, "all but some wait");
+    let bytes = chip.flash.ops.bytes();
+    assert!(bytes <= READS * WAITING_READ, "{bytes} bytes for {READS} reads");
+    let behind = READS * (SENSE + CARRY) + READS;
+    chip.until(behind);
+    assert_eq!(chip.flash.groups[GroupId(0)].queued(), 0);
+    wait(&mut chip, behind);
+    assert_eq!(chip.flash.ops.bytes(), bytes, "the second time takes no more than the first");
 }

@@ -46,7 +46,8 @@ impl Flash {
         class: Class,
         holder: Holder,
     ) {
-        let (planes, rows) = (self.shape.all_planes.count_ones(), self.shape.rows_per_batch);
+        let planes = self.shape.all_planes.count_ones() as u8;
+        let rows = self.shape.rows_per_batch;
         let transfer = self.shape.of_batch();
         let from = self.ops[id].at();
         self.turn(id, class, Owner::CollectMove(from), |op| {
@@ -54,7 +55,7 @@ impl Flash {
             op.holder = holder;
             op.planes = planes;
             op.transfer = transfer;
-            op.rows_left = rows;
+            op.rows_left = rows as u16;
         });
         let (group, channel) = (self.ops[id].group, self.ops[id].channel);
         if self.channels[channel].busy {
@@ -81,15 +82,15 @@ impl Flash {
         let rows = self.shape.rows_per_batch;
         let row = at.batch * rows;
         let transfer = self.shape.of_units(valid);
-        self.turn(id, class, Owner::CollectRead(valid), |op| {
+        self.turn(id, class, Owner::CollectRead(valid.into()), |op| {
             op.kind = OpKind::Read;
             op.holder = holder;
-            op.planes = planes.count_ones();
+            op.planes = planes.count_ones() as u8;
             op.transfer = transfer;
             op.block = at.block;
             op.batch = at.batch;
             op.row = row;
-            op.rows_left = rows;
+            op.rows_left = rows as u16;
         });
         self.hold_on(time, id);
         let due = time.now + self.timing.read(row);
@@ -106,7 +107,7 @@ impl Flash {
         op.class = class;
         op.seq = seq;
         rest(op);
-        debug_assert!(!op.waits, "collection's waits are not measured");
+        debug_assert!(op.waits.is_none(), "collection's waits are not measured");
         let group = op.group;
         self.groups[group].idle_check = Instant::NEVER;
         self.chained += 1;

@@ -87,9 +87,7 @@ impl Flash {
         let Some((_, id)) = reads.min() else { return };
         blame.add(self.ops.blame_ref(id));
         let Op { waits, since, group, cells, channel, asks_for, .. } = self.ops[id];
-        if !waits {
-            return;
-        }
+        let Some(began) = waits.get() else { return };
         let channel = &mut self.channels[channel];
         // What is yet to begin waits for its unit, in whatever queue.
         let holds_unit = asks_for != AsksFor::Both;
@@ -101,7 +99,7 @@ impl Flash {
             unit.settle_with(time.now, &mut channel.ledger);
             unit
         };
-        ledger.charge_wait(self.ops.wait_and_blame(id).0, time.now - since, blame);
+        ledger.charge_wait(self.ops.snapshots(), began, since, blame);
     }
 }
 

@@ -74,7 +74,8 @@ impl Gc {
     pub(in crate::device) fn ended(&mut self, base: &mut Base, id: OpId, owner: Owner) -> bool {
         let bin = base.flash.op(id).bin;
         match owner {
-            Owner::CollectRead(live) => {
+            Owner::CollectRead(slots) => {
+                let live = slots.bits();
                 if self.chain_program(base, id, live) {
                     return false;
                 }

@@ -85,7 +85,7 @@ impl Gc {
             (OpKind::CopyBack, writer, Owner::CollectMove(at))
         } else {
             job.reads += 1;
-            (OpKind::Read, reader, Owner::CollectRead(live))
+            (OpKind::Read, reader, Owner::CollectRead(live.into()))
         };
         base.ask(Ask {
             kind,

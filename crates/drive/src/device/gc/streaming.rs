@@ -20,7 +20,8 @@ impl Gc {
     #[inline(never)]
     pub(in crate::device) fn stream_if_possible(&mut self, base: &mut Base, id: OpId) {
         let op = base.flash.op(id);
-        let Owner::CollectRead(live) = op.owner else { return };
+        let Owner::CollectRead(slots) = op.owner else { return };
+        let live = slots.bits();
         let (from, bin) = (op.at(), op.bin);
         let is_whole = live == base.space.ftl.layout.whole_batch()
             && base.space.ftl.live_in_batch(from) == live;

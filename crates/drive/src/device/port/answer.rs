@@ -14,7 +14,7 @@ impl Port {
     /// the host.
     #[inline]
     pub(in crate::device) fn try_answer(&mut self, base: &mut Base, write: &Write, id: RequestId) {
-        if let Some(at) = self.requests.settle(id) {
+        if let Some(at) = self.requests.settle(id, base.flash.blames()) {
             self.answer(base, write, id, at);
         }
     }
@@ -44,7 +44,8 @@ impl Port {
         let command = self.requests[id].command;
         let mut ready = at;
         if command.kind == Kind::Read {
-            ready = self.link.up(at, command.bytes, self.requests.blame_mut(id));
+            let blame = self.requests.blame_mut(id, base.flash.blames());
+            ready = self.link.up(at, command.bytes, blame);
         }
         if ready == base.time.now {
             self.complete(base, id);
@@ -54,7 +55,7 @@ impl Port {
     }
 
     pub(in crate::device) fn complete(&mut self, base: &mut Base, id: RequestId) {
-        let request = &mut self.requests[id];
+        let request = &self.requests[id];
         let latency = base.time.now - request.arrived;
         let completion = Completion {
             id,
@@ -65,10 +66,10 @@ impl Port {
             unmapped: request.unmapped,
         };
         if let Some(audit) = &mut base.audit {
-            let ticket = std::mem::take(&mut request.ticket);
-            audit.completed(&base.space.ftl.layout, id, request.command, ticket, base.time.now);
+            let ticket = std::mem::take(self.requests.ticket(id));
+            audit.completed(&base.space.ftl.layout, id, completion.command, ticket, base.time.now);
         }
-        let blamed = self.requests.blame(id).total();
+        let blamed = self.requests.blame(id, base.flash.all_blames()).total();
         assert_eq!(
             blamed, latency,
             "blame does not sum to the latency of {:?}",
@@ -77,8 +78,8 @@ impl Port {
         self.digest.mix(completion.arrived.as_ns());
         self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
         base.outstanding -= 1;
+        self.requests.remove(id, self.done.is_empty(), base.flash.blames());
         self.done.push(completion);
-        self.requests.remove(id);
     }
 
     /// Answers requests whose last parts were written or read by others.

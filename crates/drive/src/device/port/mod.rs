@@ -31,7 +31,7 @@ impl Port {
     pub fn new(config: &DriveConfig) -> Self {
         Self {
             firmware: config.firmware,
-            requests: Requests::default(),
+            requests: Requests::new(config.firmware),
             link: Link::new(&config.link),
             pieces: Vec::new(),
             done: Vec::new(),

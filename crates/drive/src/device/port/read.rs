@@ -74,6 +74,7 @@ impl Port {
                 next + pieces.len() as u32,
                 base.time.now + latency,
                 &blame,
+                base.flash.blames(),
             );
             self.try_answer(base, write, id);
         }
@@ -90,10 +91,14 @@ impl Port {
         (id, part): (RequestId, u32),
     ) {
         let decode = base.flash.timing().decode;
-        base.flash.blame_mut(op).charge(State::Decode, decode);
         let at = base.time.now + decode;
-        self.requests.part_done(id, part, at, base.flash.blame(op));
-        self.try_answer(base, write, id);
+        let blame = base.flash.hand_over_blame(op);
+        let blames = base.flash.blames();
+        blames[blame].charge(State::Decode, decode);
+        let ended = self.requests.part_done_with(id, part, at, blame, blames);
+        if let Some(at) = ended {
+            self.answer(base, write, id, at);
+        }
     }
 
     /// A read that may not be served from the buffer waits until the entry is on

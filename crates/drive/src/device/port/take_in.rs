@@ -1,33 +1,33 @@
 //! The way of a command into the drive, and of its completion out.
 
 use crate::device::RequestId;
+use crate::device::blames::Blames;
 use crate::device::port::Port;
 use crate::device::request::{Completion, Request, Requests};
 use engine::{Instant, Span};
-use host::Kind;
-use metrics::State;
+use host::{Command, Kind};
 
 impl Port {
-    /// Takes a command in, whose host waited for the drive to be on for `off`: returns when the
-    /// firmware has handled it. A write's data cross the link before.
+    /// Takes a command in at `at`, whose host waited for the drive to be on for `off`; `new` makes
+    /// its request. Returns when the firmware has handled it. A write's data cross the link before.
     #[inline(always)]
     pub(in crate::device) fn take_in(
         &mut self,
-        request: Request,
+        blames: &mut Blames,
+        command: Command,
+        at: Instant,
         off: Span,
+        new: impl FnOnce(u64) -> Request,
     ) -> (RequestId, Instant) {
-        let (command, arrived, at) = (request.command, request.arrived, request.since);
-        let id = self.requests.insert(request);
-        let blame = self.requests.blame_mut(id);
-        blame.charge(State::PowerOff, off);
-        blame.charge(State::QueueDepth, at - arrived - off);
+        let id = self.requests.insert_with(new);
         let mut ready = at;
-        if command.kind == Kind::Write {
-            ready = self.link.down(at, command.bytes, blame);
+        if command.kind != Kind::Read || !off.is_zero() {
+            let blame = self.requests.begin_blame(id, off, blames);
+            if command.kind == Kind::Write {
+                ready = self.link.down(at, command.bytes, &mut blames[blame]);
+            }
         }
-        let handling = self.firmware.overhead(command.kind);
-        blame.charge(State::Firmware, handling);
-        (id, ready + handling)
+        (id, ready + self.firmware.overhead(command.kind))
     }
 
     /// The completions since the last call, in order, for what the caller has emptied.
@@ -52,7 +52,7 @@ impl Port {
 
     /// The power is cut: no command is under way.
     pub(in crate::device) fn begin_anew(&mut self) {
-        self.requests = Requests::default();
+        self.requests = Requests::new(self.firmware);
         self.link.clear();
     }
 }

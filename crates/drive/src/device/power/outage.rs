@@ -316,9 +316,10 @@ impl Device {
         let mut lost = Vec::new();
         for id in self.port.requests.ids() {
             let request = &self.port.requests[id];
+            let arrived = request.arrived;
             lost.push((request.tag, request.command));
             if let Some(audit) = &mut self.base.audit {
-                audit.lost(id, &request.ticket, request.arrived, now);
+                audit.lost(id, self.port.requests.ticket(id), arrived, now);
             }
         }
         self.base.outstanding = 0;

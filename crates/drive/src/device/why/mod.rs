@@ -46,7 +46,7 @@ impl Device {
 
     /// The blame of an unfinished request so far: its own, and that of its first operation.
     pub fn blame_so_far(&mut self, id: RequestId) -> Blame {
-        let mut blame = self.blame(id).clone();
+        let mut blame = self.port.requests.blame_so_far(id, self.base.flash.all_blames());
         self.base.flash.charge_so_far(&self.base.time, id, &mut blame);
         blame
     }

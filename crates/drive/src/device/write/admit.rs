@@ -67,7 +67,7 @@ impl Write {
             self.answer_if_through(base, requests, id);
         } else {
             let latency = self.config.latency.span();
-            requests.blame_mut(id).charge(State::Buffer, latency);
+            requests.blame_mut(id, base.flash.blames()).charge(State::Buffer, latency);
             requests.answer(id, base.time.now + latency);
         }
         true
@@ -79,10 +79,11 @@ impl Write {
         let ended = if requests[id].parts.made() == 0 {
             Some(requests[id].since)
         } else {
-            requests.settle(id)
+            requests.settle(id, base.flash.blames())
         };
         if let Some(ended) = ended {
-            requests.blame_mut(id).charge(State::BufferFull, base.time.now - ended);
+            let blame = requests.blame_mut(id, base.flash.blames());
+            blame.charge(State::BufferFull, base.time.now - ended);
             requests.answer(id, base.time.now);
         }
     }
@@ -293,14 +294,21 @@ impl Write {
     ) {
         let request = &mut requests[id];
         let waited = base.time.now - request.since;
+        let flash = &mut base.flash;
         let blame = if self.config.durability == Durability::None {
             &mut self.wait_for_room
         } else {
             request.since = base.time.now;
-            requests.blame_mut(id)
+            let blame = requests.blame_id(id, flash.blames());
+            let Some(op) = op else {
+                return flash.blames()[blame].charge(State::BufferFull, waited);
+            };
+            let (blame, other) = flash.blame_of_request(blame, op);
+            let rest = blame.add_wait_for(other, waited);
+            return blame.charge(State::BufferFull, rest);
         };
         let rest = match op {
-            Some(op) => blame.add_wait_for(base.flash.blame(op), waited),
+            Some(op) => blame.add_wait_for(flash.blame(op), waited),
             None => waited,
         };
         blame.charge(State::BufferFull, rest);

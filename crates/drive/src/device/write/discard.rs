@@ -69,14 +69,23 @@ impl Write {
         op: Option<OpId>,
     ) {
         while let Some(id) = self.buffer.ended_flush() {
-            let waited = base.time.now - requests[id].since;
-            let blame = requests.blame_mut(id);
-            let rest = match op {
-                Some(op) => blame.add_tail(base.flash.blame(op), waited),
-                None => waited,
-            };
-            blame.charge(State::BufferFull, rest);
-            requests.answer(id, base.time.now);
+            end_flush(base, requests, op, id);
         }
     }
+}
+
+/// Answers a flush whose entries are all on flash.
+#[inline(never)]
+fn end_flush(base: &mut Base, requests: &mut Requests, op: Option<OpId>, id: RequestId) {
+    let waited = base.time.now - requests[id].since;
+    let blame = requests.blame_id(id, base.flash.blames());
+    let rest = match op {
+        Some(op) => {
+            let (blame, other) = base.flash.blame_of_request(blame, op);
+            blame.add_tail(other, waited)
+        }
+        None => waited,
+    };
+    base.flash.blames()[blame].charge(State::BufferFull, rest);
+    requests.answer(id, base.time.now);
 }

@@ -212,8 +212,8 @@ impl Write {
         let rest = blame.add_tail(base.flash.blame(op), waited);
         let rest = blame.add_tail(self.buffer.fetch_blame(entry), rest);
         blame.charge(State::BufferFull, rest);
-        requests.part_done(id, part, base.time.now, &blame);
-        requests.try_answer(id);
+        requests.part_done(id, part, base.time.now, &blame, base.flash.blames());
+        requests.try_answer(id, base.flash.blames());
     }
 
     /// A read waited for its data to be on flash, where it is now.

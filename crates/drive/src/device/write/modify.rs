@@ -183,8 +183,8 @@ impl Write {
         let mut blame = Blame::default();
         let rest = blame.add_tail(base.flash.blame(op), base.time.now - read.since);
         blame.charge(State::BufferFull, rest);
-        requests.part_done(read.request, read.part, base.time.now, &blame);
-        requests.try_answer(read.request);
+        requests.part_done(read.request, read.part, base.time.now, &blame, base.flash.blames());
+        requests.try_answer(read.request, base.flash.blames());
     }
 
     /// Newer data of the unit of an entry is on flash, or it was trimmed: partial writes among it
