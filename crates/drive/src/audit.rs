@@ -72,7 +72,7 @@ impl Audit {
                 ftl::BlockState::Closed | ftl::BlockState::Collecting => layout.units_per_block(),
             }
         });
-        let logical = layout.logical_units as usize;
+        let logical = layout.map_units as usize;
         let mut audit = Self {
             next_order: BEFORE + 1,
             on_flash: BigColumn::zeroed(layout.physical_units() as usize),
@@ -87,7 +87,7 @@ impl Audit {
             queued: Span::ZERO,
             durable: None,
         };
-        for lpn in (0..layout.logical_units).map(Lpn) {
+        for lpn in (0..layout.map_units).map(Lpn) {
             if let Some(pun) = ftl.lookup(lpn) {
                 let token = written(BEFORE, lpn);
                 audit.on_flash[pun] = token;
@@ -384,7 +384,7 @@ impl Audit {
             .map(Pun)
             .filter(|pun| ftl.is_live(*pun) && buffered(ftl.holds(*pun)).is_none())
             .map(|pun| self.on_flash[pun]);
-        let in_buffer = (0..ftl.layout.logical_units).filter_map(|lpn| buffered(Lpn(lpn)));
+        let in_buffer = (0..ftl.layout.map_units).filter_map(|lpn| buffered(Lpn(lpn)));
         check_stripe(on_flash.chain(in_buffer), self.held)
             .map_err(|off| self.describe_loss(ftl, off, buffered))
     }
@@ -395,7 +395,7 @@ impl Audit {
             buffered(lpn).or_else(|| ftl.lookup(lpn).map(|pun| self.on_flash[pun])).unwrap_or(0)
         };
         let wanted = |lpn: Lpn| if has_data(self.newest[lpn]) { self.newest[lpn] } else { 0 };
-        let mut lpns = (0..ftl.layout.logical_units).map(Lpn);
+        let mut lpns = (0..ftl.layout.map_units).map(Lpn);
         match lpns.find(|lpn| held(*lpn) != wanted(*lpn)) {
             Some(lpn) => {
                 format!("the drive holds {:x} as {lpn:?}, hosts wrote {:x}", held(lpn), wanted(lpn))

@@ -55,7 +55,7 @@ pub fn precondition(
 ) -> Result<Option<Preconditioned>, NoSpace> {
     let mut result = Preconditioned::default();
     let before = ftl.tally;
-    let units = filled_units(config, ftl.layout.logical_units);
+    let units = filled_units(config, ftl.layout.host_units);
     let aged = config.age.as_ref().map_or(0.0, |age| age.overwrites * f64::from(units));
     let work = f64::from(units) + aged;
     let mut writer = Untimed::new(ftl, choice);
@@ -93,12 +93,12 @@ pub fn precondition(
 }
 
 /// Units that the configuration fills.
-pub fn filled_units(config: &PreconditionConfig, logical_units: u32) -> u32 {
+pub fn filled_units(config: &PreconditionConfig, host_units: u32) -> u32 {
     if config.fill == Fill::Empty {
         return 0;
     }
     let share = config.share.map_or(1.0, |share| share.fraction());
-    (f64::from(logical_units) * share) as u32
+    (f64::from(host_units) * share) as u32
 }
 
 fn age(

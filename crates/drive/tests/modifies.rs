@@ -240,7 +240,7 @@ fn what_the_controller_reads_and_what_stays_hold_the_same() {
                 set("ftl.gc.copy_back", true),
                 set("ftl.gc.copy_back_most", 3),
             ]);
-            let units = u64::from(bench.device.ftl().layout.logical_units);
+            let units = u64::from(bench.device.ftl().layout.host_units);
             let mut random = seed * 2 + 1;
             let mut next = |below: u64| {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -275,7 +275,7 @@ fn a_drive_is_not_stuck_while_other_planes_have_space() {
             set("ftl.over_provisioning.reserved", "45 %"),
             set("ftl.allocation.streams", streams),
         ]));
-        let units = u64::from(bench.device.ftl().layout.logical_units);
+        let units = u64::from(bench.device.ftl().layout.host_units);
         for number in 0..u64::MAX {
             while bench.device.outstanding() >= depth && bench.device.next_due().is_some() {
                 bench.step();

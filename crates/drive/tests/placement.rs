@@ -68,7 +68,7 @@ impl Turns {
         Self {
             choice: experiment.drive.ftl.allocation.choice,
             pools: (0..layout.pool_count()).map(bins).collect(),
-            pool_of: (0..layout.logical_units).map(|lpn| layout.pool(Lpn(lpn)).0).collect(),
+            pool_of: (0..layout.host_units).map(|lpn| layout.pool(Lpn(lpn)).0).collect(),
             turn: vec![0; layout.pool_count() as usize],
             free: (0..layout.bins).map(|bin| good(bin) * layout.units_per_block()).collect(),
             batch: layout.units_per_batch,
@@ -401,9 +401,9 @@ fn pools_are_counted_as_their_units_are() {
         let device = shaped(pool, "CWDP", &[set("ftl.allocation.stripe", stripe)]);
         let layout = &device.ftl().layout;
         let mut counted = vec![0; layout.pool_count() as usize];
-        (0..layout.logical_units).for_each(|lpn| counted[layout.pool(Lpn(lpn)).0 as usize] += 1);
+        (0..layout.host_units).for_each(|lpn| counted[layout.pool(Lpn(lpn)).0 as usize] += 1);
         let found: Vec<u32> =
-            (0..layout.pool_count()).map(|pool| layout.logical_units_of(PoolId(pool))).collect();
+            (0..layout.pool_count()).map(|pool| layout.map_units_of(PoolId(pool))).collect();
         assert_eq!(found, counted, "{pool}s, {stripe}");
     }
 }

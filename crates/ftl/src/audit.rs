@@ -14,7 +14,7 @@ impl Ftl {
         let layout = &self.layout;
         let mut live_in = vec![0u32; layout.blocks() as usize];
         let mut mapped = 0;
-        for lpn in (0..layout.logical_units).map(Lpn) {
+        for lpn in (0..layout.map_units).map(Lpn) {
             let Some(pun) = self.map.lookup(lpn) else { continue };
             mapped += 1;
             if !self.map.is_live(pun) || self.map.holds(pun) != lpn {

@@ -39,8 +39,11 @@ pub struct Layout {
     pub batches_per_block: u32,
     /// Bins of the drive.
     pub bins: u32,
-    /// Logical units that the host sees.
-    pub logical_units: u32,
+    /// Logical units that the host may name: the first of the map.
+    pub host_units: u32,
+    /// Logical units that the map has entries for. Those above the host's are written by the drive
+    /// itself.
+    pub map_units: u32,
     /// Pools, and how logical addresses are striped over them.
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
@@ -98,7 +101,8 @@ impl Layout {
             rows_per_batch: rows_per_batch as u32,
             batches_per_block,
             bins,
-            logical_units: logical as u32,
+            host_units: logical as u32,
+            map_units: logical as u32,
             pool_count: Divisor::new(pools.len() as u32),
             pool_of_bin,
             pools,
@@ -114,6 +118,18 @@ impl Layout {
             whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         })
+    }
+
+    /// The same with `count` logical units above the host's, for what the drive itself writes.
+    ///
+    /// # Errors
+    /// Where the drive cannot hold them beside the host's.
+    pub fn with_units_above(mut self, count: u32) -> Result<Self, Vec<Fault>> {
+        let map = u128::from(self.map_units) + u128::from(count);
+        let stripe = u64::from(self.stripe.get()) * self.unit_bytes;
+        sound(Self::space_faults(self.physical_units().into(), map, stripe, self.unit_bytes))?;
+        self.map_units = map as u32;
+        Ok(self)
     }
 
     /// Units that one program command writes, and program commands that one unit takes.
@@ -322,7 +338,7 @@ impl Layout {
     }
     /// Bytes that the host sees.
     pub fn exported_bytes(&self) -> u64 {
-        u64::from(self.logical_units) * self.unit_bytes
+        u64::from(self.host_units) * self.unit_bytes
     }
     /// Bytes that one program command writes.
     pub fn row_bytes(&self) -> u64 {
@@ -351,11 +367,10 @@ impl Layout {
     pub fn pool_of_bin(&self, bin: BinId) -> PoolId {
         self.pool_of_bin[bin]
     }
-    /// Logical units whose pool is `pool`.
-    pub fn logical_units_of(&self, pool: PoolId) -> u32 {
+    /// Logical units of the map whose pool is `pool`.
+    pub fn map_units_of(&self, pool: PoolId) -> u32 {
         let (stripe, pools) = (self.stripe.get(), self.pool_count.get());
-        let (rounds, rest) =
-            (self.logical_units / (stripe * pools), self.logical_units % (stripe * pools));
+        let (rounds, rest) = (self.map_units / (stripe * pools), self.map_units % (stripe * pools));
         rounds * stripe + rest.saturating_sub(pool.0 * stripe).min(stripe)
     }
 

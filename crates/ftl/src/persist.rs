@@ -15,7 +15,7 @@ impl Ftl {
             self.map.keep_versions();
             self.blocks.know_closed_early();
             self.persist =
-                Some(Box::new(Persist::new(self.blocks.state.len(), self.layout.logical_units, 2)));
+                Some(Box::new(Persist::new(self.blocks.state.len(), self.layout.map_units, 2)));
         } else if let Some(persist) = self.persist.as_mut().filter(|_| keeps) {
             persist.forget_checkpoints();
         } else if !keeps {

@@ -275,7 +275,7 @@ impl Ftl {
     /// there.
     fn unread(&self, is_read: &Column<BlockId, bool>) -> Option<(Lpn, Pun)> {
         let persist = self.persist.as_ref().expect("metadata is kept");
-        (0..self.layout.logical_units).map(Lpn).find_map(|lpn| {
+        (0..self.layout.map_units).map(Lpn).find_map(|lpn| {
             let pun = self.map.lookup(lpn)?;
             let is_found = is_read[self.layout.block(pun)] || persist.was_live_then(pun)?;
             (!is_found).then_some((lpn, pun))
@@ -288,7 +288,7 @@ impl Ftl {
         self.blocks.standing.as_mut_slice().fill(BARRED);
         let persist = self.persist.as_mut().expect("metadata is kept");
         self.mapped = 0;
-        for lpn in (0..self.layout.logical_units).map(Lpn) {
+        for lpn in (0..self.layout.map_units).map(Lpn) {
             let Some(pun) = self.map.lookup(lpn) else { continue };
             self.map.set_live(pun, 1);
             self.blocks.standing[self.layout.block(pun)] += 1;

@@ -118,7 +118,7 @@ impl Ftl {
     /// An empty map that is to be shared; `None` where that is not worth while, or where
     /// the system has no such memory: then a copy is a whole one.
     fn map_to_share(&self) -> Option<Map> {
-        let (logical, physical) = (self.layout.logical_units, self.layout.physical_units());
+        let (logical, physical) = (self.layout.map_units, self.layout.physical_units());
         let is_long = self.map.bytes() >= SHARED_FROM_BYTES;
         let versions = self.persist.is_some();
         is_long.then(|| Map::to_share(logical, physical, versions).ok()).flatten()
@@ -220,7 +220,7 @@ impl Ftl {
         if !self.may_be(rest) {
             return Err(Unknown.into());
         }
-        let units = (self.layout.logical_units, self.layout.physical_units());
+        let units = (self.layout.map_units, self.layout.physical_units());
         let versions = rest.next_version.is_some();
         self.map = Map::of_file(units.0, units.1, versions, file, place)?.ok_or(Unknown)?;
         let blocks = self.blocks.state.len();
@@ -317,7 +317,7 @@ impl Ftl {
                 && open.all(|(_, next)| *next < layout.batches_per_block)
         };
         rest.bins.len() == self.bins.len()
-            && rest.mapped <= layout.logical_units
+            && rest.mapped <= layout.map_units
             && rest.bins.iter().all(fits)
     }
 

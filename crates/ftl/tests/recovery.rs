@@ -12,6 +12,11 @@ const PAGES: u32 = 4;
 /// One plane of 6 blocks, of which 12 units are shown, with metadata. Blocks endure so many
 /// erases, or any number.
 fn firmware(endurance: u32) -> Ftl {
+    firmware_with(endurance, 0)
+}
+
+/// The same with units of the drive's own above those 12.
+fn firmware_with(endurance: u32, above: u32) -> Ftl {
     let geometry = Geometry {
         channels: 1,
         gang_channels: 1,
@@ -49,6 +54,7 @@ fn firmware(endurance: u32) -> Ftl {
     }))
     .unwrap();
     let layout = Layout::new(&geometry, &config, 12 * 4096).unwrap();
+    let layout = layout.with_units_above(above).unwrap();
     let mut ftl = Ftl::new(layout, &config, endurance, Streams::new(1));
     ftl.keep_metadata(true);
     ftl
@@ -269,4 +275,34 @@ fn zeroes_and_what_a_checkpoint_has_without_data_stay_so() {
     later.trim(Lpn(2));
     recover(&mut later, &quiet(), volatile(MapFrom::Checkpoint));
     assert_eq!([0, 1, 2].map(|lpn| later.lookup(Lpn(lpn)).is_some()), [false, false, true]);
+}
+
+#[test]
+fn units_above_the_hosts_are_kept_moved_and_recovered_like_others() {
+    let mut ftl = firmware_with(0, 3);
+    assert_eq!((ftl.layout.host_units, ftl.layout.map_units), (12, 15));
+    // 12 units of 4,096 bytes, as without them.
+    assert_eq!(ftl.layout.exported_bytes(), 49_152);
+    // A block is full: three that the drive writes for itself and one of the host.
+    for lpn in [12, 13, 14, 3] {
+        write(&mut ftl, lpn);
+    }
+    // The next one has newer data of all but one.
+    let newer = [12, 13, 3].map(|lpn| write(&mut ftl, lpn));
+    let moved = copy(&mut ftl, 14);
+    collect(&mut ftl);
+    let (_, recovered) = recover(&mut ftl, &quiet(), SCAN);
+    let found = [12, 13, 3, 14].map(|lpn| ftl.lookup(Lpn(lpn)));
+    assert_eq!(found, [newer[0], newer[1], newer[2], moved].map(Some));
+    assert_eq!((recovered.units, ftl.mapped_units()), (4, 4));
+}
+
+#[test]
+fn a_drive_holds_no_more_than_it_has_places_for() {
+    // 24 units of flash, 12 of the host's: 11 more leave one spare, 12 none.
+    let layout = firmware(0).layout;
+    assert_eq!(layout.clone().with_units_above(11).unwrap().map_units, 23);
+    let faults = layout.with_units_above(12).unwrap_err();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].0, "over_provisioning");
 }

@@ -64,7 +64,7 @@ impl Audit {
 
     /// The newest data of each unit that is anywhere on flash, by this account.
     fn newest_on_flash(&self, ftl: &Ftl) -> BigColumn<Lpn, u64> {
-        let mut newest = BigColumn::<Lpn, u64>::zeroed(ftl.layout.logical_units as usize);
+        let mut newest = BigColumn::<Lpn, u64>::zeroed(ftl.layout.map_units as usize);
         for pun in (0..ftl.layout.physical_units()).map(Pun) {
             if has_data(self.on_flash[pun]) {
                 let of = &mut newest[ftl.holds(pun)];
@@ -84,7 +84,7 @@ impl Audit {
         let saved: BTreeMap<Lpn, Saved> = saved.iter().map(|of| (of.lpn, *of)).collect();
         let earlier = self.durable.take().expect("the power may be cut");
         let mut durable = Durable::new(earlier.survives);
-        for lpn in (0..ftl.layout.logical_units).map(Lpn) {
+        for lpn in (0..ftl.layout.map_units).map(Lpn) {
             let found = self.found(ftl, lpn, saved.get(&lpn))?;
             let before = self.acknowledged[lpn];
             let unit = earlier.units.get(&lpn).copied();

@@ -21,7 +21,7 @@ impl Checked {
                 "reserved_of_physical": 1.0 - exported as f64 / physical as f64,
                 "spare_for_collection": self.spare_for_collection,
                 "mapping_unit_bytes": layout.unit_bytes,
-                "logical_units": layout.logical_units,
+                "logical_units": layout.host_units,
             },
             "organisation": {
                 "dies": self.geometry.dies(),

@@ -85,7 +85,7 @@ impl Memory {
 
 /// The memory that an experiment takes.
 pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Memory {
-    let (logical, physical) = (u64::from(layout.logical_units), u64::from(layout.physical_units()));
+    let (logical, physical) = (u64::from(layout.map_units), u64::from(layout.physical_units()));
     let places = |workload: &WorkloadConfig| places(workload, experiment.run.requests);
     let kept =
         u64::from(experiment.record.slowest).min(experiment.run.requests.unwrap_or(u64::MAX));

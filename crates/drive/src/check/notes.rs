@@ -10,7 +10,7 @@ use nand::GangControl;
 pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let is_empty = match start {
-        Start::New => filled_units(&experiment.precondition, layout.logical_units) == 0,
+        Start::New => filled_units(&experiment.precondition, layout.host_units) == 0,
         Start::Unknown => false,
         Start::Found(found) => found.mapped_units == 0,
     };

@@ -47,7 +47,7 @@ pub fn check_sums(drive: &DriveConfig, layout: &Layout, problems: &mut Problems)
     let writes = u128::from(u32::MAX);
     let by_time = every.map(|every| u128::from(LATEST.as_ns() / every.span().as_ns().max(1)));
     let count = by_time.or(units.map(|units| writes / u128::from(units.max(1)))).unwrap_or(0);
-    let programs = (4 * u128::from(layout.logical_units)).div_ceil(layout.row_bytes().into());
+    let programs = (4 * u128::from(layout.map_units)).div_ceil(layout.row_bytes().into());
     let all = count.min(writes) * programs * u128::from(layout.row_bytes());
     if all > u128::from(u64::MAX) {
         let fault = "so many checkpoints of this map are more than 2^64 bytes in a run of 4.5 years; write fewer";

@@ -111,7 +111,7 @@ pub fn shortage(experiment: &Experiment, ftl: &Ftl) -> Option<(&'static str, Str
         shortage_of(&pools(experiment, layout, start, footprint), layout, &thresholds, start)
     };
     // Going through the map of a large drive takes a second; often all of it would fit.
-    short_with(layout.logical_units).and_then(|_| short_with(exact_footprint(experiment, ftl)))
+    short_with(layout.map_units).and_then(|_| short_with(exact_footprint(experiment, ftl)))
 }
 
 fn shortage_of(
@@ -171,8 +171,8 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
         }
     };
     let share = |pool: PoolId| {
-        (u128::from(layout.logical_units_of(pool)) * u128::from(footprint))
-            .div_ceil(u128::from(layout.logical_units)) as u64
+        (u128::from(layout.map_units_of(pool)) * u128::from(footprint))
+            .div_ceil(u128::from(layout.map_units)) as u64
     };
     let worst = |pool: PoolId| {
         let bins = layout.bins_of(pool).iter().copied();
@@ -222,9 +222,9 @@ impl Pool {
 /// the drive is started all are counted ([`shortage`]).
 fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
     let filled = match start {
-        Start::New => filled_units(&experiment.precondition, layout.logical_units),
+        Start::New => filled_units(&experiment.precondition, layout.host_units),
         // It may be full.
-        Start::Unknown => layout.logical_units,
+        Start::Unknown => layout.host_units,
         Start::Found(found) => found.mapped_units,
     };
     let written: u64 =
@@ -233,13 +233,15 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
         Start::Found(_) => written.max(u64::from(filled)),
         Start::New | Start::Unknown => written + u64::from(filled),
     };
-    units.min(u64::from(layout.logical_units)) as u32
+    // What the drive itself writes may all hold data.
+    let own = layout.map_units - layout.host_units;
+    units.min(u64::from(layout.host_units)) as u32 + own
 }
 
 /// The units that each workload may write.
 fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
     let unit = layout.unit_bytes;
-    let within = |units: u64| units.min(u64::from(layout.logical_units)) as u32;
+    let within = |units: u64| units.min(u64::from(layout.host_units)) as u32;
     let region_of = |workload: &host::WorkloadConfig| {
         let region = workload.region.as_ref();
         let begin = region.and_then(|region| region.offset).map_or(0, |size| size.bytes());
@@ -257,5 +259,5 @@ fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
         let is_written = written.iter().any(|units| units.contains(lpn));
         is_written || ftl.lookup(Lpn(*lpn)).is_some()
     };
-    (0..ftl.layout.logical_units).filter(holds).count() as u32
+    (0..ftl.layout.map_units).filter(holds).count() as u32
 }

@@ -78,7 +78,7 @@ fn check_depths(experiment: &Experiment, problems: &mut Problems) {
 fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(age) = &experiment.precondition.age else { return };
     // What fills nothing is refused where it is said.
-    let units = filled_units(&experiment.precondition, layout.logical_units).max(1);
+    let units = filled_units(&experiment.precondition, layout.host_units).max(1);
     let probe = host::WorkloadConfig {
         name: "age".into(),
         reads: Some(settings::Share::from_percent(0)),

@@ -55,7 +55,7 @@ pub fn latency(request: &SlowRequest) -> u64 {
 
 /// How many units a drive exports.
 pub fn logical_units(experiment: &Experiment) -> u32 {
-    drive::Device::new(&experiment.drive, experiment.seed).ftl().layout.logical_units
+    drive::Device::new(&experiment.drive, experiment.seed).ftl().layout.host_units
 }
 
 /// Four standard deviations of a count of `draws` with probability `share` each.

@@ -79,7 +79,7 @@ fn written_until(overrides: &[Override], is_seen: impl Fn(&Counters) -> bool) ->
     while !is_seen(drive.bench.device.counters()) {
         if drive.bench.device.outstanding() == 0 {
             let now = drive.bench.device.now().as_ns();
-            let pages = u64::from(drive.bench.device.ftl().layout.logical_units);
+            let pages = u64::from(drive.bench.device.ftl().layout.host_units);
             // Never the same order twice, so that some of a block lives on.
             drive.write(now, (page * page * 7 + page) % pages);
             page += 1;

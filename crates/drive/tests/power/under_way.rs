@@ -210,7 +210,7 @@ fn what_was_moved_before_a_cut_counts_with_its_block() {
     let moves = |drive: &Cutting| drive.bench.device.ftl().tally.units[ftl::Source::Gc as usize];
     let places = |drive: &Cutting| -> Vec<_> {
         let ftl = drive.bench.device.ftl();
-        (0..ftl.layout.logical_units).map(|lpn| ftl.lookup(ftl::Lpn(lpn))).collect()
+        (0..ftl.layout.host_units).map(|lpn| ftl.lookup(ftl::Lpn(lpn))).collect()
     };
     let (mut page, mut undone, mut next_cut) = (0, 0, 8);
     for _ in 0..2_000 {

@@ -361,7 +361,7 @@ fn run_checked(
 fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
     let worn = is_worn(run.device().ftl(), experiment);
     let device = run.device();
-    let units = (0..device.ftl().layout.logical_units).map(Lpn);
+    let units = (0..device.ftl().layout.host_units).map(Lpn);
     let held: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
     let snapshot = match run.into_snapshot(experiment) {
         Ok(snapshot) => snapshot,
@@ -372,7 +372,7 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     firmware.audit()?;
     // Blocks may be lost while collection comes to its end.
     let worn = worn || is_worn(&firmware, experiment);
-    let kept = (0..firmware.layout.logical_units).map(Lpn);
+    let kept = (0..firmware.layout.host_units).map(Lpn);
     let kept: Vec<Lpn> = kept.filter(|lpn| firmware.lookup(*lpn).is_some()).collect();
     if kept != held {
         let (kept, held) = (kept.len(), held.len());

@@ -31,7 +31,7 @@ impl Port {
         at: Instant,
     ) {
         let all_on_flash = write.buffer.used() == 0
-            && base.space.ftl.mapped_units() == base.space.ftl.layout.logical_units;
+            && base.space.ftl.mapped_units() == base.space.ftl.layout.map_units;
         if at > base.time.now && (!all_on_flash || self.link.is_shared()) {
             base.time.agenda.schedule(at, Event::Answer(id), self.requests[id].number);
         } else {

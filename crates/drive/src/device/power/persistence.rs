@@ -42,7 +42,7 @@ impl Persistence {
         let layout = &ftl.layout;
         let spare = drive.geometry.page_spare.bytes();
         let metadata = if spare > 0 { spare } else { METADATA_BYTES };
-        let bytes = u64::from(layout.logical_units) * ENTRY_BYTES;
+        let bytes = u64::from(layout.map_units) * ENTRY_BYTES;
         let is_checkpointed = matches!(config.map, MapRecovery::Checkpoint { .. });
         Box::new(Self {
             metadata: carried(drive.nand.channel, metadata * u64::from(layout.block_planes)),
