@@ -3,22 +3,11 @@
 
 use crate::allocation::FreeBlockOrder;
 use crate::ids::BlockId;
+use crate::streams::STREAMS;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Who writes: each stream has open blocks of its own in every bin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Host writes.
-    Host = 0,
-    /// Pages that garbage collection moves.
-    Gc = 1,
-}
-
-/// Number of streams.
-pub const STREAMS: usize = 2;
 
 /// Why units were programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +204,7 @@ pub struct Bin {
     // The least key is opened first: the erase count or the time of release.
     free: BinaryHeap<Reverse<(u64, BlockId)>>,
     released: u64,
-    /// Open blocks by stream.
+    /// Open blocks, by the place that streams name.
     pub open: [Open; STREAMS],
     /// Retired blocks.
     pub bad: u32,

@@ -32,6 +32,7 @@ pub mod scrub;
 mod space;
 pub mod state;
 mod strain;
+mod streams;
 mod untimed;
 mod victims;
 pub mod wear;
@@ -39,7 +40,7 @@ pub mod wear;
 pub use allocation::{
     AllocationConfig, BinChoice, BinLevel, FreeBlockOrder, PoolLevel, StreamSharing,
 };
-pub use blocks::{BlockState, Source, Stream, Tally};
+pub use blocks::{BlockState, Source, Tally};
 pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, PartialWrites};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
@@ -48,4 +49,5 @@ pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
 pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig};
 pub use space::{Full, RESERVE};
+pub use streams::Stream;
 pub use untimed::Untimed;

@@ -360,7 +360,7 @@ impl Ftl {
         for bin in self.bins.ids() {
             let state = &mut self.bins[bin];
             state.restore(std::iter::empty(), 0);
-            state.open = [Open::default(); crate::blocks::STREAMS];
+            state.open = [Open::default(); crate::streams::STREAMS];
             state.collecting = 0;
             state.migration = None;
             let first = self.layout.first_block(bin).0;

@@ -1,10 +1,11 @@
 //! Space: how much a bin has left, when that is too little, and which place of it is written
 //! next.
 
-use crate::blocks::{Bin, BlockState, Migration, Open, Stream};
+use crate::blocks::{Bin, BlockState, Migration, Open};
 use crate::ftl::Ftl;
 use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId};
+use crate::streams::Stream;
 
 /// A bin has no place for a batch of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,24 +77,15 @@ impl Ftl {
         self.thresholds.in_blocks()
     }
 
-    #[inline]
-    fn open_index(&self, stream: Stream) -> usize {
-        if self.shared { 0 } else { stream as usize }
-    }
-
     /// True where [`Ftl::bind`] would succeed.
     #[inline]
     pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
-        let state = &self.bins[bin];
-        if stream == Stream::Gc
-            && state.migration.is_some()
-            && self.next_of_migration(bin).is_some()
-        {
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
+        if row.migrates && state.migration.is_some() && self.next_of_migration(bin).is_some() {
             return true;
         }
-        !self.is_barred(bin, stream)
-            && (state.open[self.open_index(stream)].block.is_some()
-                || state.free() > Self::kept_from(stream))
+        state.free() >= row.least
+            && (state.open[row.open].block.is_some() || state.free() > row.leaves)
     }
 
     /// The place of a worn block that takes what is moved next, if one does.
@@ -109,28 +101,16 @@ impl Ftl {
         }
     }
 
-    /// Free blocks that a stream may not open.
-    #[inline]
-    fn kept_from(stream: Stream) -> u32 {
-        if stream == Stream::Gc { 0 } else { RESERVE }
-    }
-
     /// Batches that a stream can bind in a bin before a block must be erased.
     pub fn room(&self, bin: BinId, stream: Stream) -> u32 {
-        let open = &self.bins[bin].open[self.open_index(stream)];
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
         let per_block = self.layout.batches_per_block;
-        if self.is_barred(bin, stream) {
+        if state.free() < row.least {
             return 0;
         }
+        let open = &state.open[row.open];
         let left = open.block.map_or(0, |_| per_block - open.next);
-        left + self.bins[bin].free().saturating_sub(Self::kept_from(stream)) * per_block
-    }
-
-    /// Where host and collection share open blocks, the reserve, once opened, is
-    /// for what collection moves alone.
-    #[inline]
-    fn is_barred(&self, bin: BinId, stream: Stream) -> bool {
-        self.shared && stream == Stream::Host && self.bins[bin].free() < RESERVE
+        left + state.free().saturating_sub(row.leaves) * per_block
     }
 
     /// Binds the next batch of the stream's open block, opening a block where
@@ -140,10 +120,11 @@ impl Ftl {
     /// [`Full`] where a block would have to be erased first.
     #[inline]
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
-        if self.is_barred(bin, stream) {
+        let row = stream.row(self.shared);
+        if self.bins[bin].free() < row.least {
             return Err(Full);
         }
-        if stream == Stream::Gc
+        if row.migrates
             && self.bins[bin].migration.is_some()
             && let Some(at) = self.next_of_migration(bin)
         {
@@ -155,13 +136,12 @@ impl Ftl {
             };
             return Ok(at);
         }
-        let index = self.open_index(stream);
         let state = &mut self.bins[bin];
-        let mut open = state.open[index];
+        let mut open = state.open[row.open];
         let block = match open.block {
             Some(block) => block,
             None => {
-                if state.free() <= Self::kept_from(stream) {
+                if state.free() <= row.leaves {
                     return Err(Full);
                 }
                 let block = state.take().expect("a bin with free blocks gives one");
@@ -176,19 +156,19 @@ impl Ftl {
         if open.next == self.layout.batches_per_block {
             open = Open::default();
         }
-        state.open[index] = open;
+        state.open[row.open] = open;
         Ok(batch)
     }
 
     /// The block that [`Ftl::bind`] would take a place of, if it would.
     pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
-        if stream == Stream::Gc
-            && self.bins[bin].migration.is_some()
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
+        if row.migrates
+            && state.migration.is_some()
             && let Some(at) = self.next_of_migration(bin)
         {
             return Some(at.block);
         }
-        let state = &self.bins[bin];
-        state.open[self.open_index(stream)].block.or_else(|| state.first_free())
+        state.open[row.open].block.or_else(|| state.first_free())
     }
 }

@@ -2,13 +2,14 @@
 //! down. It is given out as long columns of bytes and a short rest, and taken up again
 //! by a firmware whose layout is the same; policies and thresholds may be others.
 
-use crate::blocks::{BlockState, Open, STREAMS, Tally};
+use crate::blocks::{BlockState, Open, Tally};
 use crate::config::FtlConfig;
 use crate::ftl::Ftl;
 use crate::gc::Thresholds;
 use crate::ids::{BinId, BlockId};
 use crate::map::Map;
 use crate::metadata::Persist;
+use crate::streams::STREAMS;
 use engine::Column;
 use serde::{Deserialize, Serialize};
 use std::fs::File;

@@ -3,10 +3,11 @@
 //! study write amplification and wear alone.
 
 use crate::allocation::BinChoice;
-use crate::blocks::{Source, Stream};
+use crate::blocks::Source;
 use crate::ftl::Ftl;
 use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
+use crate::streams::Stream;
 use std::num::NonZeroU32;
 
 /// Writes units to an [`Ftl`] without time.

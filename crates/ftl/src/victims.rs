@@ -1,11 +1,12 @@
 //! Victims: which block of a bin is collected or scrubbed next, who still reads it, and its
 //! erase.
 
-use crate::blocks::{BARRED, BlockState, Source, Stream};
+use crate::blocks::{BARRED, BlockState, Source};
 use crate::ftl::Ftl;
 use crate::gc::Candidates;
 use crate::ids::{BinId, BlockId};
 use crate::scrub::Written;
+use crate::streams::Stream;
 
 impl Ftl {
     /// Chooses the next block of a bin to be collected; `None` where no block

@@ -1,0 +1,64 @@
+//! Write streams: who writes, and what each may use of a bin. A new stream is a variant and a row.
+
+use crate::space::RESERVE;
+
+/// Who writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Host writes.
+    Host = 0,
+    /// Pages that garbage collection moves, or scrubbing.
+    Gc = 1,
+}
+
+/// What a stream may use of a bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The open block that it writes to, by its place among those of a bin. Streams of the same
+    /// place share it.
+    pub open: usize,
+    /// Free blocks that it may not open, because they are for what collection moves.
+    pub leaves: u32,
+    /// Free blocks below which it writes nothing, though a block is open.
+    pub least: u32,
+    /// Whether a worn block that takes data that lies still gets what the stream writes.
+    pub migrates: bool,
+}
+
+/// The rows of all streams, where each has open blocks of its own.
+const ROWS: [Row; 2] = [
+    Row { open: 0, leaves: RESERVE, least: 0, migrates: false },
+    Row { open: 1, leaves: 0, least: 0, migrates: true },
+];
+
+/// Number of streams.
+pub const STREAMS: usize = ROWS.len();
+
+impl Stream {
+    /// What the stream may use of a bin, whose streams share open blocks or do not. (Known to the
+    /// compiler but for that, so that most questions cost nothing.)
+    #[inline(always)]
+    pub fn row(self, shared: bool) -> Row {
+        let row = ROWS[self as usize];
+        // Where all write to one block the reserve, once opened, is for what collection moves alone.
+        if shared { Row { open: 0, least: row.leaves, ..row } } else { row }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_share_write_to_one_block_and_leave_the_reserve_to_collection() {
+        let [host, gc] = [Stream::Host, Stream::Gc].map(|stream| stream.row(false));
+        assert_ne!(host.open, gc.open);
+        assert_eq!((host.leaves, host.least), (RESERVE, 0));
+        let [shared_host, shared_gc] = [Stream::Host, Stream::Gc].map(|stream| stream.row(true));
+        assert_eq!(shared_host.open, shared_gc.open);
+        assert_eq!((shared_host.leaves, shared_host.least), (RESERVE, RESERVE));
+        for row in [gc, shared_gc] {
+            assert_eq!((row.leaves, row.least, row.migrates), (0, 0, true));
+        }
+    }
+}
