@@ -3,7 +3,7 @@
     python3 scripts/instructions.py            compares with what was accepted
     python3 scripts/instructions.py --accept   keeps what is found
 
-Four runs of at most 100,000 requests; only the event loop is counted. Figures of another
+Five runs of at most 100,000 requests; only the event loop is counted. Figures of another
 compiler are told and not judged. Other binaries of the profile example may be named, to set
 them side by side: `python3 scripts/instructions.py OLD NEW`.
 """

@@ -73,7 +73,12 @@ CAUSES = (
         "#7a0177",
         ("wait_unit_scrub", "wait_channel_scrub"),
     ),
-    Cause("erases", "waiting behind erases", "#a50f15", ("wait_unit_erase",)),
+    Cause(
+        "erases",
+        "waiting behind erases",
+        "#a50f15",
+        ("wait_unit_erase", "wait_channel_erase"),
+    ),
     Cause(
         "suspension",
         "waiting until an interrupted erase or program had freed its flash, or went on",

@@ -67,6 +67,7 @@ fn scene(state: State) -> fn() {
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
         State::ChannelRmwRead => a_channel_that_carries_the_read_before_a_partial_write,
         State::ChannelGcRead | State::ChannelGcProgram => a_channel_that_carries_collected_data,
+        State::ChannelErase => a_channel_that_carries_the_command_of_an_erase,
         State::Suspended => a_program_that_makes_way,
         State::Reserved => an_idle_plane_reserved_for_collection,
         State::Order => an_idle_plane_withheld_for_an_older_program,
@@ -338,6 +339,16 @@ fn a_channel_that_carries_collected_data() {
         let (_, read) = beside_collection(&[], after, Kind::Read, page(1, 12));
         expect(&read, &[SENSE, wait, TRANSFER]);
     }
+}
+
+/// The erase's command has the channel from 725 us on for 100; the read of the other die begins
+/// only then.
+#[test]
+fn a_channel_that_carries_the_command_of_an_erase() {
+    let cycles = "{ read = \"0 us\", program = \"0 us\", erase = \"100 us\" }";
+    let cycles = [set("nand.command_cycles", cycles)];
+    let (_, read) = beside_collection(&cycles, 750 * US, Kind::Read, page(1, 12));
+    expect(&read, &[(State::ChannelErase, 75 * US), SENSE, TRANSFER]);
 }
 
 #[test]

@@ -52,8 +52,7 @@ impl Holder {
     pub const fn on_unit(self) -> State {
         State::ALL[self as usize]
     }
-    /// Waiting for a channel that this holder occupies. An erase never does: its place is that
-    /// of [`State::Suspended`], which no channel is in.
+    /// Waiting for a channel that this holder occupies.
     #[inline]
     pub const fn on_channel(self) -> State {
         State::ALL[HOLDERS + self as usize]
@@ -112,10 +111,12 @@ states! {
     ChannelGcRead => "wait_channel_gc_read",
     /// Waits for a channel that carries data that garbage collection moves.
     ChannelGcProgram => "wait_channel_gc_program",
-    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
-    Suspended => "wait_suspended",
+    /// Waits for a channel that carries the command of an erase.
+    ChannelErase => "wait_channel_erase",
     /// Waits for a channel that carries data that scrubbing moves.
     ChannelScrub => "wait_channel_scrub",
+    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
+    Suspended => "wait_suspended",
     /// The unit is idle but kept for a collection that does not yield.
     Reserved => "withheld_gc_reserved",
     /// The unit is idle but another operation's turn is kept for it.
@@ -315,11 +316,7 @@ mod tests {
     fn holders_and_their_waits_agree() {
         for holder in Holder::ALL {
             assert_eq!(holder.on_unit().name(), format!("wait_unit_{}", holder.name()));
-            let on_channel = match holder {
-                Holder::Erase => State::Suspended.name().to_owned(),
-                _ => format!("wait_channel_{}", holder.name()),
-            };
-            assert_eq!(holder.on_channel().name(), on_channel);
+            assert_eq!(holder.on_channel().name(), format!("wait_channel_{}", holder.name()));
         }
     }
 

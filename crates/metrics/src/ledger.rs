@@ -257,7 +257,7 @@ impl Ledger {
         let state = if unit { Holder::on_unit } else { Holder::on_channel };
         let held: Span =
             Holder::ALL.iter().map(|holder| self.totals[state(*holder) as usize]).sum();
-        // A channel is never held so; a unit is until an interrupted operation has freed it.
+        // A unit is held so until an interrupted operation has freed it.
         if unit { held + self.totals[State::Suspended as usize] } else { held }
     }
 }

@@ -35,8 +35,8 @@ pub fn cases() -> Vec<Case> {
 
 /// One channel, five dies. Data of the first read have the channel from 25 to 125, those of the
 /// second ask for it at 35, the write at 40, data of the third read at 45 and of the fourth at
-/// 130. With data first the write goes after all of them, with age before the third, with
-/// commands first before all that wait; by default after those that waited at 125.
+/// 130. With age the write goes before the third, with commands first before all that wait; by
+/// default, and with data first, after those that waited at 125.
 fn channel_case() -> Case {
     case("drive.scheduler.channel.policy")
         .filled()
@@ -57,7 +57,7 @@ fn channel_case() -> Case {
         })
         .under([
             ("out-first", 425 + 200),
-            ("data-first", 525 + 200),
+            ("data-first", 425 + 200),
             ("commands-first", 225 + 200),
             ("by-age", 325 + 200),
         ])

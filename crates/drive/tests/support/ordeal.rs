@@ -9,7 +9,7 @@ use drive::{Device, Experiment, OpKind, Run, RunError, load};
 use engine::Span;
 use ftl::{Ftl, Lpn};
 use host::{HostError, WorkloadConfig};
-use metrics::{Holder, State};
+use metrics::{Band, Holder, State};
 use settings::Time;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -70,7 +70,8 @@ impl Account {
     /// What a run that has ended did.
     pub fn of(run: &Run) -> Self {
         let blame = run.measured().kinds().map(|(name, kind, stats)| {
-            format!("{name} {kind:?} {:?}", stats.bands.iter().collect::<Vec<_>>())
+            let bands: Vec<String> = stats.bands.iter().map(told_of).collect();
+            format!("{name} {kind:?} {bands:?}")
         });
         let device = run.device();
         Self {
@@ -129,6 +130,16 @@ impl Account {
         }
         [self.blame.join("\n"), work]
     }
+}
+
+/// What requests of about the same latency were charged with, by the names of states, so that a
+/// state more changes nothing where it is not in use.
+fn told_of((from, to, band): (u64, u64, &Band)) -> String {
+    let charged = State::ALL.iter().zip(band.blame_ns).filter(|(_, ns)| *ns > 0);
+    let mut charged: Vec<String> =
+        charged.map(|(state, ns)| format!("{} {ns}", state.name())).collect();
+    charged.sort();
+    format!("{from} {to} {} {charged:?}", band.requests)
 }
 
 /// How much of a run is asked for.

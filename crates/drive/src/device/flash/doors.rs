@@ -166,6 +166,10 @@ impl Flash {
     pub(in crate::device) fn note_count(&self) -> usize {
         self.notes.len()
     }
+    /// True where a copy-back of a bin has become a read of which nobody was told yet.
+    pub(in crate::device) fn has_turned_to_read(&self, bin: BinId) -> bool {
+        self.notes.iter().any(|note| matches!(note, Note::TurnedToRead(of) if *of == bin))
+    }
     /// The next note, in the order of events.
     #[inline]
     pub(in crate::device) fn next_note(&mut self) -> Option<Note> {
@@ -225,7 +229,8 @@ impl Flash {
 
 /// What the drive is told to leave.
 impl Flash {
-    /// Nothing passes by the queue from now on.
+    /// Moves of collection do not turn into each other from now on, and programs stand in the queue
+    /// before they wait for their channel.
     pub(in crate::device) fn forgo_short_ways(&mut self) {
         self.short_ways = false;
     }

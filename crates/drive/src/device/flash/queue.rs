@@ -321,7 +321,10 @@ impl Group {
                 self.bound = bound;
                 class == Class::Held
             }
-            Turn::Oldest => true,
+            Turn::Oldest => {
+                self.bound = None;
+                true
+            }
         }
     }
 

@@ -261,6 +261,44 @@ fn a_wait_for_an_idle_unit_is_charged_to_its_channel() {
     assert_eq!(blame.of(State::Transfer), Span::from_ns(101_000));
 }
 
+#[test]
+fn a_unit_that_awaits_the_command_of_another_erase_is_not_busy() {
+    let mut chip = Chip::new(&format!("geometry.dies_per_package = 2; {CYCLES}"));
+    let erase = chip.erase(0, 0);
+    let read = chip.read(1, 1);
+    chip.assert_ends(erase, 3 + ERASE);
+    chip.assert_ends(read, 3 + 1 + SENSE + CARRY);
+    let blame = chip.flash.ops.blame_ref(read.id);
+    assert_eq!(blame.of(State::ChannelErase), Span::from_ns(2_000));
+    // The command is a part of the erase's hold of its unit.
+    let busy = chip.flash.unit_busy(&chip.time);
+    let busy: Vec<u64> = busy.iter().map(|span| span.as_ns() / 1_000).collect();
+    assert_eq!(busy, [3 + ERASE, 1 + SENSE + CARRY]);
+    let channel = chip.flash.channel_busy(&chip.time)[0].as_ns() / 1_000;
+    assert_eq!(channel, 3 + 1 + CARRY);
+}
+
+/// Reads of three dies keep their channel busy for 12 ms. A program of a fourth asks for it at once.
+#[test]
+fn no_policy_of_channels_lets_a_program_starve() {
+    for (policy, cycles) in
+        [("out-first", ""), ("data-first", ""), ("commands-first", ""), ("data-first", CYCLES)]
+    {
+        let mut chip = Chip::new(&format!(
+            "geometry.dies_per_package = 4; scheduler.channel = \"{policy}\"; {cycles}"
+        ));
+        let reads: Vec<_> = (0..120).map(|read| chip.read(0, 1 + read % 3)).collect();
+        chip.rows = 2;
+        let program = chip.program(1, 0);
+        chip.until(20_000);
+        let last = reads.into_iter().map(|read| chip.end_of(read)).max().unwrap() / 1_000;
+        assert!(last > 12_000, "{policy}: {last}");
+        // For each of its two rows it waits for a page of each die, and as much again.
+        let end = chip.end_of(program) / 1_000;
+        assert!(end < 2 * (6 * (SENSE + CARRY) + CARRY) + PROGRAM, "{policy}: {end}");
+    }
+}
+
 /// When three operations end for which a channel falls free at 390, in microseconds: a read that
 /// is to begin asked for it at 295, the second row of a program at 300, and data of a read at 305.
 fn ends_under(channel: &str) -> [u64; 3] {
@@ -285,8 +323,9 @@ fn a_policy_says_who_gets_a_channel_that_falls_free() {
     assert_eq!(ends_under("out-first"), [690, 590 + PROGRAM, 490]);
     // Data until 490, the row until 590, and only then the command.
     assert_eq!(ends_under("data-first"), [590 + SENSE + CARRY, 590 + PROGRAM, 490]);
-    // The command at 390, then data: until 490, and until 590 what it brought; then the row.
-    assert_eq!(ends_under("commands-first"), [590, 690 + PROGRAM, 490]);
+    // The command at 390, then data until 490. What the command brings at 415 comes after the row,
+    // which waited at 390: that has the channel until 590.
+    assert_eq!(ends_under("commands-first"), [690, 590 + PROGRAM, 490]);
     // The command at 390, the row until 490, data until 590, and then what the command brought.
     assert_eq!(ends_under("by-age"), [690, 490 + PROGRAM, 590]);
 }

@@ -51,10 +51,11 @@ impl Gc {
         }
         match self.asks_leave(base, bin, Maintenance::Erases) {
             Leave::NotBefore(look) => self.watch_backlog(base, bin, look),
-            _ => {
+            Leave::Go => {
                 self.clear_backlog(base, bin);
                 self.note_space(base, bin);
             }
+            Leave::Queue => unreachable!("erases wait for a time"),
         }
     }
 

@@ -1,5 +1,5 @@
 //! The gate: before maintenance begins it is asked whether it may. It is asked of a victim, of a
-//! look of scrubbing and of erases, never of a single move. A victim or a look that may not begin
+//! look of scrubbing and of erases, never of a single move, nor of a wear migration. A victim or a look that may not begin
 //! is asked of again when something of its bin or its group has ended; erases at the time that the
 //! answer names.
 
@@ -26,9 +26,9 @@ pub enum Maintenance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     Go,
-    /// It waits, and is asked of again at that time.
+    /// It waits, and is asked of again at that time: an answer for erases alone.
     NotBefore(Instant),
-    /// It waits until what is in its way has ended.
+    /// It waits until what is in its way has ended: an answer for victims and looks alone.
     Queue,
 }
 

@@ -29,19 +29,19 @@ use turn::Turn;
 #[derive(Clone)]
 pub struct Gc {
     // ---- constant ----
-    pub(in crate::device) config: GcConfig,
+    config: GcConfig,
     /// How erases that are ready wait for a burst of reads to end, if they do.
-    pub(in crate::device) erase_batching: Option<EraseBatching>,
+    erase_batching: Option<EraseBatching>,
     /// Planes of a package, where pages stream between packages while a block is collected.
-    pub(in crate::device) streaming: Option<u32>,
+    streaming: Option<u32>,
     // ---- state ----
     /// Scrubbing, if there is any.
-    pub(in crate::device) scrubs: Option<Turn>,
-    pub(in crate::device) jobs: Column<BinId, Job>,
+    scrubs: Option<Turn>,
+    jobs: Column<BinId, Job>,
     /// Erases that wait for a burst of reads to end.
-    pub(in crate::device) backlogs: Column<BinId, Backlog>,
+    backlogs: Column<BinId, Backlog>,
     /// Groups whose idle collection found nothing that gains space.
-    pub(in crate::device) thwarted: Vec<GroupId>,
+    thwarted: Vec<GroupId>,
 }
 
 impl Gc {

@@ -16,7 +16,7 @@ impl Gc {
     /// space: it may be the rest of the older victim, for whose erase that move waits.
     pub(in crate::device) fn write_rest(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
-        if job.reads > 0 || job.staged.is_empty() {
+        if job.reads > 0 || job.staged.is_empty() || base.flash.has_turned_to_read(bin) {
             return;
         }
         let is_move = |id: OpId| base.flash.op(id).is_collection();

@@ -16,15 +16,15 @@ use metrics::Digest;
 #[derive(Clone)]
 pub struct Port {
     // ---- constant ----
-    pub(in crate::device) firmware: FirmwareConfig,
+    firmware: FirmwareConfig,
     // ---- state ----
     pub(in crate::device) requests: Requests,
-    pub(in crate::device) link: Link,
+    link: Link,
     /// Parts of the read that is being split, kept for its memory.
-    pub(in crate::device) pieces: Vec<Piece>,
+    pieces: Vec<Piece>,
     // ---- results ----
-    pub(in crate::device) done: Vec<Completion>,
-    pub(in crate::device) digest: Digest,
+    done: Vec<Completion>,
+    digest: Digest,
 }
 
 impl Port {

@@ -30,27 +30,27 @@ pub struct Flushing {
 #[derive(Clone)]
 pub struct Write {
     // ---- constant ----
-    pub(in crate::device) config: BufferConfig,
+    config: BufferConfig,
     /// Whether writes of a part of a unit leave the rest of it in its planes.
-    pub(in crate::device) modifies: bool,
+    modifies: bool,
     // ---- state ----
-    pub(in crate::device) pools: Column<PoolId, Flushing>,
+    pools: Column<PoolId, Flushing>,
     pub(in crate::device) buffer: Buffer,
     /// True from the buffer's high mark to its low mark.
-    pub(in crate::device) draining: bool,
+    draining: bool,
     /// Page reads that entries still wait for.
-    pub(in crate::device) fetches: Vec<(EntryId, Join)>,
+    fetches: Vec<(EntryId, Join)>,
     /// Blames of critical rows among them.
     aside: Aside,
     /// Partial writes (second) of units whose rest is being read, or programmed, for another
     /// (first).
-    pub(in crate::device) followers: Vec<(EntryId, EntryId)>,
+    followers: Vec<(EntryId, EntryId)>,
     /// What the units of the write that is being let in waited for before, where
     /// writes are acknowledged from flash.
-    pub(in crate::device) wait_for_room: Blame,
+    wait_for_room: Blame,
     /// True while the units of a write are taken in, and the pools that listed some.
-    pub(in crate::device) admitting: bool,
-    pub(in crate::device) listed: Vec<PoolId>,
+    admitting: bool,
+    listed: Vec<PoolId>,
 }
 
 impl Write {

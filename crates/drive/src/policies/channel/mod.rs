@@ -13,7 +13,7 @@ settings::family! {
     /// Data on its way out, that of host reads first; then data on its way in and what begins,
     /// by age. When something else could have gone, only what was waiting then goes before it.
     "out-first" => out_first::OutFirst,
-    /// Data that waits, that of host reads first; what begins, only where none waits.
+    /// Data that waits, that of host reads first; then what begins.
     "data-first" => data_first::DataFirst,
     /// What begins, so that units have work; then data that waits, that of host reads first.
     "commands-first" => commands_first::CommandsFirst,

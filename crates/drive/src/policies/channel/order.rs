@@ -3,7 +3,9 @@
 /// Ranks that a channel tells apart.
 pub const RANKS: usize = 4;
 
-/// The ranks of what may wait for a channel; the lowest goes first, and within a rank the oldest.
+/// The ranks of what may wait for a channel; 0 goes first, and within a rank the oldest. While
+/// something of a larger rank waits, only what waited when that could first have gone may go before
+/// it, so that nothing starves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Data of a host read on its way out.
@@ -14,8 +16,6 @@ pub struct Order {
     pub into: u8,
     /// An operation that is to begin: its command, and the data of a program with it.
     pub begin: u8,
-    /// Whether only what was waiting when a higher rank's turn first came goes before that.
-    pub is_bounded: bool,
 }
 
 /// Ranks what waits for a channel.
