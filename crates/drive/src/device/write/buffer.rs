@@ -496,7 +496,12 @@ impl Buffer {
         !self.flushes.is_empty()
     }
     /// True where a flush waits for the first entry of a pool.
+    #[inline]
     pub fn flush_wants(&self, pool: PoolId) -> bool {
+        self.is_flushing() && self.last_flush_wants(pool)
+    }
+    #[inline(never)]
+    fn last_flush_wants(&self, pool: PoolId) -> bool {
         match (self.flushes.back(), self.head(pool)) {
             (Some((_, epoch)), Some(head)) => self.entries[head].epoch <= *epoch,
             _ => false,

@@ -32,7 +32,17 @@ impl Write {
     }
 
     /// As [`Write::pump`], made possible by the end of a program.
+    #[inline]
     fn pump_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
+        if self.buffer.head(pool).is_some() {
+            self.form_due(base, pool, after);
+        } else {
+            self.pools[pool].hurry_until = None;
+        }
+    }
+
+    #[inline(never)]
+    fn form_due(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
         while self.is_due(base, pool) {
             let Some(bin) = base.choose_bin(pool) else { return };
             self.form(base, pool, bin, after);
@@ -67,6 +77,7 @@ impl Write {
     }
 
     /// True while the buffer is being drained down to its low mark.
+    #[inline(never)]
     fn drains(&mut self, base: &mut Base) -> bool {
         if let FlushPolicy::Watermark { low, .. } = self.config.flush {
             let left = f64::from(self.buffer.pending())
