@@ -78,7 +78,7 @@ impl Ftl {
     }
 
     /// True where [`Ftl::bind`] would succeed.
-    #[inline]
+    #[inline(always)]
     pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
         if row.migrates && state.migration.is_some() && self.next_of_migration(bin).is_some() {
@@ -120,44 +120,51 @@ impl Ftl {
     /// [`Full`] where a block would have to be erased first.
     #[inline]
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
-        let row = stream.row(self.shared);
-        if self.bins[bin].free() < row.least {
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
+        if state.free() < row.least {
             return Err(Full);
         }
         if row.migrates
-            && self.bins[bin].migration.is_some()
-            && let Some(at) = self.next_of_migration(bin)
+            && state.migration.is_some()
+            && let Some(at) = self.take_of_migration(bin)
         {
-            self.bins[bin].migration = match self.bins[bin].migration {
-                Some(Migration::Takes { to, next, from }) => {
-                    Some(Migration::Takes { to, next: next + 1, from })
-                }
-                other => other,
-            };
             return Ok(at);
         }
-        let state = &mut self.bins[bin];
-        let mut open = state.open[row.open];
-        let block = match open.block {
+        let block = match self.bins[bin].open[row.open].block {
             Some(block) => block,
-            None => {
-                if state.free() <= row.leaves {
-                    return Err(Full);
-                }
-                let block = state.take().expect("a bin with free blocks gives one");
-                self.blocks.state[block] = BlockState::Open;
-                self.blocks.unwritten[block] = self.layout.batches_per_block;
-                open = Open { block: Some(block), next: 0 };
-                block
-            }
+            None => self.open_block(bin, stream)?,
         };
+        let open = &mut self.bins[bin].open[row.open];
         let batch = Batch { block, batch: open.next };
         open.next += 1;
         if open.next == self.layout.batches_per_block {
-            open = Open::default();
+            *open = Open::default();
         }
-        state.open[row.open] = open;
         Ok(batch)
+    }
+
+    /// Takes the place of a worn block that takes what is moved next, if one does.
+    #[cold]
+    fn take_of_migration(&mut self, bin: BinId) -> Option<Batch> {
+        let at = self.next_of_migration(bin)?;
+        if let Some(Migration::Takes { next, .. }) = &mut self.bins[bin].migration {
+            *next += 1;
+        }
+        Some(at)
+    }
+
+    /// Opens a block for a stream that has none.
+    #[inline(never)]
+    fn open_block(&mut self, bin: BinId, stream: Stream) -> Result<BlockId, Full> {
+        let (row, state) = (stream.row(self.shared), &mut self.bins[bin]);
+        if state.free() <= row.leaves {
+            return Err(Full);
+        }
+        let block = state.take().expect("a bin with free blocks gives one");
+        state.open[row.open] = Open { block: Some(block), next: 0 };
+        self.blocks.state[block] = BlockState::Open;
+        self.blocks.unwritten[block] = self.layout.batches_per_block;
+        Ok(block)
     }
 
     /// The block that [`Ftl::bind`] would take a place of, if it would.

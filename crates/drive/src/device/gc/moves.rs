@@ -39,7 +39,7 @@ impl Gc {
     }
 
     /// The victim's next batch with live units, and those.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn next_live_batch(
         &self,
         base: &Base,
@@ -47,8 +47,7 @@ impl Gc {
     ) -> Option<(Batch, u64)> {
         let job = &self.jobs[bin];
         let block = job.victim.expect("a victim was chosen");
-        let at = base.space.ftl.next_live_batch(Batch { block, batch: job.next })?;
-        Some((at, base.space.ftl.live_in_batch(at)))
+        base.space.ftl.next_live_batch(Batch { block, batch: job.next })
     }
 
     /// The live units of a batch are about to be moved.

@@ -12,8 +12,9 @@ pub struct Greedy {}
 
 impl Choose for Greedy {
     fn choose(&self, candidates: Candidates<'_>, _: &mut Stream) -> Option<usize> {
-        // Two passes: the minimum is vectorised, and the position then stops early.
-        let least = *candidates.live.iter().min()?;
+        // Two passes: the minimum is vectorised (which `min` is not), and the position then stops
+        // early.
+        let least = candidates.live.iter().fold(u32::MAX, |least, live| least.min(*live));
         if least > candidates.most_live {
             return None;
         }
