@@ -89,10 +89,14 @@ impl Gc {
 
     /// A collection that an idle gap began makes way for whatever comes, unless it
     /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
+    #[inline]
     pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {
-        let job = &self.jobs[bin];
-        job.by_idleness
-            && !job.look
+        self.jobs[bin].by_idleness && self.idleness_yields(base, bin)
+    }
+
+    #[inline(never)]
+    fn idleness_yields(&self, base: &Base, bin: BinId) -> bool {
+        !self.jobs[bin].look
             && !self.is_scrubbing(base, bin)
             && base.space.ftl.level(bin) == Level::Ample
             && !base.flash.is_kept_for(bin)
@@ -100,13 +104,14 @@ impl Gc {
     }
 
     /// Has a victim erased once nothing stands against it.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn erase_if_ready(&mut self, base: &mut Base, block: BlockId) {
         if base.space.ftl.is_erasable(block) {
             self.erase_if_drained(base, block);
         }
     }
 
+    #[inline(never)]
     fn erase_if_drained(&mut self, base: &mut Base, block: BlockId) {
         let bin = base.space.ftl.layout.bin(block);
         let draining = &mut base.space.task_mut(bin).draining;
