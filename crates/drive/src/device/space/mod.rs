@@ -21,6 +21,9 @@ pub struct Space {
     preemptible: bool,
     pacing: Pacing,
     buffer: BufferConfig,
+    /// Whether collections begin in idle gaps, too: those that found nothing look again once data
+    /// has become invalid.
+    idles: bool,
     // ---- state ----
     pub(in crate::device) ftl: Ftl,
     /// What keeps the bins' collections from giving space.
@@ -35,7 +38,7 @@ pub struct Space {
     parked_modifies: Vec<BinId>,
     /// True once a pool was without space.
     was_starved: bool,
-    /// Data has become invalid during the present event.
+    /// Data has become invalid during the present event, where an idle group is told of that.
     has_died: bool,
     /// Pools whose bins may take programs again.
     due_pools: Vec<PoolId>,
@@ -60,6 +63,7 @@ impl Space {
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
             buffer: config.buffer.clone(),
+            idles: config.ftl.gc.idle_gap.is_some(),
             ftl,
         }
     }

@@ -121,7 +121,7 @@ impl Space {
 
     /// Data has become invalid: bins that are short of space may find a victim now.
     pub(in crate::device) fn retry_starved(&mut self) {
-        self.has_died = true;
+        self.has_died = self.idles;
         if !self.starved.is_empty() {
             self.starved.sort_unstable();
             self.starved.dedup();
