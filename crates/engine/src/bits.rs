@@ -13,6 +13,18 @@ pub fn bits(mask: impl Into<u64>) -> impl Iterator<Item = usize> {
     })
 }
 
+/// How many bits of a mask are set, in a few instructions where it is one: most processors that
+/// programs are made for do not count them in one.
+#[inline]
+pub fn count_bits(mask: u64) -> u32 {
+    if mask.is_power_of_two() { 1 } else { count_many(mask) }
+}
+// Out of line, or else the compiler counts in either case.
+#[inline(never)]
+fn count_many(mask: u64) -> u32 {
+    mask.count_ones()
+}
+
 /// A word whose lowest `count` (1 to 64) bits are set.
 #[inline]
 pub const fn low_bits(count: u32) -> u64 {

@@ -14,7 +14,7 @@ mod slab;
 mod time;
 
 pub use agenda::{Agenda, Event, INDEX_BITS, LANES};
-pub use bits::{bits, low_bits};
+pub use bits::{bits, count_bits, low_bits};
 pub use divide::Divisor;
 pub use ids::{Column, IdOrNone};
 pub use memory::{BigColumn, MemoryFile, is_zero, prefetch};

@@ -1,6 +1,6 @@
 //! The shape of what operations carry, and how long rows of it take on a channel.
 
-use engine::Span;
+use engine::{Span, count_bits};
 use ftl::Layout;
 use nand::Timing;
 
@@ -51,7 +51,7 @@ impl Shape {
     /// Channel time of a row of the units of a batch that a mask names.
     #[inline]
     pub(in crate::device) fn of_units(&self, mask: u64) -> Span {
-        self.units[mask.count_ones() as usize]
+        self.units[count_bits(mask) as usize]
     }
     /// Channel time of a row.
     pub(in crate::device) fn of_row(&self) -> Span {

@@ -8,7 +8,7 @@ use crate::device::flash::place::Ask;
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{Bound, Flash, Note, Placement, Wanted};
 use crate::device::ids::OpId;
-use engine::{IdOrNone, Instant, Span};
+use engine::{IdOrNone, Instant, Span, count_bits};
 use ftl::BinId;
 use metrics::{Holder, Snapshot, SnapshotId, State};
 use nand::GroupId;
@@ -47,7 +47,7 @@ impl Flash {
             cells,
             bin: ask.bin,
             transfer: ask.transfer,
-            planes: if ask.planes & (ask.planes - 1) == 0 { 1 } else { count(ask.planes) },
+            planes: count_bits(ask.planes) as u8,
             class: ask.class,
             block: ask.block,
             batch: ask.batch,
@@ -426,9 +426,3 @@ impl Flash {
     }
 }
 
-/// How many planes a command has. Out of line: most have one, and counting takes twenty
-/// instructions.
-#[inline(never)]
-fn count(planes: u64) -> u8 {
-    planes.count_ones() as u8
-}

@@ -12,7 +12,7 @@ use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::flash::place::Ask;
 use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
-use engine::Instant;
+use engine::{Instant, count_bits};
 use ftl::{Batch, BinId};
 use metrics::Holder;
 
@@ -46,7 +46,7 @@ impl Flash {
         class: Class,
         holder: Holder,
     ) {
-        let planes = self.shape.all_planes.count_ones() as u8;
+        let planes = count_bits(self.shape.all_planes) as u8;
         let rows = self.shape.rows_per_batch;
         let transfer = self.shape.of_batch();
         let from = self.ops[id].at();
@@ -85,7 +85,7 @@ impl Flash {
         self.turn(id, class, Owner::CollectRead(valid.into()), |op| {
             op.kind = OpKind::Read;
             op.holder = holder;
-            op.planes = planes.count_ones() as u8;
+            op.planes = count_bits(planes) as u8;
             op.transfer = transfer;
             op.block = at.block;
             op.batch = at.batch;
