@@ -249,25 +249,34 @@ impl Device {
 
     /// Handles events up to and including `until`, but no more once a command has completed;
     /// returns whether one has.
-    #[inline(never)]
+    #[inline]
     pub fn goes_on_until_done(&mut self, until: Instant) -> bool {
-        while !self.has_done() {
-            if self.step_by(until).is_none() {
-                return false;
-            }
-        }
-        true
+        self.has_done() || self.handle(until, false).is_some()
     }
 
     /// Handles the next event, if there is one.
-    #[inline(never)]
+    #[inline]
     pub fn step(&mut self) -> Option<Instant> {
-        self.step_by(Instant::NEVER)
+        self.handle(Instant::NEVER, true)
+    }
+
+    /// Handles events up to and including `until`, but no more after the first one or once a
+    /// command has completed; returns when the last one was due, or nothing where none is left.
+    // The only place where events are handled: a second one would have the compiler leave calls
+    // in both for what it builds into one.
+    #[inline(never)]
+    fn handle(&mut self, until: Instant, only_first: bool) -> Option<Instant> {
+        loop {
+            let due = self.handle_next(until)?;
+            if only_first || self.has_done() {
+                return Some(due);
+            }
+        }
     }
 
     /// Handles the next event, if one is due by `until`.
     #[inline(always)]
-    fn step_by(&mut self, until: Instant) -> Option<Instant> {
+    fn handle_next(&mut self, until: Instant) -> Option<Instant> {
         let (due, event, sequence) = self.base.time.agenda.pop_by(until)?;
         debug_assert!(due >= self.base.time.now, "time does not run backwards");
         self.base.time.now = due;
