@@ -142,10 +142,16 @@ impl Ledger {
     }
     /// Brings the totals up to `now` where the channel may be awaited: the time
     /// since is charged as the channel was busy, the rest to [`State::Order`].
+    #[inline]
     pub fn settle_with(&mut self, now: Instant, channel: &mut Ledger) {
-        if !self.awaits_channel() {
-            return self.settle(now);
+        if self.awaits_channel() {
+            self.settle_awaiting(now, channel);
+        } else {
+            self.settle(now);
         }
+    }
+    #[inline(never)]
+    fn settle_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
         let present = channel.held(now);
         let mut rest = now - self.since;
         for holder in Holder::ALL {
@@ -161,6 +167,7 @@ impl Ledger {
         self.since = now;
     }
     /// The channel is no longer awaited.
+    #[inline]
     pub fn stop_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle_with(now, channel);
         self.doing = Doing::Nothing;

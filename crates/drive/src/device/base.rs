@@ -41,10 +41,10 @@ impl Base {
     /// Frees the cells of an operation that has ended.
     #[inline]
     pub fn vacate(&mut self, id: OpId) {
-        self.flash.vacate(&mut self.time, id);
+        self.flash.vacate(id);
     }
     /// An operation's owner has heard of its end: others may start.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
     }

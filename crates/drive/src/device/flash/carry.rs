@@ -13,7 +13,7 @@ use nand::ChannelId;
 
 impl Flash {
     /// An operation that holds its unit needs the channel.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn want_transfer(&mut self, time: &mut Time, id: OpId) {
         let channel = self.ops[id].channel;
         if !self.channels[channel].busy {
@@ -35,7 +35,7 @@ impl Flash {
     }
 
     /// The channel carries a row of an operation from now on.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn carry(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let (span, kind) = (op.transfer, op.kind);

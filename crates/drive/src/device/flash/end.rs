@@ -3,7 +3,7 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::Owner;
+use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
 use metrics::State;
@@ -95,7 +95,7 @@ impl Flash {
     }
 
     /// A channel has carried a row of a read to its owner.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn carried_out<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -132,7 +132,7 @@ impl Flash {
     }
 
     /// The data of a program's row is in its unit.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn begin_program<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -153,6 +153,7 @@ impl Flash {
     }
 
     /// An operation's owner has heard of its end: others may start.
+    #[inline(always)]
     pub(in crate::device) fn leave<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -160,7 +161,9 @@ impl Flash {
         id: OpId,
         group: GroupId,
     ) {
+        let Op { cells, channel, .. } = self.ops[id];
         self.ops.remove(id);
         self.serve(time, p, group);
+        self.note_vacated(time, group, cells, channel);
     }
 }

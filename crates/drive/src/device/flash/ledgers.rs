@@ -148,6 +148,18 @@ impl Ledgers {
         if self.cells_per_group == 1 {
             return hold(&mut self.cells[CellId(group.0)], now, state, channel);
         }
+        self.occupy_some(now, group, cells, state, of, channel);
+    }
+    #[inline(never)]
+    fn occupy_some(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        state: State,
+        of: &Group,
+        channel: &mut Ledger,
+    ) {
         for index in bits(cells) {
             let cell = self.cell(group, index as u32);
             hold(&mut self.cells[cell], now, state, channel);

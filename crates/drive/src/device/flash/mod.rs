@@ -53,7 +53,7 @@ pub trait Placement {
     fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
     /// How urgent operations of a bin's collection are; `is_reserved` says whether the bin's unit
     /// is reserved for it.
-    fn class_of(&self, bin: BinId, is_reserved: bool) -> Class;
+    fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
     /// True if a batch would still be copied to the planes that it lies on.
     fn may_copy_back(&self, bin: BinId, from: Batch) -> bool;
     /// Where the rest of a unit is that is written in part.

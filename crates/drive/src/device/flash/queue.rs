@@ -291,7 +291,7 @@ impl Group {
     /// is not asked for yet and goes on on cells that the present one holds. Where
     /// others wait it must be the group's only cell: on others, one of them might
     /// start now.
-    #[inline]
+    #[inline(always)]
     pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: &Bypass) -> bool {
         if (self.held | self.wanted) & cells != 0 {
             return false;
@@ -404,10 +404,14 @@ impl Group {
         }
     }
     /// Raises all soft collection that waits to urgent.
+    #[inline]
     pub fn raise_soft(&mut self, ops: &mut Ops) {
-        if self.classes & SOFT == 0 {
-            return;
+        if self.classes & SOFT != 0 {
+            self.raise_some_soft(ops);
         }
+    }
+    #[inline(never)]
+    fn raise_some_soft(&mut self, ops: &mut Ops) {
         self.classes = self.classes & !SOFT | 1 << Class::Urgent as u32;
         let lanes = self.lists.len() / CLASSES;
         for lane in 0..lanes {

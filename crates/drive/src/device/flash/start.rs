@@ -11,7 +11,7 @@ use crate::device::ids::OpId;
 use engine::{IdOrNone, Instant, Span, count_bits};
 use ftl::BinId;
 use metrics::{Holder, Snapshot, SnapshotId, State};
-use nand::GroupId;
+use nand::{ChannelId, GroupId};
 
 impl Flash {
     /// Asks for an operation: it starts at once where nothing is in its way.
@@ -129,13 +129,17 @@ impl Flash {
         self.groups[group].push_front(&mut self.ops, id);
     }
 
+    #[inline]
     pub(in crate::device) fn begin_wait(&mut self, time: &mut Time, id: OpId) {
-        let now = time.now;
-        let op = &mut self.ops[id];
-        if op.is_collection() {
-            // Nobody is charged with what collection waits for.
-            return;
+        // Nobody is charged with what collection waits for.
+        if !self.ops[id].is_collection() {
+            self.measure_wait(time.now, id);
         }
+    }
+
+    #[inline(never)]
+    fn measure_wait(&mut self, now: Instant, id: OpId) {
+        let op = &self.ops[id];
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         let channel = &mut self.channels[channel].ledger;
         self.ledgers.watch(now, group, cells, &self.groups[group], channel);
@@ -174,20 +178,25 @@ impl Flash {
         p: &mut P,
         group: GroupId,
     ) {
-        if self.groups[group].queued() > 0 || !self.only_serves_queues {
+        let state = &self.groups[group];
+        let may_begin =
+            if self.commands { state.queued() > 0 } else { state.may_serve(self.all_cells) };
+        if may_begin || !self.only_serves_queues {
             self.serve_by_schedule(time, p, group);
         }
     }
 
     /// Starts an operation that has been taken from its queue, on idle cells; or has it wait for
     /// its channel, or for space.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin<P: Placement>(&mut self, time: &mut Time, p: &mut P, pick: Pick) {
         let Pick { op: id, forced } = pick;
+        if self.ops[id].kind == OpKind::CopyBack {
+            self.make_read_if_needed(p, id);
+        }
         let (kind, channel) = (self.ops[id].kind, self.ops[id].channel);
         match kind {
             OpKind::Read | OpKind::Erase if !self.lacks_channel(channel) => self.start(time, p, id),
-            OpKind::CopyBack if self.reads_instead(p, id) => self.begin(time, p, pick),
             OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_page(p, id) => {
                 self.park(time, p, id)
             }
@@ -245,7 +254,7 @@ impl Flash {
     }
 
     /// Occupies the cells of an operation from now on.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn occupy(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let state = &mut self.groups[op.group];
@@ -255,7 +264,7 @@ impl Flash {
     }
 
     /// Counts an operation, which holds its cells, and charges waits for them to it.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn hold_on(&mut self, time: &mut Time, id: OpId) {
         let Op { group, cells, channel, holder, kind, planes, .. } = self.ops[id];
         self.counters.count(kind, holder, planes);
@@ -264,13 +273,27 @@ impl Flash {
         self.ledgers.occupy(time.now, group, cells, state, of, channel);
     }
 
-    /// Frees the cells of an operation that has ended.
-    pub(in crate::device) fn vacate(&mut self, time: &mut Time, id: OpId) {
+    /// Frees the cells of an operation that has ended. Their ledgers say so only when it leaves
+    /// ([`Flash::leave`]), in the same moment: by then most have been taken again.
+    #[inline]
+    pub(in crate::device) fn vacate(&mut self, id: OpId) {
         let op = &self.ops[id];
-        let (group, cells, channel) = (op.group, op.cells, op.channel);
-        self.groups[group].busy &= !cells;
-        let channel = &mut self.channels[channel].ledger;
-        self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
+        self.groups[op.group].busy &= !op.cells;
+    }
+
+    /// The ledgers of cells that were vacated say so, where they have not been taken again.
+    #[inline(always)]
+    pub(super) fn note_vacated(
+        &mut self,
+        time: &Time,
+        group: GroupId,
+        cells: u64,
+        channel: ChannelId,
+    ) {
+        if cells & !self.groups[group].busy != 0 {
+            let channel = &mut self.channels[channel].ledger;
+            self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
+        }
     }
 
     /// Starts a read, copy-back or erase on idle cells.
@@ -364,17 +387,19 @@ impl Flash {
     }
 
     /// How urgent operations of a bin's collection are.
+    #[inline]
     pub(in crate::device) fn class_of<P: Placement>(&self, p: &P, bin: BinId) -> Class {
-        p.class_of(bin, self.groups[self.places[bin].group].is_kept_for(bin))
+        p.class_of(bin, || self.groups[self.places[bin].group].is_kept_for(bin))
     }
 
     /// Others have taken the places on the planes of a batch that was to be copied back: it is
-    /// read instead. Returns whether it must be.
-    pub(super) fn reads_instead<P: Placement>(&mut self, p: &P, id: OpId) -> bool {
+    /// read instead.
+    #[inline(never)]
+    pub(super) fn make_read_if_needed<P: Placement>(&mut self, p: &P, id: OpId) {
         let op = &self.ops[id];
-        let (bin, Owner::CollectMove(from)) = (op.bin, op.owner) else { return false };
+        let (bin, Owner::CollectMove(from)) = (op.bin, op.owner) else { return };
         if p.may_copy_back(bin, from) {
-            return false;
+            return;
         }
         let cells = self.places[bin].read_cells(self.shape.all_planes);
         let op = &mut self.ops[id];
@@ -386,10 +411,9 @@ impl Flash {
         }
         op.owner = Owner::CollectRead(self.shape.whole_batch.into());
         self.notes.push_back(Note::TurnedToRead(bin));
-        true
     }
 
-    /// A group may have become idle: it is looked at again after the idle gap.
+    /// A group may have become idle: it is looked at again after the idle gap, if there is one.
     #[inline]
     pub(in crate::device) fn watch_idle<P: Placement>(
         &mut self,

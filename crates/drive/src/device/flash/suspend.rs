@@ -356,8 +356,10 @@ impl Flash {
         // Nothing takes its cells but the reads that it makes way for.
         self.groups[group].wanted |= cells;
         self.groups[group].held |= cells;
-        self.vacate(time, id);
+        self.vacate(id);
         self.serve(time, p, group);
+        let channel = self.ops[id].channel;
+        self.note_vacated(time, group, cells, channel);
     }
 
     /// The reads that wait now go before an operation, or all until none waits.

@@ -42,8 +42,8 @@ impl Placement for Pages {
     fn park(&mut self, _: Instant, id: OpId, _: &Op, _: &Snapshot) {
         self.parked.push(id);
     }
-    fn class_of(&self, _: BinId, is_reserved: bool) -> Class {
-        match (is_reserved, self.urgent) {
+    fn class_of(&self, _: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
+        match (is_reserved(), self.urgent) {
             (true, _) => Class::Held,
             (false, true) => Class::Urgent,
             (false, false) => Class::Soft,
@@ -172,7 +172,7 @@ impl Chip {
             if let Some(ended) = ended {
                 self.ended.push((due.as_ns(), flash.ops[ended.id].seq));
                 let group = flash.ops[ended.id].group;
-                flash.vacate(time, ended.id);
+                flash.vacate(ended.id);
                 flash.leave(time, pages, ended.id, group);
             }
         }

@@ -19,7 +19,7 @@ use metrics::Holder;
 impl Flash {
     /// True if an operation of `class` in a bin, on the cells that `id` still holds, would go next
     /// there: `planes` are those of a read; a program takes all.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn may_turn(
         &self,
         id: OpId,

@@ -74,6 +74,18 @@ impl Space {
         }
     }
 
+    /// A program of host data has been bound in its bin.
+    #[inline(never)]
+    fn bound_for_host(&mut self, op: &Op, payloads: &Payloads) -> Bound {
+        let home = &mut self.bins[op.bin];
+        home.unbound -= 1;
+        home.task.scrubbed_last = false;
+        self.update_home(op.bin);
+        let bound = if self.owe(op.bin) { Bound::Owing } else { Bound::Here };
+        self.prefetch_entries(op, payloads);
+        bound
+    }
+
     fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
         self.ftl.layout.pool_of_bin(bin) == pool
     }
@@ -150,14 +162,7 @@ impl Placement for Space {
         }
         let mut bound = Bound::Here;
         if stream == Stream::Host {
-            let home = &mut self.bins[bin];
-            home.unbound -= 1;
-            home.task.scrubbed_last = false;
-            self.update_home(bin);
-            if self.owe(bin) {
-                bound = Bound::Owing;
-            }
-            self.prefetch_entries(op, payloads);
+            bound = self.bound_for_host(op, payloads);
         } else if at.batch == 0 {
             self.update_home(bin);
         }
@@ -180,8 +185,9 @@ impl Placement for Space {
         self.to_collect.push(bin);
     }
 
-    fn class_of(&self, bin: BinId, is_reserved: bool) -> Class {
-        if !self.preemptible && is_reserved {
+    #[inline]
+    fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
+        if !self.preemptible && is_reserved() {
             return Class::Held;
         }
         let task = &self.bins[bin].task;
