@@ -142,7 +142,7 @@ impl Ftl {
         self.map.live_bits(first, self.layout.units_per_batch)
     }
     /// The first batch of a block with live units, from `at` on, and those.
-    #[inline]
+    #[inline(always)]
     pub fn next_live_batch(&self, at: Batch) -> Option<(Batch, u64)> {
         let layout = &self.layout;
         let first = layout.first_unit(at.block, at.batch);

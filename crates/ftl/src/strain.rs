@@ -27,11 +27,15 @@ impl Ftl {
     #[inline]
     pub fn note_copied(&mut self, from: Option<Batch>, to: Batch) {
         if !self.blocks.copied.is_empty() {
-            let count =
-                from.map_or(0, |from| self.blocks.copied[self.copied_at(from)].saturating_add(1));
-            let to = self.copied_at(to);
-            self.blocks.copied[to] = count;
+            self.count_copied(from, to);
         }
+    }
+    #[inline(never)]
+    fn count_copied(&mut self, from: Option<Batch>, to: Batch) {
+        let count =
+            from.map_or(0, |from| self.blocks.copied[self.copied_at(from)].saturating_add(1));
+        let to = self.copied_at(to);
+        self.blocks.copied[to] = count;
     }
 
     /// From now on the wear of interruptions is counted.

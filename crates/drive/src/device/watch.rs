@@ -5,7 +5,7 @@ use crate::device::Base;
 use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
 use crate::device::request::Requests;
-use ftl::{BlockId, Lpn, Pun};
+use ftl::{Batch, BlockId, Lpn, Pun};
 
 impl Base {
     #[inline]
@@ -117,6 +117,14 @@ impl Base {
         if let Some(audit) = &mut self.audit {
             audit.copied(&self.space.ftl.layout, from, to);
         }
+    }
+    /// All units of a batch were copied.
+    #[inline(never)]
+    pub fn audit_batch_copy(&mut self, from: Batch, to: Batch) {
+        let layout = &self.space.ftl.layout;
+        let [from, to] = [from, to].map(|at| layout.first_unit(at.block, at.batch).0);
+        let slots = 0..layout.units_per_batch;
+        slots.for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
     }
     #[inline]
     pub fn audit_erase(&mut self, block: BlockId) {

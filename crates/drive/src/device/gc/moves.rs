@@ -187,9 +187,7 @@ impl Gc {
         let at = base.flash.op(op).at();
         let count = base.space.ftl.layout.units_per_batch;
         if base.is_audited() {
-            let first = |at: Batch| base.space.ftl.layout.first_unit(at.block, at.batch).0;
-            let (from, to) = (first(from), first(at));
-            (0..count).for_each(|slot| base.audit_copy(Pun(from + slot), Pun(to + slot)));
+            base.audit_batch_copy(from, at);
         }
         if base.flash.op(op).kind == OpKind::CopyBack {
             self.note_sensed(base, from);
