@@ -449,4 +449,3 @@ impl Flash {
         is_over
     }
 }
-
