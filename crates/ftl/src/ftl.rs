@@ -141,15 +141,15 @@ impl Ftl {
         let first = self.layout.first_unit(at.block, at.batch);
         self.map.live_bits(first, self.layout.units_per_batch)
     }
-    /// The first batch of a block with live units, from `at` on, and those.
+    /// The first batch of a block with valid units, from `at` on, and those.
     #[inline(always)]
     pub fn next_live_batch(&self, at: Batch) -> Option<(Batch, u64)> {
         let layout = &self.layout;
         let first = layout.first_unit(at.block, at.batch);
         let end = layout.first_unit(at.block, layout.batches_per_block);
-        let live = self.map.first_live(first, end)?;
-        let (ahead, slot) = layout.batch_and_slot(live.0 - first.0);
-        let units = self.map.live_bits(Pun(live.0 - slot), layout.units_per_batch);
+        let found = self.map.first_live(first, end)?;
+        let (ahead, slot) = layout.batch_and_slot(found.0 - first.0);
+        let units = self.map.live_bits(Pun(found.0 - slot), layout.units_per_batch);
         Some((Batch { batch: at.batch + ahead, ..at }, units))
     }
     /// A fingerprint of the blocks that were erased since [`Ftl::begin_order_of_erases`], in

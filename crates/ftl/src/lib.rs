@@ -48,6 +48,6 @@ pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
 pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig};
-pub use space::{Full, RESERVE};
-pub use streams::Stream;
+pub use space::Full;
+pub use streams::{RESERVE, Stream};
 pub use untimed::Untimed;

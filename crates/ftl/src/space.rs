@@ -11,10 +11,6 @@ use crate::streams::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Free blocks of a bin that only garbage collection may open, so that it always
-/// has somewhere to move a victim's live data.
-pub const RESERVE: u32 = 1;
-
 impl Ftl {
     /// Units bound in an open block so far.
     pub fn bound_units(&self, block: BlockId) -> u32 {

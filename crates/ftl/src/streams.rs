@@ -1,6 +1,8 @@
 //! Write streams: who writes, and what each may use of a bin. A new stream is a variant and a row.
 
-use crate::space::RESERVE;
+/// Free blocks of a bin that only garbage collection may open, so that it always
+/// has somewhere to move a victim's live data.
+pub const RESERVE: u32 = 1;
 
 /// Who writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -121,7 +121,7 @@ impl Device {
                 }
             } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);
-                if base.space.has_parked_modifies() {
+                if base.space.has_parked_parts() {
                     write.turn_parked_away(base, &mut port.requests);
                 }
             } else if let Some(pool) = base.space.next_due_pool() {

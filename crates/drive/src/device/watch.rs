@@ -124,7 +124,10 @@ impl Base {
         let layout = &self.space.ftl.layout;
         let [from, to] = [from, to].map(|at| layout.first_unit(at.block, at.batch).0);
         let slots = 0..layout.units_per_batch;
-        slots.for_each(|slot| self.audit_copy(Pun(from + slot), Pun(to + slot)));
+        for slot in slots {
+            let [from, to] = [from, to].map(|first| Pun(first + slot));
+            self.audit_copy(from, to);
+        }
     }
     #[inline]
     pub fn audit_erase(&mut self, block: BlockId) {

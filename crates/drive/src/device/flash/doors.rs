@@ -49,7 +49,7 @@ impl Flash {
     pub(in crate::device) fn die_of(&self, plane: u32) -> u32 {
         plane / self.planes_per_die
     }
-    /// Whether any erase or program may make way.
+    /// Whether any erase or program may be suspended.
     #[inline]
     pub(in crate::device) fn suspends(&self) -> bool {
         self.suspends
@@ -229,8 +229,8 @@ impl Flash {
 
 /// What the drive is told to leave.
 impl Flash {
-    /// Moves of collection do not turn into each other from now on, and programs stand in the queue
-    /// before they wait for their channel.
+    /// Moves of collection do not turn into each other from now on, and programs are queued before
+    /// they wait for their channel.
     pub(in crate::device) fn forgo_short_ways(&mut self) {
         self.short_ways = false;
     }

@@ -36,7 +36,7 @@ use metrics::Snapshot;
 use nand::{ChannelId, GroupId, Strain, Timing, Units};
 use op::{Class, Op, Ops, Payloads, Rest};
 use queue::Group;
-use schedule::Schedule;
+use schedule::kinds::Schedule;
 use shape::Shape;
 use std::collections::VecDeque;
 use working::{Rules, Working};
@@ -113,7 +113,7 @@ pub struct Flash {
     routing: ReadRouting,
     erase_rules: Rules,
     program_rules: Rules,
-    /// Whether any erase or program may make way.
+    /// Whether any erase or program may be suspended.
     suspends: bool,
     bins_of_group: Column<GroupId, Vec<BinId>>,
     places: Column<BinId, BinPlace>,

@@ -6,7 +6,7 @@ use crate::device::flash::counters::Counters;
 use crate::device::flash::ledgers::Ledgers;
 use crate::device::flash::op::{Ops, Payloads};
 use crate::device::flash::queue::Group;
-use crate::device::flash::schedule::Schedule;
+use crate::device::flash::schedule::kinds::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command};

@@ -403,15 +403,15 @@ impl Group {
             self.count_wide(class, cells, false);
         }
     }
-    /// Raises all soft collection that waits to urgent.
+    /// Raises background GC that waits to foreground GC.
     #[inline]
     pub fn raise_soft(&mut self, ops: &mut Ops) {
         if self.classes & SOFT != 0 {
-            self.raise_some_soft(ops);
+            self.raise_some(ops);
         }
     }
     #[inline(never)]
-    fn raise_some_soft(&mut self, ops: &mut Ops) {
+    fn raise_some(&mut self, ops: &mut Ops) {
         self.classes = self.classes & !SOFT | 1 << Class::Urgent as u32;
         let lanes = self.lists.len() / CLASSES;
         for lane in 0..lanes {

@@ -21,10 +21,10 @@ impl Gc {
     pub(in crate::device) fn stream_if_possible(&mut self, base: &mut Base, id: OpId) {
         let op = base.flash.op(id);
         let Owner::CollectRead(slots) = op.owner else { return };
-        let live = slots.bits();
+        let units = slots.bits();
         let (from, bin) = (op.at(), op.bin);
-        let is_whole = live == base.space.ftl.layout.whole_batch()
-            && base.space.ftl.live_in_batch(from) == live;
+        let is_whole = units == base.space.ftl.layout.whole_batch()
+            && base.space.ftl.live_in_batch(from) == units;
         // What is scrubbed is to be corrected; and a worn block takes the data of a migration.
         let is_free = !base.space.task(bin).scrubs && base.space.ftl.migration(bin).is_none();
         if !is_whole || !is_free || !base.space.ftl.may_be_copied(from) {

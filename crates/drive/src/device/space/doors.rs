@@ -152,16 +152,16 @@ impl Space {
     }
     /// Bins in which partial writes were set aside, once no bin is to be looked at.
     #[inline]
-    pub(in crate::device) fn has_parked_modifies(&self) -> bool {
-        self.to_collect.is_empty() && !self.parked_modifies.is_empty()
+    pub(in crate::device) fn has_parked_parts(&self) -> bool {
+        self.to_collect.is_empty() && !self.parked_parts.is_empty()
     }
     /// Takes those bins.
-    pub(in crate::device) fn take_parked_modifies(&mut self) -> Vec<BinId> {
-        std::mem::take(&mut self.parked_modifies)
+    pub(in crate::device) fn take_parked_parts(&mut self) -> Vec<BinId> {
+        std::mem::take(&mut self.parked_parts)
     }
     /// Partial writes of a bin stay set aside.
-    pub(in crate::device) fn keep_parked_modifies(&mut self, bin: BinId) {
-        self.parked_modifies.push(bin);
+    pub(in crate::device) fn keep_parked_parts(&mut self, bin: BinId) {
+        self.parked_parts.push(bin);
     }
     /// Bins of a pool may take programs again.
     pub(in crate::device) fn call_pool(&mut self, pool: PoolId) {

@@ -35,7 +35,7 @@ pub struct Space {
     /// Bins without space for a write that waits, and without a victim so far.
     starved: Vec<BinId>,
     /// Bins in which a partial write that stays in its planes was set aside for want of space.
-    parked_modifies: Vec<BinId>,
+    parked_parts: Vec<BinId>,
     /// True once a pool was without space.
     was_starved: bool,
     /// Data has become invalid during the present event, where an idle group is told of that.
@@ -56,7 +56,7 @@ impl Space {
             bins: Column::from_fn(layout.bins as usize, |_| Home::default()),
             to_collect: Vec::new(),
             starved: Vec::new(),
-            parked_modifies: Vec::new(),
+            parked_parts: Vec::new(),
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
@@ -81,7 +81,7 @@ impl Space {
         self.was_starved = false;
         self.has_died = false;
         self.due_pools.clear();
-        for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_modifies] {
+        for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_parts] {
             list.clear();
         }
     }

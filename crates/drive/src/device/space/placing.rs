@@ -178,8 +178,8 @@ impl Placement for Space {
         self.spaces[bin].settle(now, unit);
         let snapshot = *self.spaces[bin].totals();
         self.bins[bin].parked.push((id, snapshot));
-        if op.kind == OpKind::Modify && !self.parked_modifies.contains(&bin) {
-            self.parked_modifies.push(bin);
+        if op.kind == OpKind::Modify && !self.parked_parts.contains(&bin) {
+            self.parked_parts.push(bin);
         }
         self.starved.push(bin);
         self.to_collect.push(bin);

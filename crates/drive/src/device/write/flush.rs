@@ -31,7 +31,7 @@ impl Write {
         self.pump_after(base, pool, None);
     }
 
-    /// As [`Write::pump`], made possible by the end of a program.
+    /// The same, made possible by the end of a program.
     #[inline]
     fn pump_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
         if self.buffer.head(pool).is_some() {

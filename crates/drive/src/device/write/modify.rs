@@ -111,7 +111,7 @@ impl Write {
 
     /// Partial writes whose planes have no space wait no longer where others of their pool have.
     pub(in crate::device) fn turn_parked_away(&mut self, base: &mut Base, requests: &mut Requests) {
-        for bin in base.space.take_parked_modifies() {
+        for bin in base.space.take_parked_parts() {
             let is_modify = |(id, _): &(OpId, _)| base.flash.op(*id).kind == OpKind::Modify;
             if !base.space.parked(bin).iter().any(is_modify) {
                 continue;
@@ -120,7 +120,7 @@ impl Write {
             let other = base.space.another(pool, bin);
             match other.filter(|_| !base.space.ftl.can_bind(bin, Stream::Host)) {
                 Some(other) => self.turn_away(base, requests, bin, other),
-                None => base.space.keep_parked_modifies(bin),
+                None => base.space.keep_parked_parts(bin),
             }
         }
     }

@@ -45,4 +45,13 @@ impl Rounds {
         let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
         Self { config, groups: Column::filled(round, groups as usize) }
     }
+    /// The same in which nothing has happened yet.
+    pub(super) fn begun_anew(&self) -> Self {
+        let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
+        Self::begin(self.config, self.groups.len() as u32, cells as u32)
+    }
+    /// True where the bins of a group choose victims.
+    pub(super) fn is_choosing(&self, group: GroupId) -> bool {
+        self.groups[group].stage == Stage::Choosing
+    }
 }

@@ -6,50 +6,27 @@
 //! programs, in rounds of one operation a unit. Collection begins between batches only: one
 //! bin a unit, all units together, and nothing else before they are done.
 
-use super::round::{Round, Stage};
-use super::{Schedule, Scheduler};
-use crate::config::{RoundCollection, SchedulerConfig};
+use crate::config::RoundCollection;
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::queue::Pick;
+use crate::device::flash::schedule::kinds::Schedule;
+use crate::device::flash::schedule::round::{Round, Rounds, Stage};
 use crate::device::flash::{Flash, Note, Placement, Wanted};
 use crate::device::ids::OpId;
 use ftl::BinId;
-use nand::{GroupId, Units};
-
-pub use super::round::Rounds;
-
-impl Scheduler for Rounds {
-    const BEGINS_AT_ONCE: bool = false;
-    const CALLS_COLLECTION: bool = true;
-
-    fn new(config: &SchedulerConfig, units: &Units) -> Option<Self> {
-        config.rounds.map(|rounds| Self::begin(rounds, units.groups, units.cells_per_group))
-    }
-
-    fn begun_anew(&self) -> Self {
-        let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
-        Self::begin(self.config, self.groups.len() as u32, cells as u32)
-    }
-
-    fn enqueue<P: Placement>(flash: &mut Flash, time: &mut Time, p: &mut P, id: OpId) {
-        let group = flash.ops[id].group;
-        flash.begin_wait(time, id);
-        flash.groups[group].push_back(&mut flash.ops, id);
-        flash.serve_in_rounds(time, p, group);
-    }
-
-    fn serve<P: Placement>(flash: &mut Flash, time: &mut Time, p: &mut P, group: GroupId) {
-        flash.serve_in_rounds(time, p, group);
-    }
-
-    fn may_choose(&self, flash: &Flash, bin: BinId) -> bool {
-        self.groups[flash.places[bin].group].stage == Stage::Choosing && flash.is_free(bin)
-    }
-}
+use nand::GroupId;
 
 impl Flash {
+    /// An operation is asked for: it waits for its round, or begins one.
+    pub(super) fn enqueue_for_round<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let group = self.ops[id].group;
+        self.begin_wait(time, id);
+        self.groups[group].push_back(&mut self.ops, id);
+        self.serve_in_rounds(time, p, group);
+    }
+
     fn rounds(&self) -> &Rounds {
         let Schedule::Rounds(rounds) = &self.schedule else {
             unreachable!("operations go in rounds")
@@ -111,7 +88,12 @@ impl Flash {
 
     /// Goes on where a round has ended.
     #[inline(never)]
-    fn serve_in_rounds<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
+    pub(super) fn serve_in_rounds<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
         loop {
             match self.round(group).stage {
                 // It goes on with `begin_next`.
