@@ -58,6 +58,8 @@ def test_an_interrupted_comparison_says_what_stays(experiment_file, tmp_path):
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < until
         time.sleep(0.01)
+    # The second run, of minutes, has begun by then.
+    time.sleep(1)
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130
