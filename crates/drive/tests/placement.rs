@@ -5,10 +5,11 @@
 mod common;
 
 use common::{BY_HAND, Bench, Override, experiment, set};
-use drive::Device;
+use drive::{Device, Experiment};
 use engine::Streams;
-use ftl::{BinChoice, BinId, Lpn, PoolId, Pun, Untimed};
+use ftl::{BinChoice, BinId, Ftl, Layout, Lpn, PoolId, Pun, Untimed};
 use host::Kind;
+use nand::Geometry;
 
 const PAGE: u64 = 4_096;
 
@@ -401,11 +402,68 @@ fn pools_are_counted_as_their_units_are() {
         let device = shaped(pool, "CWDP", &[set("ftl.allocation.stripe", stripe)]);
         let layout = &device.ftl().layout;
         let mut counted = vec![0; layout.pool_count() as usize];
-        (0..layout.host_units).for_each(|lpn| counted[layout.pool(Lpn(lpn)).0 as usize] += 1);
+        (0..layout.map_units).for_each(|lpn| counted[layout.pool(Lpn(lpn)).0 as usize] += 1);
         let found: Vec<u32> =
             (0..layout.pool_count()).map(|pool| layout.map_units_of(PoolId(pool))).collect();
         assert_eq!(found, counted, "{pool}s, {stripe}");
     }
+}
+
+// ---- a map that is larger than the host's range ------------------------------------
+
+/// The drive of an experiment whose firmware keeps `own` units that no host may name, written
+/// once.
+fn with_own_units(experiment: &Experiment, own: u32) -> Device {
+    let (drive, geometry) = (&experiment.drive, Geometry::from(&experiment.drive.geometry));
+    let exported = drive.ftl.exported_bytes(&geometry).unwrap();
+    let layout = Layout::new(&geometry, &drive.ftl, exported).unwrap();
+    let layout = layout.with_units_above(own).unwrap();
+    let mut ftl = Ftl::new(layout, &drive.ftl, drive.nand.endurance, Streams::new(1));
+    ftl.keep_metadata(drive.recovery.is_some());
+    let mut writer = Untimed::new(&ftl, drive.ftl.allocation.choice);
+    let first = Lpn(ftl.layout.host_units);
+    writer.write_run(&mut ftl, first, own).unwrap();
+    writer.flush(&mut ftl).unwrap();
+    Device::with_firmware(drive, ftl)
+}
+
+#[test]
+fn units_of_the_firmware_live_on_under_those_of_the_host() {
+    const OWN: u32 = 40;
+    let overrides = [
+        set("precondition.fill", "random"),
+        set("precondition.age.overwrites", 2.0),
+        set("recovery.map", "{ policy = 'checkpoint', units = 100 }"),
+    ];
+    let experiment = experiment(BY_HAND, &overrides);
+    let host = Device::new(&experiment.drive, experiment.seed).ftl().layout.host_units;
+    let mut bench = Bench::with(with_own_units(&experiment, OWN), &experiment);
+    let own = |bench: &Bench| -> Vec<Option<Pun>> {
+        (host..host + OWN).map(|lpn| bench.device.ftl().lookup(Lpn(lpn))).collect()
+    };
+    // Preconditioning writes the host's range, all of it and nothing else.
+    let ftl = bench.device.ftl();
+    assert_eq!((ftl.layout.host_units, ftl.layout.map_units), (host, host + OWN));
+    assert_eq!(ftl.mapped_units(), host + OWN);
+    assert_eq!(ftl.layout.exported_bytes(), u64::from(host) * PAGE);
+    let before = own(&bench);
+    assert!(before.iter().all(Option::is_some));
+    let mut numbers = Streams::new(1).stream("writes");
+    for index in 0..2_000 {
+        let offset = numbers.below(u64::from(host)) * PAGE;
+        bench.submit(index * 100_000, Kind::Write, offset, PAGE);
+    }
+    // The auditor holds the map against what was written, at rest and after a power cut.
+    let now = bench.settle();
+    bench.cut_power(now + 1).unwrap();
+    let now = bench.settle();
+    assert_ne!(own(&bench), before, "collection has moved them");
+    assert_eq!(bench.device.ftl().mapped_units(), host + OWN);
+    for lpn in 0..host {
+        bench.submit(now, Kind::Read, u64::from(lpn) * PAGE, PAGE);
+    }
+    bench.settle();
+    assert!(bench.completed().iter().all(|done| done.unmapped == 0));
 }
 
 // ---- a fill -----------------------------------------------------------------------

@@ -257,7 +257,8 @@ fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
     let written = written_units(experiment, &ftl.layout);
     let holds = |lpn: &u32| {
         let is_written = written.iter().any(|units| units.contains(lpn));
-        is_written || ftl.lookup(Lpn(*lpn)).is_some()
+        let is_own = *lpn >= ftl.layout.host_units;
+        is_written || is_own || ftl.lookup(Lpn(*lpn)).is_some()
     };
     (0..ftl.layout.map_units).filter(holds).count() as u32
 }

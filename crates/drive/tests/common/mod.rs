@@ -311,7 +311,11 @@ impl Bench {
 
     /// The drive of an experiment, audited.
     pub fn of(experiment: &Experiment) -> Self {
-        let mut device = Device::new(&experiment.drive, experiment.seed);
+        Self::with(Device::new(&experiment.drive, experiment.seed), experiment)
+    }
+
+    /// A drive whose firmware was made by hand, preconditioned as an experiment says, audited.
+    pub fn with(mut device: Device, experiment: &Experiment) -> Self {
         let choice = experiment.drive.ftl.allocation.choice;
         let streams = Streams::new(experiment.seed);
         drive::precondition::precondition(
