@@ -66,6 +66,7 @@ _FAMILIES = (
     "drive.ftl.allocation.streams",
     "drive.ftl.allocation.free_block",
     "drive.ftl.scrub.choice",
+    "drive.ftl.scrub.stream",
     "drive.scheduler.bypass",
     "drive.scheduler.channel",
     "drive.scheduler.rounds.collect",

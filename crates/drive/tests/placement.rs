@@ -428,7 +428,7 @@ fn with_own_units(experiment: &Experiment, own: u32) -> Device {
 }
 
 #[test]
-fn units_of_the_firmware_live_on_under_those_of_the_host() {
+fn units_of_the_firmware_stay_beside_those_of_the_host() {
     const OWN: u32 = 40;
     let overrides = [
         set("precondition.fill", "random"),
@@ -438,7 +438,7 @@ fn units_of_the_firmware_live_on_under_those_of_the_host() {
     let experiment = experiment(BY_HAND, &overrides);
     let host = Device::new(&experiment.drive, experiment.seed).ftl().layout.host_units;
     let mut bench = Bench::with(with_own_units(&experiment, OWN), &experiment);
-    let own = |bench: &Bench| -> Vec<Option<Pun>> {
+    let own = |bench: &Bench| -> Vec<_> {
         (host..host + OWN).map(|lpn| bench.device.ftl().lookup(Lpn(lpn))).collect()
     };
     // Preconditioning writes the host's range, all of it and nothing else.

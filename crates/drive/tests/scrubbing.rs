@@ -58,8 +58,9 @@ fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
 
 /// Writes one page of the drive's second half after the other for so long; returns pages
 /// that were scrubbed and blocks that were erased.
-fn under_steady_writes(pacing: &str, ms: u64) -> (u64, u64) {
-    let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &[set("ftl.gc.pacing", pacing)]);
+fn under_steady_writes(pacing: &str, stream: &str, ms: u64) -> (u64, u64) {
+    let more = [set("ftl.gc.pacing", pacing), set("ftl.scrub.stream", stream)];
+    let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &more);
     let (mut at, mut number) = (0, 1);
     while at < ms * MS {
         // 263 generates the numbers below 769: victims hold live data.
@@ -76,12 +77,18 @@ fn under_steady_writes(pacing: &str, ms: u64) -> (u64, u64) {
 
 #[test]
 fn an_interval_is_kept_under_steady_writes() {
-    for pacing in ["none", "proportional"] {
+    for (pacing, stream) in [
+        ("none", "collection"),
+        ("proportional", "collection"),
+        ("none", "own"),
+        ("proportional", "own"),
+    ] {
         // 20 looks, of which the last may be under way: each moves a block of the first half
         // of the drive, which is full.
-        let (scrubbed, erases) = under_steady_writes(pacing, 1_000);
-        assert!((19 * 16..=20 * 16).contains(&scrubbed), "{pacing}: {scrubbed} of 320 pages");
-        assert!(erases > 3 * 20, "{pacing}: {erases} erases, most of collection");
+        let (scrubbed, erases) = under_steady_writes(pacing, stream, 1_000);
+        let what = format!("{pacing}, {stream}");
+        assert!((19 * 16..=20 * 16).contains(&scrubbed), "{what}: {scrubbed} of 320 pages");
+        assert!(erases > 3 * 20, "{what}: {erases} erases, most of collection");
     }
 }
 

@@ -137,6 +137,40 @@ fn drives_that_share_a_long_map_go_on_apart() {
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:x?}");
 }
 
+#[test]
+fn a_drive_goes_on_without_the_open_blocks_that_scrubbing_had() {
+    let scrubs = |stream: &str| {
+        [
+            set("ftl.scrub.interval", "10 ms"),
+            set("ftl.scrub.choice", "oldest"),
+            set("ftl.scrub.stream", stream),
+        ]
+    };
+    let own = experiment(BY_HAND, &scrubs("own"));
+    let mut bench = Bench::filled(&scrubs("own"));
+    // Of the first block, the oldest, 13 pages are left, which begin a block of their own.
+    bench.submit(0, Kind::Trim, 0, 3 * PAGE);
+    bench.until(19_000_000);
+    let device = bench.device.clone();
+    let snapshot = Snapshot::of(device, &own.drive, None, own.seed, &Default::default()).unwrap();
+    let file = Scratch::holding("scrub-stream", &snapshot);
+    let open = |device: &Device| {
+        let states = device.ftl().block_states().iter();
+        states.filter(|state| **state == BlockState::Open).count()
+    };
+    for snapshot in [snapshot, file.read().unwrap()] {
+        assert_eq!(open(&snapshot.device(&own.drive).unwrap()), 1);
+        for others in [aged(&scrubs("collection")), aged(&[])] {
+            let device = snapshot.device(&others.drive).unwrap();
+            assert_eq!(open(&device), 0);
+            assert_eq!(device.ftl().audit(), Ok(()));
+            assert_eq!(device.ftl().mapped_units(), 765);
+            // Under audit.
+            started_from(Some(&snapshot), &others);
+        }
+    }
+}
+
 /// What a sweep may vary while its drives are filled and aged once.
 fn asleep() -> [Override; 10] {
     [

@@ -1,9 +1,10 @@
 //! What a user says about the firmware: the `[drive.ftl]` table.
 
-use crate::allocation::AllocationConfig;
+use crate::allocation::{AllocationConfig, StreamSharing};
 use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
 use crate::scrub::ScrubConfig;
+use crate::streams::Stream;
 use nand::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,18 @@ impl FtlConfig {
     pub fn data_bytes(&self, geometry: &Geometry) -> u128 {
         let pages = u128::from(geometry.pages_per_block);
         geometry.physical_bytes() / pages * u128::from(self.data_pages(geometry))
+    }
+    /// The stream that scrubbing writes to, or would.
+    pub fn scrub_stream(&self) -> Stream {
+        self.scrub.as_ref().map(|scrub| scrub.stream).unwrap_or_default().stream()
+    }
+    /// Blocks of a bin that may be open at once.
+    pub fn open_blocks(&self) -> u32 {
+        let shared = self.allocation.streams == StreamSharing::Shared;
+        let streams = [Stream::Host, Stream::Gc, self.scrub_stream()];
+        let mut places = streams.map(|stream| stream.row(shared).open);
+        places.sort_unstable();
+        places.chunk_by(|place, next| place == next).count() as u32
     }
     /// Bytes that the host sees; `None` unless exactly one key of over-provisioning is given.
     pub fn exported_bytes(&self, geometry: &Geometry) -> Option<u128> {

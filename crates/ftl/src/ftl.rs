@@ -14,6 +14,7 @@ use crate::leveling::Wear;
 use crate::map::Map;
 use crate::metadata::Persist;
 use crate::scrub::ScrubChoice;
+use crate::streams::Stream;
 use engine::{Column, Streams};
 
 /// The firmware of a drive, or of a part of it.
@@ -28,6 +29,8 @@ pub struct Ftl {
     pub(crate) thresholds: Thresholds,
     pub(crate) victim: VictimPolicy,
     pub(crate) scrub: Option<ScrubChoice>,
+    /// The stream that scrubbing writes to.
+    pub(crate) scrubs_to: Stream,
     pub(crate) wear: Option<Wear>,
     /// Times in a row that data may be copied back.
     pub(crate) copies_most: Option<u8>,
@@ -57,6 +60,7 @@ impl Ftl {
             thresholds: Thresholds::new(&config.gc, &layout),
             victim: config.gc.victim.clone(),
             scrub: None,
+            scrubs_to: Stream::Gc,
             wear: None,
             copies_most: None,
             shared: config.allocation.streams == StreamSharing::Shared,
@@ -82,6 +86,10 @@ impl Ftl {
     /// first time on that somebody asks.
     pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
+        self.scrubs_to = config.scrub_stream();
+        if self.scrubs_to == Stream::Gc {
+            self.close_scrubbed();
+        }
         if self.scrub.is_some() && self.blocks.sensed.is_empty() {
             self.blocks.sensed = Column::filled(0, self.blocks.state.len());
         }

@@ -47,7 +47,7 @@ pub use ftl::Ftl;
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
 pub use layout::Layout;
-pub use scrub::{ScrubChoice, ScrubConfig};
+pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};
 pub use space::Full;
 pub use streams::{RESERVE, Stream};
 pub use untimed::Untimed;

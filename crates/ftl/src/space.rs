@@ -82,6 +82,12 @@ impl Ftl {
         }
         state.free() >= row.least
             && (state.open[row.open].block.is_some() || state.free() > row.leaves)
+            || row.goes_on_in.is_some_and(|other| self.can_bind_in_others(bin, other))
+    }
+
+    #[cold]
+    fn can_bind_in_others(&self, bin: BinId, other: Stream) -> bool {
+        self.can_bind(bin, other)
     }
 
     /// The place of a worn block that takes what is moved next, if one does.
@@ -106,7 +112,11 @@ impl Ftl {
         }
         let open = &state.open[row.open];
         let left = open.block.map_or(0, |_| per_block - open.next);
-        left + state.free().saturating_sub(row.leaves) * per_block
+        left + match row.goes_on_in {
+            None => state.free().saturating_sub(row.leaves) * per_block,
+            // Free blocks that it may open itself are among the other's.
+            Some(other) => self.room(bin, other),
+        }
     }
 
     /// Binds the next batch of the stream's open block, opening a block where
@@ -128,7 +138,11 @@ impl Ftl {
         }
         let block = match self.bins[bin].open[row.open].block {
             Some(block) => block,
-            None => self.open_block(bin, stream)?,
+            None => match (self.open_block(bin, stream), row.goes_on_in) {
+                (Ok(block), _) => block,
+                (Err(Full), Some(other)) => return self.bind_in_others(bin, other),
+                (Err(Full), None) => return Err(Full),
+            },
         };
         let open = &mut self.bins[bin].open[row.open];
         let batch = Batch { block, batch: open.next };
@@ -163,6 +177,11 @@ impl Ftl {
         Ok(block)
     }
 
+    #[cold]
+    fn bind_in_others(&mut self, bin: BinId, other: Stream) -> Result<Batch, Full> {
+        self.bind(bin, other)
+    }
+
     /// The block that [`Ftl::bind`] would take a place of, if it would.
     pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
@@ -172,6 +191,30 @@ impl Ftl {
         {
             return Some(at.block);
         }
-        state.open[row.open].block.or_else(|| state.first_free())
+        match row.goes_on_in {
+            Some(other) if state.open[row.open].block.is_none() && state.free() <= row.leaves => {
+                self.next_block(bin, other)
+            }
+            _ => state.open[row.open].block.or_else(|| state.first_free()),
+        }
+    }
+
+    /// The stream that scrubbing writes to.
+    #[inline]
+    pub fn scrub_stream(&self) -> Stream {
+        self.scrubs_to
+    }
+
+    /// Scrubbing has no open blocks of its own any more: they are closed where they are. Nothing is
+    /// being written.
+    pub(crate) fn close_scrubbed(&mut self) {
+        for bin in self.bins.ids() {
+            let open = std::mem::take(&mut self.bins[bin].open[Stream::Scrub as usize]);
+            if let Some(block) = open.block {
+                self.blocks.unwritten[block] = 0;
+                self.close(block);
+                self.close_early(block, open.next * self.layout.rows_per_batch);
+            }
+        }
     }
 }

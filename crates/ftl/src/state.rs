@@ -59,8 +59,8 @@ impl Rest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RestOfBin {
     released: u64,
-    /// By stream: the open block and its next batch.
-    open: [Option<(u32, u32)>; STREAMS],
+    /// By stream: the open block and its next batch. Earlier versions had fewer streams.
+    open: Vec<Option<(u32, u32)>>,
     bad: u32,
     free: u32,
 }
@@ -186,7 +186,7 @@ impl Ftl {
     pub fn rest(&self) -> Rest {
         let of_bin = |bin: &crate::blocks::Bin| RestOfBin {
             released: bin.released(),
-            open: bin.open.map(|open| open.block.map(|block| (block.0, open.next))),
+            open: bin.open.map(|open| open.block.map(|block| (block.0, open.next))).to_vec(),
             bad: bin.bad,
             free: bin.free(),
         };
@@ -300,10 +300,12 @@ impl Ftl {
         for (bin, of_bin) in self.bins.as_mut_slice().iter_mut().zip(&rest.bins) {
             let free = pairs.by_ref().take(of_bin.free as usize);
             bin.restore(free, of_bin.released);
-            bin.open = of_bin.open.map(|open| match open {
-                Some((block, next)) => Open { block: Some(BlockId(block)), next },
-                None => Open::default(),
-            });
+            bin.open = [Open::default(); STREAMS];
+            for (open, kept) in bin.open.iter_mut().zip(&of_bin.open) {
+                if let Some((block, next)) = *kept {
+                    *open = Open { block: Some(BlockId(block)), next };
+                }
+            }
             bin.bad = of_bin.bad;
         }
         Ok(())
@@ -314,7 +316,8 @@ impl Ftl {
         let layout = &self.layout;
         let fits = |bin: &RestOfBin| {
             let mut open = bin.open.iter().flatten();
-            u64::from(bin.free) + u64::from(bin.bad) <= u64::from(layout.blocks_per_bin())
+            bin.open.len() <= STREAMS
+                && u64::from(bin.free) + u64::from(bin.bad) <= u64::from(layout.blocks_per_bin())
                 && open.all(|(_, next)| *next < layout.batches_per_block)
         };
         rest.bins.len() == self.bins.len()

@@ -1,7 +1,7 @@
 //! Write streams: who writes, and what each may use of a bin. A new stream is a variant and a row.
 
 /// Free blocks of a bin that only garbage collection may open, so that it always
-/// has somewhere to move a victim's live data.
+/// has somewhere to move a victim's valid data.
 pub const RESERVE: u32 = 1;
 
 /// Who writes.
@@ -9,8 +9,11 @@ pub const RESERVE: u32 = 1;
 pub enum Stream {
     /// Host writes.
     Host = 0,
-    /// Pages that garbage collection moves, or scrubbing.
+    /// Pages that garbage collection moves; those of scrubbing, too, unless they have open blocks of
+    /// their own.
     Gc = 1,
+    /// Pages that scrubbing moves, if they have.
+    Scrub = 2,
 }
 
 /// What a stream may use of a bin.
@@ -25,12 +28,26 @@ pub struct Row {
     pub least: u32,
     /// Whether a worn block that takes data that lies still gets what the stream writes.
     pub migrates: bool,
+    /// The stream in whose blocks it goes on if it finds no place in its own.
+    pub goes_on_in: Option<Stream>,
+    /// Whether it writes to the host's open block if host and collection share one.
+    pub shares: bool,
 }
 
 /// The rows of all streams, where each has open blocks of its own.
-const ROWS: [Row; 2] = [
-    Row { open: 0, leaves: RESERVE, least: 0, migrates: false },
-    Row { open: 1, leaves: 0, least: 0, migrates: true },
+const ROWS: [Row; 3] = [
+    Row { open: 0, leaves: RESERVE, least: 0, migrates: false, goes_on_in: None, shares: true },
+    Row { open: 1, leaves: 0, least: 0, migrates: true, goes_on_in: None, shares: true },
+    // A block that is scrubbed holds up the bin's collection, which alone gains space. So what it
+    // holds never waits for space: a block is chosen only if collection's places can take it.
+    Row {
+        open: 2,
+        leaves: RESERVE,
+        least: 0,
+        migrates: false,
+        goes_on_in: Some(Stream::Gc),
+        shares: false,
+    },
 ];
 
 /// Number of streams.
@@ -42,8 +59,8 @@ impl Stream {
     #[inline(always)]
     pub fn row(self, shared: bool) -> Row {
         let row = ROWS[self as usize];
-        // Where all write to one block the reserve, once opened, is for what collection moves alone.
-        if shared { Row { open: 0, least: row.leaves, ..row } } else { row }
+        // Where both write to one block the reserve, once opened, is for what collection moves alone.
+        if shared && row.shares { Row { open: 0, least: row.leaves, ..row } } else { row }
     }
 }
 
@@ -61,6 +78,17 @@ mod tests {
         assert_eq!((shared_host.leaves, shared_host.least), (RESERVE, RESERVE));
         for row in [gc, shared_gc] {
             assert_eq!((row.leaves, row.least, row.migrates), (0, 0, true));
+        }
+    }
+
+    #[test]
+    fn scrubbing_keeps_a_block_apart_and_leaves_the_reserve_to_collection() {
+        for shared in [false, true] {
+            let [host, gc, scrub] =
+                [Stream::Host, Stream::Gc, Stream::Scrub].map(|stream| stream.row(shared));
+            assert!(![host.open, gc.open].contains(&scrub.open));
+            assert_eq!((scrub.leaves, scrub.least, scrub.migrates), (RESERVE, 0, false));
+            assert_eq!(scrub.goes_on_in, Some(Stream::Gc));
         }
     }
 }

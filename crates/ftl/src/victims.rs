@@ -48,7 +48,7 @@ impl Ftl {
     pub fn pick_scrub(&mut self, bin: BinId) -> Option<BlockId> {
         let first = self.layout.first_block(bin).0 as usize;
         let run = first..first + self.layout.blocks_per_bin() as usize;
-        let room = self.room(bin, Stream::Gc) * self.layout.units_per_batch;
+        let room = self.room(bin, self.scrubs_to) * self.layout.units_per_batch;
         let written = Written {
             live: &self.blocks.standing.as_slice()[run.clone()],
             closed_at: &self.blocks.closed_at.as_slice()[run.clone()],

@@ -1,15 +1,14 @@
 //! A map that is larger than the host's range: units that the firmware keeps for itself are
 //! mapped, moved, kept in snapshots and recovered as the host's are.
 
+mod common;
+
+use common::taken_up;
 use engine::{Stream as Numbers, Streams};
 use ftl::recovery::{Interrupted, MapFrom, Means};
 use ftl::state::Unknown;
-use ftl::{BinChoice, Ftl, FtlConfig, Layout, Lpn, PoolId, Pun, Source, Untimed};
+use ftl::{BinChoice, Ftl, FtlConfig, Layout, Lpn, PoolId, Source, Untimed};
 use nand::Geometry;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
-use std::sync::Arc;
 
 /// Units that the host may name, and those that the firmware keeps beside.
 const HOST: u32 = 72;
@@ -82,8 +81,10 @@ fn age(ftl: &mut Ftl, numbers: &mut Numbers) {
     ftl.audit().unwrap();
 }
 
-fn map(ftl: &Ftl) -> Vec<Option<Pun>> {
-    (0..ftl.layout.map_units).map(|lpn| ftl.lookup(Lpn(lpn))).collect()
+/// Where each unit of the map lies.
+fn map(ftl: &Ftl) -> Vec<Option<u32>> {
+    let place = |lpn| ftl.lookup(Lpn(lpn)).map(|place| place.0);
+    (0..ftl.layout.map_units).map(place).collect()
 }
 
 #[test]
@@ -155,69 +156,15 @@ fn age_on(ftl: &mut Ftl, numbers: &mut Numbers) {
     writer.flush(ftl).unwrap();
 }
 
-/// What a snapshot's columns may fail with.
-enum Failed {
-    Io(io::Error),
-    Unknown,
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-impl From<Unknown> for Failed {
-    fn from(_: Unknown) -> Self {
-        Self::Unknown
-    }
-}
-
-/// The columns of a firmware in a file, each from a multiple of 4 KiB on, with their places.
-fn kept(ftl: &Ftl, path: &std::path::Path) -> BTreeMap<&'static str, (u64, Vec<u8>)> {
-    let mut places = BTreeMap::new();
-    let mut bytes = Vec::new();
-    let give: Result<(), io::Error> = ftl.give_columns(&mut |name, column| {
-        bytes.resize(bytes.len().next_multiple_of(4096), 0);
-        places.insert(name, (bytes.len() as u64, column.to_vec()));
-        bytes.extend_from_slice(column);
-        Ok(())
-    });
-    give.unwrap();
-    bytes.resize(bytes.len().next_multiple_of(4096), 0);
-    File::create(path).unwrap().write_all(&bytes).unwrap();
-    places
-}
-
-/// A drive as `into` goes on from what another has left.
-fn taken_up(mut into: Ftl, left: &Ftl) -> Result<Ftl, Unknown> {
-    let path = std::env::temp_dir().join(format!("flashscape-own-units-{}", std::process::id()));
-    let columns = kept(left, &path);
-    let file = Arc::new(File::open(&path).unwrap());
-    let place = |name: &'static str, bytes: u64| {
-        columns.get(name).filter(|(_, column)| column.len() as u64 == bytes).map(|(at, _)| *at)
-    };
-    let taken = into.take_columns(&left.rest(), &file, &place, &mut |name, bytes| {
-        let (_, column) = columns.get(name).ok_or(Unknown)?;
-        bytes.copy_from_slice(column);
-        Ok::<(), Failed>(())
-    });
-    std::fs::remove_file(&path).unwrap();
-    match taken {
-        Ok(()) => Ok(into),
-        Err(Failed::Unknown) => Err(Unknown),
-        Err(Failed::Io(error)) => panic!("{error}"),
-    }
-}
-
 #[test]
 fn a_snapshot_keeps_own_units() {
     let mut ftl = firmware();
     age(&mut ftl, &mut Streams::new(4).stream("overwrites"));
-    let again = taken_up(firmware(), &ftl).unwrap();
+    let again = taken_up(firmware(), &ftl, &ftl.rest()).unwrap();
     again.audit().unwrap();
     assert_eq!(map(&again), map(&ftl));
     assert_eq!(again.mapped_units(), HOST + OWN);
     // A drive without them has no place for what is mapped above its own.
     let smaller = Ftl::new(layout(), &config(), 0, Streams::new(1));
-    assert_eq!(taken_up(smaller, &ftl).err(), Some(Unknown));
+    assert_eq!(taken_up(smaller, &ftl, &ftl.rest()).err(), Some(Unknown));
 }

@@ -4,7 +4,7 @@
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, StreamSharing, Thresholds};
+use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Thresholds};
 use settings::{Problems, counted, each};
 use std::ops::Range;
 
@@ -183,7 +183,7 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
         bins: layout.bins_of(pool).len() as u64,
         worst: worst(pool),
         good: layout.blocks_per_bin() - bad[worst(pool).0 as usize],
-        open: if config.allocation.streams == StreamSharing::Shared { 1 } else { 2 },
+        open: config.open_blocks(),
     };
     (0..layout.pool_count()).map(PoolId).map(pool).collect()
 }

@@ -56,6 +56,18 @@ fn of_choice(parameter: &'static str, choice: &str) -> Case {
     })
 }
 
+/// Where the first page of the first block lies, against data that a host writes while that block
+/// is moved.
+fn scrubbed_beside_host_data(scene: &Scene) -> &'static str {
+    let mut bench = read_drive(scene);
+    bench.until(12_000 * US);
+    bench.submit(12_000 * US, Kind::Write, 400 * PAGE, PAGE);
+    bench.until(19_000 * US);
+    let ftl = bench.device.ftl();
+    let block = |lpn| ftl.layout.block(ftl.lookup(ftl::Lpn(lpn)).expect("it has data"));
+    if block(0) == block(400) { "beside" } else { "apart" }
+}
+
 pub fn cases() -> Vec<Case> {
     let functions = file("scrubs", "first lowest\nlast highest\n");
     let others = file("other-scrubs", "first highest\n");
@@ -70,6 +82,10 @@ pub fn cases() -> Vec<Case> {
                 erased(&bench).count() as u64
             })
             .under([("10 ms", 3), ("20 ms", 1), ("36 ms", 1), ("37 ms", 0)]),
+        // Host and collection share a block here.
+        of_scrubbing("drive.ftl.scrub.stream", "oldest")
+            .see("where a scrubbed page lies", scrubbed_beside_host_data)
+            .under([("collection", "beside"), ("own", "apart")]),
         of_choice("drive.ftl.scrub.choice.policy", "oldest").at("drive.ftl.scrub.choice").under([
             ("oldest", 0),
             ("{ policy = 'most-read', reads = 1 }", 7),

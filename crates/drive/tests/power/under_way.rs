@@ -86,15 +86,21 @@ fn a_page_that_was_cut_off_as_it_streamed_leaves_its_source() {
 
 #[test]
 fn a_scrub_that_was_cut_off_leaves_its_source() {
-    let given = [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")];
-    for after in [1, 90, 150, 310, 500, 2_000, 5_000, 7_000] {
-        let mut drive = Cutting::filled(&given);
-        let outage = drive.cut(10_000 * US + after * US).unwrap();
-        assert_eq!(outage.units, 768, "after {after} us");
-        let up = now(&drive);
-        drive.bench.until(up + 20_000 * US);
-        let erases = drive.bench.device.ftl().tally.erases;
-        assert!(erases > 0, "it scrubs on");
+    for stream in ["collection", "own"] {
+        let given = [
+            set("ftl.scrub.interval", "10 ms"),
+            set("ftl.scrub.choice", "oldest"),
+            set("ftl.scrub.stream", stream),
+        ];
+        for after in [1, 90, 150, 310, 500, 2_000, 5_000, 7_000] {
+            let mut drive = Cutting::filled(&given);
+            let outage = drive.cut(10_000 * US + after * US).unwrap();
+            assert_eq!(outage.units, 768, "after {after} us, {stream}");
+            let up = now(&drive);
+            drive.bench.until(up + 20_000 * US);
+            let erases = drive.bench.device.ftl().tally.erases;
+            assert!(erases > 0, "it scrubs on");
+        }
     }
 }
 

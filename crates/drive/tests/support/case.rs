@@ -509,9 +509,11 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
         let choice = dice.of(&["oldest", "most-read", "most-read"]);
         let reads = if choice == "oldest" { "" } else { dice.of(&[", reads = 1", ", reads = 20"]) };
+        let stream = dice.of(&["collection", "own"]);
         writeln!(
             text,
-            "[drive.ftl.scrub]\ninterval = \"{interval}\"\nchoice = {{ policy = \"{choice}\"{reads} }}"
+            "[drive.ftl.scrub]\ninterval = \"{interval}\"\nstream = \"{stream}\"\n\
+             choice = {{ policy = \"{choice}\"{reads} }}"
         )
         .unwrap();
     }

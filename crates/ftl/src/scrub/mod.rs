@@ -9,6 +9,7 @@ mod written;
 pub use python::ScrubOutside;
 pub use written::{PickOld, Written};
 
+use crate::streams::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
@@ -23,6 +24,31 @@ pub struct ScrubConfig {
     pub interval: Time,
     /// Which block of the bin is written anew, if any.
     pub choice: ScrubChoice,
+    /// Where the pages go that it moves. Default: `collection`.
+    #[serde(default)]
+    pub stream: ScrubStream,
+}
+
+/// Where pages go that scrubbing moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScrubStream {
+    /// To collection's open blocks.
+    #[default]
+    Collection,
+    /// To open blocks of their own, apart from what hosts write and collection moves; to collection's
+    /// while a bin has no free block to spare.
+    Own,
+}
+
+impl ScrubStream {
+    /// The stream that scrubbing writes to.
+    pub fn stream(self) -> Stream {
+        match self {
+            Self::Collection => Stream::Gc,
+            Self::Own => Stream::Scrub,
+        }
+    }
 }
 
 settings::family! {

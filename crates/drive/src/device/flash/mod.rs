@@ -32,7 +32,7 @@ use counters::Counters;
 use engine::{Column, Instant, Span};
 use ftl::{Batch, BinId, BlockId, Layout, Lpn};
 use ledgers::Ledgers;
-use metrics::Snapshot;
+use metrics::{Holder, Snapshot};
 use nand::{ChannelId, GroupId, Strain, Timing, Units};
 use op::{Class, Op, Ops, Payloads, Rest};
 use queue::Group;
@@ -54,8 +54,8 @@ pub trait Placement {
     /// How urgent operations of a bin's collection are; `is_reserved` says whether the bin's unit
     /// is reserved for it.
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
-    /// True if a batch would still be copied to the planes that it lies on.
-    fn may_copy_back(&self, bin: BinId, from: Batch) -> bool;
+    /// True if a batch that `writer` moves would still be copied to the planes that it lies on.
+    fn may_copy_back(&self, writer: Holder, bin: BinId, from: Batch) -> bool;
     /// Where the rest of a unit is that is written in part.
     fn rest_of(&self, lpn: Lpn) -> Option<Rest>;
     /// Whether a bin could do with more space.

@@ -398,7 +398,7 @@ impl Flash {
     pub(super) fn make_read_if_needed<P: Placement>(&mut self, p: &P, id: OpId) {
         let op = &self.ops[id];
         let (bin, Owner::CollectMove(from)) = (op.bin, op.owner) else { return };
-        if p.may_copy_back(bin, from) {
+        if p.may_copy_back(op.holder, bin, from) {
             return;
         }
         let cells = self.places[bin].read_cells(self.shape.all_planes);

@@ -49,7 +49,7 @@ impl Placement for Pages {
             (false, false) => Class::Soft,
         }
     }
-    fn may_copy_back(&self, _: BinId, _: Batch) -> bool {
+    fn may_copy_back(&self, _: Holder, _: BinId, _: Batch) -> bool {
         true
     }
     fn rest_of(&self, _: Lpn) -> Option<Rest> {

@@ -5,7 +5,7 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::ids::OpId;
-use ftl::{Batch, BinId, Stream};
+use ftl::{Batch, BinId};
 
 impl Gc {
     /// A batch of a victim is in the controller: goes on to program it, if the whole
@@ -30,8 +30,9 @@ impl Gc {
             return false;
         }
         let class = base.class_of(bin);
+        let writer = self.writer_of(base, bin);
         if !base.flash.may_turn(id, bin, class, None)
-            || !base.space.ftl.can_bind(bin, Stream::Gc)
+            || !base.space.can_move(bin, writer)
             || !base.space.leaves_room(bin, |older| older == from.block)
         {
             return false;
@@ -40,7 +41,6 @@ impl Gc {
         job.reads -= 1;
         job.writes += 1;
         self.note_sensed(base, from);
-        let writer = self.writer_of(base, bin);
         base.flash.turn_to_program(&mut base.time, &mut base.space, id, class, writer);
         true
     }

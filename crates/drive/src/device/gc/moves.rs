@@ -76,7 +76,7 @@ impl Gc {
         let copies_back = self.config.copy_back
             && live == base.space.ftl.layout.whole_batch()
             && base.space.ftl.may_be_copied(at)
-            && base.space.may_copy_back(bin, at);
+            && base.space.may_copy_back(writer, bin, at);
         let layout = &base.space.ftl.layout;
         let job = &mut self.jobs[bin];
         let (kind, holder, owner) = if copies_back {

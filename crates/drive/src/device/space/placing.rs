@@ -8,7 +8,7 @@ use crate::device::ids::OpId;
 use crate::device::space::Space;
 use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
-use ftl::{Batch, BinChoice, BinId, Level, Lpn, PoolId, Stream};
+use ftl::{Batch, BinChoice, BinId, Full, Level, Lpn, PoolId, Stream};
 use metrics::{Holder, Snapshot};
 
 impl Space {
@@ -86,6 +86,23 @@ impl Space {
         bound
     }
 
+    /// True if a move of a bin's collection would find a place, or of its scrubbing.
+    #[inline]
+    pub(in crate::device) fn can_move(&self, bin: BinId, writer: Holder) -> bool {
+        match writer {
+            Holder::Scrub => self.can_bind_scrubbed(bin),
+            _ => self.ftl.can_bind(bin, Stream::Gc),
+        }
+    }
+    #[cold]
+    fn can_bind_scrubbed(&self, bin: BinId) -> bool {
+        self.ftl.can_bind(bin, self.ftl.scrub_stream())
+    }
+    #[cold]
+    fn bind_scrubbed(&mut self, bin: BinId) -> Result<Batch, Full> {
+        self.ftl.bind(bin, self.ftl.scrub_stream())
+    }
+
     fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
         self.ftl.layout.pool_of_bin(bin) == pool
     }
@@ -145,23 +162,33 @@ impl Space {
 impl Placement for Space {
     #[inline(always)]
     fn has_page(&self, op: &Op, payloads: &Payloads) -> bool {
-        let (bin, stream) = (op.bin, stream_of(op.holder));
-        self.ftl.can_bind(bin, stream)
-            && (stream == Stream::Host
-                || self.leaves_room(bin, |older| self.moves_from(op, payloads, older)))
+        // By streams that the compiler knows, so that what their rows say costs nothing.
+        let bin = op.bin;
+        match op.holder {
+            Holder::HostProgram => self.ftl.can_bind(bin, Stream::Host),
+            writer => {
+                self.can_move(bin, writer)
+                    && self.leaves_room(bin, |older| self.moves_from(op, payloads, older))
+            }
+        }
     }
 
     #[inline]
     fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound {
-        let (bin, stream) = (op.bin, stream_of(op.holder));
-        let Ok(at) = self.ftl.bind(bin, stream) else { return Bound::Nowhere };
+        let bin = op.bin;
+        let bound = match op.holder {
+            Holder::HostProgram => self.ftl.bind(bin, Stream::Host),
+            Holder::Scrub => self.bind_scrubbed(bin),
+            _ => self.ftl.bind(bin, Stream::Gc),
+        };
+        let Ok(at) = bound else { return Bound::Nowhere };
         op.block = at.block;
         op.batch = at.batch;
         if op.kind != OpKind::CopyBack {
             op.row = at.batch * self.ftl.layout.rows_per_batch;
         }
         let mut bound = Bound::Here;
-        if stream == Stream::Host {
+        if op.holder == Holder::HostProgram {
             bound = self.bound_for_host(op, payloads);
         } else if at.batch == 0 {
             self.update_home(bin);
@@ -199,10 +226,12 @@ impl Placement for Space {
     }
 
     #[inline]
-    fn may_copy_back(&self, bin: BinId, from: Batch) -> bool {
+    fn may_copy_back(&self, writer: Holder, bin: BinId, from: Batch) -> bool {
         let layout = &self.ftl.layout;
         layout.planes_per_bin() == layout.block_planes || {
-            let to = self.ftl.next_block(bin, Stream::Gc);
+            let is_scrubbed = writer == Holder::Scrub;
+            let stream = if is_scrubbed { self.ftl.scrub_stream() } else { Stream::Gc };
+            let to = self.ftl.next_block(bin, stream);
             to.is_some_and(|to| layout.share_planes(from.block, to))
         }
     }
@@ -237,10 +266,4 @@ impl Placement for Space {
         self.promise(bin, true);
         bin
     }
-}
-
-/// The stream that an operation of a holder writes to.
-#[inline]
-fn stream_of(holder: Holder) -> Stream {
-    if holder == Holder::HostProgram { Stream::Host } else { Stream::Gc }
 }
