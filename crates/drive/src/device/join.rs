@@ -10,14 +10,17 @@ typed_id! {
     struct AsideId;
 }
 
+/// Marks the members of a join to which no more come.
+const WHOLE: u32 = 1 << 31;
+
 /// What is waited for together. A join of one member keeps nothing aside.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// Members made so far, and those of them that have not ended.
+    /// Members made so far, with [`WHOLE`] once no more come; and those that have not ended.
     made: u32,
     left: u32,
-    /// True once no more members come.
-    is_whole: bool,
+    /// Mapping units of members that failed, critical or not.
+    failed: u32,
     /// The critical member so far, of several.
     aside: IdOrNone<AsideId>,
     /// When that ended.
@@ -26,7 +29,7 @@ pub struct Join {
 
 impl Default for Join {
     fn default() -> Self {
-        Self { made: 0, left: 0, is_whole: false, aside: IdOrNone::NONE, at: Instant::START }
+        Self { made: 0, left: 0, failed: 0, aside: IdOrNone::NONE, at: Instant::START }
     }
 }
 
@@ -53,12 +56,12 @@ impl Aside {
 impl Join {
     /// A join of so many members, and no more.
     pub fn of(members: u32) -> Self {
-        Self { made: members, left: members, is_whole: true, ..Self::default() }
+        Self { made: members | WHOLE, left: members, ..Self::default() }
     }
     /// Adds members; returns the number of the first.
     #[inline]
     pub fn add(&mut self, members: u32) -> u32 {
-        let first = self.made;
+        let first = self.made();
         self.made += members;
         self.left += members;
         first
@@ -71,17 +74,28 @@ impl Join {
     /// No more members come.
     #[inline]
     pub fn close(&mut self) {
-        self.is_whole = true;
+        self.made |= WHOLE;
     }
     /// Members made so far.
     #[inline]
     pub fn made(&self) -> u32 {
-        self.made
+        self.made & !WHOLE
+    }
+    /// Units of a member failed: it ends all the same.
+    #[cold]
+    pub fn fail(&mut self, units: u32) {
+        self.failed += units;
+    }
+    /// Units of its members that failed so far. Whoever waits for the join says it to whoever waits
+    /// for that.
+    #[inline]
+    pub fn failed(&self) -> u32 {
+        self.failed
     }
     /// True once all members have ended and no more come.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.left == 0 && self.is_whole
+        self.left == 0 && self.made & WHOLE != 0
     }
 
     /// A member has ended at `at`, with `blame`. That of the only member goes to `sum` at once.
@@ -104,7 +118,7 @@ impl Join {
     /// True where there is one member, and no more come.
     #[inline]
     pub fn is_single(&self) -> bool {
-        self.is_whole && self.made == 1
+        self.made == 1 | WHOLE
     }
     /// A member has ended at `at`; returns whether it is the only one. If not, what it did comes
     /// next: [`Join::ended_of_several`].
@@ -189,6 +203,22 @@ mod tests {
         join.ended(1, Instant::from_ns(4), &sensed(4), &mut sum, &mut aside);
         assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(9)));
         assert_eq!((sum.total(), aside.slab.taken()), (Span::from_ns(9), 0));
+    }
+
+    #[test]
+    fn units_of_all_members_that_failed_are_counted() {
+        let (mut join, mut sum, mut aside) = (Join::of(3), Blame::default(), Aside::default());
+        // The critical member is not the one that failed.
+        for (member, ns, failed) in [(0, 5, 2), (1, 9, 0), (2, 7, 1)] {
+            join.fail(failed);
+            join.ended(member, Instant::from_ns(ns), &sensed(ns), &mut sum, &mut aside);
+        }
+        assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(9)));
+        assert_eq!((join.failed(), sum.total()), (3, Span::from_ns(9)));
+        // What a member of another join is told goes on to that.
+        let mut above = Join::of(1);
+        above.fail(join.failed());
+        assert_eq!(above.failed(), 3);
     }
 
     #[test]

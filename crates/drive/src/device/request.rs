@@ -26,6 +26,8 @@ pub struct Completion {
     pub finished: Instant,
     /// Mapping units read that were never written (or trimmed).
     pub unmapped: u32,
+    /// Mapping units whose data the command did not get. Nothing fails for good yet, so this is 0.
+    pub failed: u32,
 }
 
 /// State of a command in the drive. It is small because many may wait, and lies in two cache lines
@@ -203,6 +205,11 @@ impl Requests {
         } else {
             parts.ended_of_several(part, at, blame, &mut self.aside);
         }
+    }
+    /// Units of a part failed: it ends all the same.
+    #[cold]
+    pub fn part_failed(&mut self, id: RequestId, units: u32) {
+        self.slab[id].parts.fail(units);
     }
     /// A part ended at `at` and hands its blame over, which becomes the request's if it is the
     /// only one. Returns when all parts ended, if they have.

@@ -73,6 +73,11 @@ impl Flash {
     pub(in crate::device) fn op_ids(&self) -> Vec<OpId> {
         self.ops.ids()
     }
+    /// So many units of an operation fail: its owner finds out when it ends.
+    #[cfg(test)]
+    pub(in crate::device) fn fail(&mut self, id: OpId, units: u8) {
+        self.ops[id].failed = units;
+    }
     /// What the time of an operation is charged to so far.
     #[inline]
     pub(in crate::device) fn blame(&self, id: OpId) -> &Blame {

@@ -135,6 +135,8 @@ pub struct Op {
     pub holder: Holder,
     /// What it waits for, while it waits for its channel.
     pub asks_for: AsksFor,
+    /// Mapping units of it that failed, of the 64 that it has at most. Nothing fails by itself.
+    pub failed: u8,
     /// Its number among all operations, in the order of asking; none once it has ended.
     pub seq: u64,
     /// Its place in the order of its channel, while it waits for that.

@@ -56,6 +56,7 @@ impl Flash {
             seq,
             turn: 0,
             asks_for: AsksFor::Data,
+            failed: 0,
             since: now,
             waits: IdOrNone::NONE,
             blame: IdOrNone::NONE,

@@ -64,6 +64,7 @@ impl Port {
             arrived: request.arrived,
             finished: base.time.now,
             unmapped: request.unmapped,
+            failed: request.parts.failed(),
         };
         if let Some(audit) = &mut base.audit {
             let ticket = std::mem::take(self.requests.ticket(id));

@@ -4,6 +4,8 @@ mod answer;
 pub mod link;
 pub mod read;
 mod take_in;
+#[cfg(test)]
+mod tests;
 pub mod why;
 
 use crate::config::{DriveConfig, FirmwareConfig};

@@ -92,6 +92,10 @@ impl Port {
     ) {
         let decode = base.flash.timing().decode;
         let at = base.time.now + decode;
+        let failed = base.flash.op(op).failed;
+        if failed > 0 {
+            self.requests.part_failed(id, failed.into());
+        }
         let blame = base.flash.hand_over_blame(op);
         let blames = base.flash.blames();
         blames[blame].charge(State::Decode, decode);
