@@ -321,11 +321,76 @@ def test_flows_share_the_drive_one_behind_the_other(files: Files):
 
 
 def test_what_is_read_is_filled(files: Files):
-    imported = files.write().imported()
+    imported = files.write(flow_xml(Total_Requests_To_Generate="6000")).imported()
     assert "share" in said(imported)["precondition"]
     assert said(imported)["precondition"]["share"] == "100 %"
     assert key(imported, "Initial_Occupancy_Percentage").verdict is Verdict.APPROXIMATED
     assert fs.run(imported.experiment).summary["initiators"]
+
+
+# Half of 7,680 pages are written after 7,680 ln 2 = 5,323 draws.
+@pytest.mark.parametrize(
+    ("changes", "pages"),
+    [
+        ({"Total_Requests_To_Generate": "5323"}, EXPORTED // 2),
+        ({"Total_Requests_To_Generate": "5324"}, EXPORTED),
+        ({"Read_Percentage": "0"}, EXPORTED // 2),
+        ({"Average_Request_Size": "64", "Total_Requests_To_Generate": "1330"}, EXPORTED // 2),
+        ({"Average_Request_Size": "64", "Total_Requests_To_Generate": "1331"}, EXPORTED),
+        # At most 90 % are written, after 7,680 ln 10 = 17,683 draws.
+        (
+            {"Initial_Occupancy_Percentage": "100", "Total_Requests_To_Generate": "17683"},
+            EXPORTED * 9 // 10,
+        ),
+        ({"Initial_Occupancy_Percentage": "100", "Total_Requests_To_Generate": "17684"}, EXPORTED),
+        # Other draws than the run's.
+        ({"Working_Set_Percentage": "50"}, EXPORTED // 2),
+        ({"Working_Set_Percentage": "60"}, EXPORTED // 2),
+        ({"Working_Set_Percentage": "54"}, EXPORTED * 54 // 100),
+        ({"Address_Distribution": "STREAMING"}, EXPORTED),
+        ({"Stop_Time": "1000000"}, EXPORTED),
+        ({"Variance_Request_Size": "2", "Request_Size_Distribution": "NORMAL"}, EXPORTED),
+    ],
+)
+def test_a_run_repeats_the_addresses_of_its_preconditioning(
+    files: Files, changes: dict[str, str], pages: int
+):
+    [workload] = files.config_of(flow_xml(**changes))["workload"]
+    region = workload.get("region", {"size": f"{EXPORTED * PAGE} B"})
+    assert size(region["size"]) == pages * PAGE
+
+
+def test_a_run_repeats_nothing_where_nothing_was_preconditioned(files: Files):
+    [workload] = files.config_of(Enabled_Preconditioning="false")["workload"]
+    assert "region" not in workload
+    for workload in files.config_of(flow_xml(), flow_xml())["workload"]:
+        assert size(workload["region"]["size"]) == EXPORTED // 2 * PAGE
+
+
+# Below 10 free blocks each end of an erase begins a collection, of 10 at most: 9 + 10 are free
+# in the end. Above, each block that is opened begins one. Of 100 blocks 75 hold data, 2 are open.
+@pytest.mark.parametrize(
+    ("threshold", "begins", "ends"),
+    [("0.01", 9, 18), ("0.10", 9, 18), ("0.11", 10, 10), ("0.15", 14, 14)],
+)
+def test_collections_begin_at_the_threshold_and_end_together(
+    files: Files, threshold: str, begins: int, ends: int
+):
+    flow = flow_xml(Read_Percentage="0")
+    changes = {"Block_No_Per_Plane": "100", "GC_Exec_Threshold": threshold}
+    gc = files.config_of(flow, **changes)["drive"]["ftl"]["gc"]
+    assert (gc["soft"], gc["stop"]) == (f"{begins} blocks", f"{ends} blocks")
+
+
+def test_collections_end_where_they_can(files: Files):
+    # 60 blocks of data, 2 open: 18 of 80 are spare, and collection needs one of them.
+    flow = flow_xml(Read_Percentage="0")
+    imported = files.write(flow, GC_Exec_Threshold="0.05").imported()
+    gc = said(imported)["drive"]["ftl"]["gc"]
+    assert gc["soft"] == "9 blocks"
+    assert 9 <= int(gc["stop"].split()[0]) < 18
+    assert "is enough for" in key(imported, "GC_Exec_Threshold").why
+    assert fs.run(imported.experiment).write.requests == 500
 
 
 def test_resources_that_no_flow_uses_are_left_out(files: Files):

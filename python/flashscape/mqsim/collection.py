@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.mqsim.imported import Verdict
 from flashscape.mqsim.toml import Row, Table, sources
@@ -14,40 +14,52 @@ if TYPE_CHECKING:
 COLLECTIONS = 10
 """max_ongoing_gc_reqs_per_plane: the least threshold; below it no host write goes on."""
 
+TOGETHER = COLLECTIONS - 1
+"""Collections that are under way beside the last one that begins, at the least threshold."""
 
-def table(device: Section, flash: Section, begin: int) -> Table:
-    """Collection that begins below so many free blocks of a plane."""
-    wanted = max(_threshold(device, flash, "GC_Exec_Threshold"), COLLECTIONS)
+
+class Bounds(NamedTuple):
+    """Free blocks of a plane between which there is collection."""
+
+    below: int
+    """It begins below so many."""
+    beyond: int = 0
+    """At the least threshold it goes on until so many more are free."""
+
+
+def table(device: Section, flash: Section, bounds: Bounds) -> Table:
+    """Collection between bounds."""
+    least = _threshold(device, flash, "GC_Exec_Threshold")
+    wanted = max(least, COLLECTIONS)
     remark = f"MQSim begins below {wanted}"
-    soft = max(begin - 1, 1)
-    if begin < wanted:
+    first = max(bounds.below - 1, 1)
+    last = first
+    if bounds.below < wanted:
         remark = f"{remark}, which can never be reached"
         why = (
             f"{wanted} free blocks of a plane can never be reached with what "
-            f"Overprovisioning_Ratio leaves: MQSim would collect without end. Lowered to {begin}"
+            f"Overprovisioning_Ratio leaves: MQSim would collect without end. "
+            f"Lowered to {bounds.below}"
         )
         device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)
-    elif _threshold(device, flash, "GC_Exec_Threshold") < COLLECTIONS:
-        why = (
-            f"{COLLECTIONS} blocks, MQSim's least (SSD_Device.cpp); it begins below "
-            f"that, here collection begins at its threshold, hence {soft}"
-        )
-        device.say("GC_Exec_Threshold", Verdict.MAPPED, why)
+    elif wanted == COLLECTIONS:
+        last += bounds.beyond
+        device.say("GC_Exec_Threshold", Verdict.MAPPED, _why(first, last, is_raised=least < wanted))
     preemptible = device.truth("Preemptible_GC_Enabled")
     if preemptible:
-        urgent = min(max(_threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, soft)
+        urgent = min(max(_threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, first)
         urgent_from: tuple[str, ...] = ("GC_Hard_Threshold",)
     else:
-        urgent, urgent_from = soft, ("Preemptible_GC_Enabled",)
+        urgent, urgent_from = first, ("Preemptible_GC_Enabled",)
         why = "collection always goes first without Preemptible_GC_Enabled"
         device.say("GC_Hard_Threshold", Verdict.INERT, why)
     return Table(
         "drive.ftl.gc",
         [
             _victim(device, flash),
-            Row("soft", f"{soft} blocks", sources(device, "GC_Exec_Threshold"), remark),
+            Row("soft", f"{first} blocks", sources(device, "GC_Exec_Threshold"), remark),
             Row("urgent", f"{urgent} blocks", sources(device, *urgent_from)),
-            Row("stop", f"{soft} blocks", sources(device, "GC_Exec_Threshold")),
+            Row("stop", f"{last} blocks", sources(device, "GC_Exec_Threshold")),
             Row("pacing", "none"),
             Row("preemptible", preemptible, sources(device, "Preemptible_GC_Enabled")),
             Row(
@@ -58,6 +70,20 @@ def table(device: Section, flash: Section, begin: int) -> Table:
             Row("window", 8, remark="MQSim asks for all reads of a victim at once"),
         ],
     )
+
+
+def _why(first: int, last: int, *, is_raised: bool) -> str:
+    """Collection of the least threshold begins at ``first`` free blocks and ends above ``last``."""
+    why = f"MQSim begins below {COLLECTIONS} blocks, here collection begins at its threshold"
+    if is_raised:
+        why = f"{COLLECTIONS} blocks are MQSim's least (SSD_Device.cpp); {why}"
+    why += (
+        f", hence {first}. Below it the end of an erase begins another collection, "
+        f"of {COLLECTIONS} at most, so that {first + COLLECTIONS} are free when all have ended"
+    )
+    if last < first + TOGETHER:
+        why += f"; what Overprovisioning_Ratio leaves is enough for {last + 1} here"
+    return why
 
 
 def _victim(device: Section, flash: Section) -> Row:
@@ -94,6 +120,6 @@ def _threshold(device: Section, flash: Section, name: str) -> int:
     return max(int(device.real(name) * flash.whole("Block_No_Per_Plane")), 1)
 
 
-def wanted(device: Section, flash: Section) -> int:
-    """Free blocks of a plane below which MQSim collects."""
-    return max(_threshold(device, flash, "GC_Exec_Threshold"), COLLECTIONS)
+def wanted(device: Section, flash: Section) -> Bounds:
+    """The bounds of MQSim's."""
+    return Bounds(max(_threshold(device, flash, "GC_Exec_Threshold"), COLLECTIONS), TOGETHER)

@@ -8,6 +8,7 @@ from flashscape import units
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
 from flashscape.mqsim import collection, drive, known, precondition, space, toml, workload, xml
+from flashscape.mqsim.collection import Bounds
 from flashscape.mqsim.imported import Imported, Key, Verdict
 from flashscape.mqsim.section import Faults, Section
 from flashscape.mqsim.toml import Row, Table
@@ -45,7 +46,7 @@ class _Import:
         self._traces = [element.name == known.TRACE for element in elements]
 
     def imported(self) -> Imported:
-        tables = self._tables(self._threshold())
+        tables = self._tables(self._bounds())
         self._end_if_wrong()
         experiment, text = self._checked(tables)
         keys = [*(key for section in self._all() for key in section), *self._strays]
@@ -138,16 +139,17 @@ class _Import:
             Key(str(file), element.line, section, element.name, "...", Verdict.UNKNOWN, "", why)
         )
 
-    def _threshold(self) -> int:
+    def _bounds(self) -> Bounds:
         return collection.wanted(self._device, self._flash)
 
-    def _tables(self, threshold: int) -> list[Table]:
+    def _tables(self, bounds: Bounds) -> list[Table]:
         """All tables. Reasons are told as values are looked at, faults likewise."""
         whole = space.of(self._device, self._flash)
         is_sata = self._device.text("HostInterface_Type") == "SATA"
         of_drive, parts = space.divide(whole, self._device, self._sections, is_sata=is_sata)
+        is_preconditioned_alone = self._device.truth("Enabled_Preconditioning") and len(parts) == 1
         flows = [
-            Flow(number, section, is_trace, part, of_drive.page_bytes)
+            Flow(number, section, is_trace, part, of_drive.page_bytes, is_preconditioned_alone)
             for number, (section, is_trace, part) in enumerate(
                 zip(self._sections, self._traces, parts, strict=True)
             )
@@ -157,7 +159,7 @@ class _Import:
         folder = self._workload.parent
         return [
             self._head(),
-            *drive.tables(self._host, self._device, self._flash, of_drive, flows, threshold),
+            *drive.tables(self._host, self._device, self._flash, of_drive, flows, bounds),
             precondition.table(self._device, of_drive, flows),
             *(workload.table(flow, self._device, of_drive, folder) for flow in flows),
             self._record(),
@@ -181,7 +183,7 @@ class _Import:
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
-        """The experiment; where collection's threshold cannot be reached, with a lower one."""
+        """The experiment; where collection's bounds cannot be reached, with lower ones."""
         text = self._text(tables)
         try:
             return Experiment.from_toml(text), text
@@ -189,23 +191,32 @@ class _Import:
             if [problem.path for problem in error.problems] != [_SPARE]:
                 raise self._translated(error, tables) from error
             refused = error
-        least, beyond = 1, self._threshold()
-        while least < beyond:
-            middle = (least + beyond) // 2
-            if self._is_reachable(middle):
-                least = middle + 1
-            else:
-                beyond = middle
-        most = least - 1
-        if most == 0:
+        bounds = self._reachable()
+        if bounds is None:
             raise self._translated(refused, tables) from refused
-        # The most would leave collection nothing to gain.
-        text = self._text(self._tables(max(min(most, collection.COLLECTIONS), most // 2)))
+        text = self._text(self._tables(bounds))
         return Experiment.from_toml(text), text
 
-    def _is_reachable(self, threshold: int) -> bool:
+    def _reachable(self) -> Bounds | None:
+        """The highest bounds that can be reached: those of MQSim's, ending or beginning lower."""
+        below, beyond = self._bounds()
+        ends = [end for end in range(beyond) if self._is_reachable(Bounds(below, end))]
+        if ends:
+            return Bounds(below, max(ends))
+        least = 1
+        while least < below:
+            middle = (least + below) // 2
+            if self._is_reachable(Bounds(middle)):
+                least = middle + 1
+            else:
+                below = middle
+        most = least - 1
+        # The most would leave collection nothing to gain.
+        return Bounds(max(min(most, collection.COLLECTIONS), most // 2)) if most else None
+
+    def _is_reachable(self, bounds: Bounds) -> bool:
         try:
-            Experiment.from_toml(self._text(self._tables(threshold)))
+            Experiment.from_toml(self._text(self._tables(bounds)))
         except ConfigError:
             return False
         return True

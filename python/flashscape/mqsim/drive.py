@@ -37,16 +37,21 @@ _BITS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 
 
 def tables(
-    host: Section, device: Section, flash: Section, space: Space, flows: list[Flow], threshold: int
+    host: Section,
+    device: Section,
+    flash: Section,
+    space: Space,
+    flows: list[Flow],
+    bounds: collection.Bounds,
 ) -> list[Table]:
-    """The tables of the drive; collection begins below ``threshold`` free blocks of a plane."""
+    """The tables of the drive; collection goes on between ``bounds``."""
     return [
         _geometry(device, flash, space),
         _nand(device, flash),
         _concurrency(),
         _ftl(device, flash, space),
         _allocation(device),
-        collection.table(device, flash, threshold),
+        collection.table(device, flash, bounds),
         _scheduler(device),
         buffer.table(device, space, flows),
         _link(host, device),

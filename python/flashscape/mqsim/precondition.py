@@ -25,8 +25,7 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
     """The precondition of an experiment."""
     exported = space.exported_pages * space.page_bytes
     read = (
-        max((flow.part.offset + flow.working_set for flow in flows if flow.reads), default=0)
-        / exported
+        max((flow.part.offset + flow.reach for flow in flows if flow.reads), default=0) / exported
     )
     enabled = device.truth(_ENABLED)
     wanted = sum(flow.section.whole(_OCCUPANCY) * flow.part.size for flow in flows) / 100 / exported

@@ -35,6 +35,8 @@ class Flow:
     is_trace: bool
     part: Part
     page_bytes: int
+    is_preconditioned_alone: bool
+    """Whether MQSim writes its addresses before the run, and those of no other flow."""
 
     @property
     def name(self) -> str:
@@ -90,6 +92,53 @@ class Flow:
         percent = self.section.whole("Working_Set_Percentage")
         share = percent if 1 <= percent <= 100 else 100
         return self.part.size * share // 100 // self.page_bytes * self.page_bytes
+
+    @property
+    def reach(self) -> int:
+        """Bytes that its requests go to, from the beginning of its part.
+
+        MQSim draws the addresses of a run from the seed from which it drew those of the
+        preconditioning (FTL.cpp): a run of no more requests meets written pages alone.
+        Some of all pages, here the first.
+        """
+        drawn = self._drawn_before
+        if drawn is None or not 0 < self.section.whole("Total_Requests_To_Generate") <= drawn:
+            return self.working_set
+        return int(self._written_before / self.page_bytes) * self.page_bytes
+
+    @property
+    def _wanted_before(self) -> float:
+        """Bytes that preconditioning is asked to write."""
+        return self.section.whole("Initial_Occupancy_Percentage") / 100 * self.part.size
+
+    @property
+    def _wants_too_much(self) -> bool:
+        """Whether preconditioning would draw for too long before it met so many bytes."""
+        return self.working_set < 1.1 * self._wanted_before
+
+    @property
+    def _written_before(self) -> float:
+        """Bytes that preconditioning writes."""
+        return 0.9 * self.working_set if self._wants_too_much else self._wanted_before
+
+    @property
+    def _drawn_before(self) -> float | None:
+        """Requests that preconditioning draws in the mean, if the run draws the same ones."""
+        section = self.section
+        if (
+            self.is_trace
+            or not self.is_preconditioned_alone
+            or self.is_partial
+            or section.text("Address_Distribution") != "RANDOM_UNIFORM"
+            or section.text("Request_Size_Distribution") != "FIXED"
+            or section.whole("Stop_Time")
+        ):
+            return None
+        if self._wants_too_much and self.working_set < self.part.size:
+            # Then it draws from the whole part.
+            return None
+        unwritten = 1 - self._written_before / self.working_set
+        return self.working_set / self.mean_bytes * -math.log(unwritten)
 
     def row(self, key: str, value: toml.Value, *names: str, remark: str = "") -> Row:
         """A row that comes from keys of this flow."""
@@ -168,13 +217,17 @@ def _region(flow: Flow, space: Space) -> list[Row]:
                 "Working_Set_Percentage", why=f"MQSim takes 100 for {percent} (Host_System.cpp)"
             )
         names = ["Working_Set_Percentage", *names]
-    if flow.part.offset == 0 and flow.working_set == space.exported_pages * space.page_bytes:
+    if flow.part.offset == 0 and flow.reach == space.exported_pages * space.page_bytes:
         return []
     region: dict[str, toml.Value] = {
         "offset": toml.size(flow.part.offset),
-        "size": toml.size(flow.working_set),
+        "size": toml.size(flow.reach),
     }
-    return [flow.row("region", region, *names)]
+    remark = ""
+    if flow.reach < flow.working_set:
+        names = ["Initial_Occupancy_Percentage", *names]
+        remark = "MQSim repeats the addresses of its preconditioning"
+    return [flow.row("region", region, *names, remark=remark)]
 
 
 def _synthetic(flow: Flow, device: Section) -> list[Row]:
