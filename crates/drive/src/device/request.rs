@@ -116,6 +116,15 @@ impl Requests {
             ready: Vec::new(),
         }
     }
+    /// Nothing is under way any more.
+    pub fn begin_anew(&mut self) {
+        *self = Self::new(self.firmware);
+    }
+    /// How long the firmware takes for a command.
+    #[inline]
+    pub fn overhead(&self, kind: Kind) -> Span {
+        self.firmware.overhead(kind)
+    }
     #[inline]
     pub fn insert_with(&mut self, request: impl FnOnce(u64) -> Request) -> RequestId {
         let number = self.count;

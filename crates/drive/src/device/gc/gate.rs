@@ -1,7 +1,7 @@
 //! The gate: before maintenance begins it is asked whether it may. It is asked of a victim, of a
-//! look of scrubbing and of erases, never of a single move, nor of a wear migration. A victim or a look that may not begin
-//! is asked of again when something of its bin or its group has ended; erases at the time that the
-//! answer names.
+//! look of scrubbing and of erases, never of a single move, nor of a wear migration. A victim or a
+//! look that may not begin is asked of again when something of its bin or its group has ended;
+//! erases at the time that the answer names.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;

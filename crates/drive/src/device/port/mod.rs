@@ -8,7 +8,7 @@ mod take_in;
 mod tests;
 pub mod why;
 
-use crate::config::{DriveConfig, FirmwareConfig};
+use crate::config::DriveConfig;
 use crate::device::pieces::Piece;
 use crate::device::request::{Completion, Requests};
 use link::Link;
@@ -17,8 +17,6 @@ use metrics::Digest;
 /// Commands under way.
 #[derive(Clone)]
 pub struct Port {
-    // ---- constant ----
-    firmware: FirmwareConfig,
     // ---- state ----
     pub(in crate::device) requests: Requests,
     link: Link,
@@ -32,7 +30,6 @@ pub struct Port {
 impl Port {
     pub fn new(config: &DriveConfig) -> Self {
         Self {
-            firmware: config.firmware,
             requests: Requests::new(config.firmware),
             link: Link::new(&config.link),
             pieces: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::device::RequestId;
 use crate::device::blames::Blames;
 use crate::device::port::Port;
-use crate::device::request::{Completion, Request, Requests};
+use crate::device::request::{Completion, Request};
 use engine::{Instant, Span};
 use host::{Command, Kind};
 
@@ -27,7 +27,7 @@ impl Port {
                 ready = self.link.down(at, command.bytes, &mut blames[blame]);
             }
         }
-        (id, ready + self.firmware.overhead(command.kind))
+        (id, ready + self.requests.overhead(command.kind))
     }
 
     /// The completions since the last call, in order, for what the caller has emptied.
@@ -52,7 +52,7 @@ impl Port {
 
     /// The power is cut: no command is under way.
     pub(in crate::device) fn begin_anew(&mut self) {
-        self.requests = Requests::new(self.firmware);
+        self.requests.begin_anew();
         self.link.clear();
     }
 }
