@@ -1,6 +1,7 @@
 //! What all other parts stand on: time, flash and its space.
 
 use crate::audit::Audit;
+use crate::config::DriveConfig;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Flash};
@@ -9,8 +10,8 @@ use crate::device::power::persistence::Persistence;
 use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::time::Time;
-use engine::Span;
-use ftl::{BinId, PoolId};
+use engine::{Agenda, Instant, Span};
+use ftl::{BinId, Ftl, PoolId};
 use metrics::Holder;
 use nand::GroupId;
 
@@ -20,14 +21,44 @@ pub struct Base {
     pub time: Time,
     pub flash: Flash,
     pub space: Space,
-    /// Commands submitted and not completed.
-    pub outstanding: u32,
+    /// Commands submitted and not completed: collection asks whether anyone waits for it.
+    outstanding: u32,
     pub audit: Option<Box<Audit>>,
     /// What recovery from power cuts takes, if the drive can.
     pub power: Option<Box<Persistence>>,
 }
 
 impl Base {
+    /// The base of a drive as `config` describes it, whose firmware is as it was left.
+    pub fn new(config: &DriveConfig, ftl: Ftl) -> Self {
+        Self {
+            time: Time { now: Instant::START, agenda: Agenda::new() },
+            flash: Flash::new(config, &ftl.layout),
+            power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
+            space: Space::new(config, ftl),
+            outstanding: 0,
+            audit: None,
+        }
+    }
+    /// A command is under way.
+    #[inline]
+    pub fn command_began(&mut self) {
+        self.outstanding += 1;
+    }
+    /// A command has completed.
+    #[inline]
+    pub fn command_ended(&mut self) {
+        self.outstanding -= 1;
+    }
+    /// No command that was under way will complete.
+    pub fn commands_lost(&mut self) {
+        self.outstanding = 0;
+    }
+    /// Commands submitted and not completed.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
     /// Asks for an operation: it starts at once where nothing is in its way.
     #[inline]
     pub fn ask(&mut self, ask: Ask) -> OpId {

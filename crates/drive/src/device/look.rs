@@ -17,7 +17,7 @@ impl Device {
     /// Where commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
         assert!(
-            self.base.outstanding == 0 && self.base.time.agenda.is_empty(),
+            self.base.outstanding() == 0 && self.base.time.agenda.is_empty(),
             "only a quiescent drive is preconditioned"
         );
         &mut self.base.space.ftl
@@ -43,7 +43,7 @@ impl Device {
     }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
-        self.base.outstanding
+        self.base.outstanding()
     }
     /// What the auditor has counted of requests outstanding and queued, in request-nanoseconds.
     pub fn audited_outstanding_ns(&self) -> Option<(u128, u128)> {
@@ -114,7 +114,7 @@ impl Device {
     /// ends such a run.
     pub fn why_stuck(&self) -> String {
         self.base.space.why_stuck().unwrap_or_else(|| {
-            let (commands, buffer) = (self.base.outstanding, self.write.buffer.describe());
+            let (commands, buffer) = (self.base.outstanding(), self.write.buffer.describe());
             format!("{commands} commands wait and nothing is under way; {buffer}")
         })
     }

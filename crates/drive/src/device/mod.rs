@@ -40,17 +40,14 @@ pub use standing::{Stage, Standing, rounded};
 use crate::audit::Audit;
 use crate::config::DriveConfig;
 use base::Base;
-use engine::{Agenda, Instant, Span, Streams};
+use engine::{Instant, Span, Streams};
 use event::Event;
-use flash::Flash;
 use ftl::{Ftl, Layout};
 use gc::Gc;
 use host::{Command, Kind, Priority};
 use nand::Geometry;
 use port::Port;
-use power::persistence::Persistence;
 use request::Request;
-use space::Space;
 use time::Time;
 use write::Write;
 
@@ -98,14 +95,7 @@ impl Device {
             gc: Gc::new(config, layout),
             write: Write::new(config, layout),
             port: Port::new(config),
-            base: Base {
-                time: Time { now: Instant::START, agenda: Agenda::new() },
-                flash: Flash::new(config, layout),
-                power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
-                space: Space::new(config, ftl),
-                outstanding: 0,
-                audit: None,
-            },
+            base: Base::new(config, ftl),
         };
         if device.base.flash.suspends() {
             device.base.space.ftl.count_strain();
@@ -155,7 +145,7 @@ impl Device {
             Some(audit) => {
                 let buffer = &self.write.buffer;
                 let buffered = |lpn| buffer.find(lpn).map(|entry| buffer.token(entry));
-                audit.finish(&self.base.space.ftl, self.base.outstanding, buffered)
+                audit.finish(&self.base.space.ftl, self.base.outstanding(), buffered)
             }
             None => Ok(()),
         }
@@ -189,7 +179,7 @@ impl Device {
             "{command:?} ends beyond the drive"
         );
         self.base.time.now = at;
-        self.base.outstanding += 1;
+        self.base.command_began();
         let off = self.base.power.as_ref().map_or(Span::ZERO, |p| p.off_since(arrived));
         let new = |number| Request::new(command, priority, tag, arrived, at, number);
         let (id, ready) = self.port.take_in(self.base.flash.blames(), command, at, off, new);
@@ -218,7 +208,7 @@ impl Device {
     /// may go on.
     #[inline]
     pub fn is_stuck(&self) -> bool {
-        self.base.outstanding > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
+        self.base.outstanding() > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
     }
 
     /// Lets time pass up to and including `until`.

@@ -131,6 +131,10 @@ impl Requests {
         self.count += 1;
         self.slab.insert_with(|| request(number))
     }
+    /// How many requests are under way.
+    pub fn under_way(&self) -> u32 {
+        self.slab.taken() as u32
+    }
     /// All requests that are under way.
     pub fn ids(&self) -> Vec<RequestId> {
         self.slab.ids()

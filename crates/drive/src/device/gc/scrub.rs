@@ -88,8 +88,8 @@ impl Gc {
         }
         self.jobs[bin].look = false;
         let Some(block) = base.space.ftl.pick_scrub(bin) else { return false };
-        let seen = (base.outstanding, base.flash.counters().but_for_scrubbing());
-        let is_waited_for = base.outstanding > 0 && self.only_scrubs(base);
+        let seen = (base.outstanding(), base.flash.counters().but_for_scrubbing());
+        let is_waited_for = base.outstanding() > 0 && self.only_scrubs(base);
         let turn = self.scrubs.as_mut().expect("a look is due");
         let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
         turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };

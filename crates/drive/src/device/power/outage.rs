@@ -322,7 +322,7 @@ impl Device {
                 audit.lost(id, self.port.requests.ticket(id), arrived, now);
             }
         }
-        self.base.outstanding = 0;
+        self.base.commands_lost();
         lost
     }
 

@@ -17,8 +17,8 @@ impl Device {
     /// Where commands are under way, where a policy of the user fails, or where the drive
     /// cannot come to rest, or has no space for what is in its buffer.
     pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
-        if self.base.outstanding > 0 {
-            return Err(format!("{} commands are still under way", self.base.outstanding));
+        if self.base.outstanding() > 0 {
+            return Err(format!("{} commands are still under way", self.base.outstanding()));
         }
         self.gc.end_scrubbing(&mut self.base);
         self.end_idle_collection();
