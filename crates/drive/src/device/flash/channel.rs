@@ -2,8 +2,8 @@
 //! ([`crate::policies::channel`]): data of operations that hold their units, and what is to begin.
 
 use crate::device::flash::counters::OpKind;
+use crate::device::flash::list::List;
 use crate::device::flash::op::{AsksFor, Op, Ops};
-use crate::device::flash::queue::List;
 use crate::device::ids::OpId;
 use crate::policies::channel::{Order, RANKS};
 use engine::Instant;

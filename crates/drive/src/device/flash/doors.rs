@@ -150,7 +150,7 @@ impl Flash {
     /// True where a host read waits for the units that a bin's erases take.
     pub(in crate::device) fn awaits_read(&self, bin: BinId) -> bool {
         let place = &self.places[bin];
-        self.groups[place.group].reads_on(&self.ops, place.erase, true).next().is_some()
+        self.groups[place.group].has_reads_on(&self.ops, place.erase, true)
     }
     /// How long host reads have used the units that a bin's erases take so far.
     pub(in crate::device) fn host_reads_of(&mut self, time: &Time, bin: BinId) -> Span {

@@ -1,88 +1,20 @@
 //! The queue of a group of units: which operation goes next.
 //!
 //! Operations wait in lists by class, and within a class by what they need: one
-//! list for each cell, and one for operations that need several. Each list is in
-//! order of asking, so only heads are looked at.
+//! list for each cell, and one for operations that need several, or for reads one
+//! for each choice of several. Each list is in order of asking, so only heads are
+//! looked at.
 
-use crate::device::flash::counters::OpKind;
+use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
+use crate::device::flash::wide::WideReads;
 use crate::device::ids::OpId;
 use crate::policies::scheduling::{Asking, Bypass, Turn};
-use engine::{IdOrNone, Instant, bits, low_bits};
+use engine::{Instant, bits, low_bits};
 use ftl::BinId;
 
-/// A list of operations, linked through [`crate::device::flash::op::Op::next`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct List {
-    head: Option<OpId>,
-    tail: Option<OpId>,
-    len: u32,
-}
-
-impl List {
-    #[inline]
-    pub fn head(&self) -> Option<OpId> {
-        self.head
-    }
-    #[inline]
-    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
-        ops[id].next = IdOrNone::NONE;
-        match self.tail {
-            Some(tail) => ops[tail].next = IdOrNone::some(id),
-            None => self.head = Some(id),
-        }
-        self.tail = Some(id);
-        self.len += 1;
-    }
-    #[inline]
-    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
-        ops[id].next = self.head.into();
-        self.head = Some(id);
-        self.tail = self.tail.or(Some(id));
-        self.len += 1;
-    }
-    #[inline]
-    pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
-        let id = self.head?;
-        self.len -= 1;
-        self.head = ops[id].next.get();
-        if self.head.is_none() {
-            self.tail = None;
-        }
-        Some(id)
-    }
-    /// Removes an operation that is in the list.
-    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
-        let mut before = None;
-        let mut at = self.head;
-        while at.is_some_and(|at| at != id) {
-            before = at;
-            at = at.and_then(|at| ops[at].next.get());
-        }
-        let next = ops[id].next.get();
-        self.len -= 1;
-        match before {
-            Some(before) => ops[before].next = next.into(),
-            None => self.head = next,
-        }
-        if next.is_none() {
-            self.tail = before;
-        }
-    }
-    /// What is in the list, in order.
-    pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
-        std::iter::successors(self.head, |id| ops[*id].next.get())
-    }
-    /// Puts all of `other` behind all of this one.
-    pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
-        while let Some(id) = other.pop_front(ops) {
-            self.push_back(ops, id);
-        }
-    }
-}
-
 /// The bits of the classes of host reads.
-const HOST_READS: u32 = {
+pub(super) const HOST_READS: u32 = {
     let (mut mask, mut at) = (0, 0);
     while at < Class::ALL.len() {
         mask |= (Class::ALL[at].is_read() as u32) << at;
@@ -115,41 +47,18 @@ pub struct Group {
     /// When the group will have been idle for long enough, if nothing is asked of it before.
     pub idle_check: Instant,
     /// Classes of which something waits: bit `i` for class `i`.
-    classes: u32,
+    pub(super) classes: u32,
     queued: u32,
     /// Reads asked for from here on wait until a lower class has had its turn.
     bound: Option<u64>,
-    cells: u32,
-    lists: Vec<List>,
+    pub(super) cells: u32,
+    pub(super) lists: Vec<List>,
     /// For each class, which of its lists hold something.
-    filled: [u128; CLASSES],
+    pub(super) filled: [u128; CLASSES],
     /// Other bins for which cells are kept.
     reserved_by_others: Vec<BinId>,
-    /// Reads of several cells that wait, by class and cells.
-    wide: Vec<WideReads>,
-}
-
-/// What a list of waiting operations holds, in the order of asking but for the last.
-enum Reads {
-    /// Reads of the same cell.
-    OfOneCell,
-    /// Reads of several cells, not all of the same.
-    OfSeveral,
-    /// Reads and others.
-    AndOthers,
-}
-
-/// How many reads of a class wait for the same several cells.
-#[derive(Clone, Copy)]
-struct WideReads {
-    class: Class,
-    cells: u64,
-    count: u32,
-}
-
-/// True if an operation reads any of some cells.
-fn reads(ops: &Ops, id: OpId, cells: u64) -> bool {
-    ops[id].kind == OpKind::Read && ops[id].cells & cells != 0
+    /// Reads of several cells that wait.
+    pub(super) wide: WideReads,
 }
 
 /// The operation that goes next.
@@ -175,7 +84,7 @@ impl Group {
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],
             reserved_by_others: Vec::new(),
-            wide: Vec::new(),
+            wide: WideReads::default(),
             classes: 0,
             queued: 0,
             bound: None,
@@ -340,58 +249,70 @@ impl Group {
         (class as usize * (self.lists.len() / CLASSES) + lane, lane)
     }
 
+    /// True where reads have a list for each choice of several cells.
+    #[inline]
+    fn is_wide_read(&self, class: Class, lane: usize) -> bool {
+        lane > 0 && lane == self.cells as usize && class.is_bounded()
+    }
     #[inline]
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
+        if self.is_wide_read(class, lane) {
+            return self.push_wide(ops, id);
+        }
         self.lists[list].push_back(ops, id);
-        self.pushed(class, cells, lane);
+        self.pushed(class, lane);
+    }
+    #[inline(never)]
+    fn push_wide(&mut self, ops: &mut Ops, id: OpId) {
+        self.wide.push_back(ops, id);
+        self.pushed(ops[id].class, self.cells as usize);
     }
     /// Puts back an operation that was taken too early.
     pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
+        debug_assert!(!self.is_wide_read(class, lane), "reads are not put back");
         self.lists[list].push_front(ops, id);
-        self.pushed(class, cells, lane);
+        self.pushed(class, lane);
     }
     #[inline]
-    fn pushed(&mut self, class: Class, cells: u64, lane: usize) {
+    fn pushed(&mut self, class: Class, lane: usize) {
         self.filled[class as usize] |= 1 << lane;
         self.classes |= 1 << class as u32;
         self.queued += 1;
-        if lane > 0 && lane == self.cells as usize && class.is_bounded() {
-            self.count_wide(class, cells, true);
-        }
-    }
-    /// A read of several cells has joined its list, or has left it.
-    #[inline(never)]
-    fn count_wide(&mut self, class: Class, cells: u64, has_joined: bool) {
-        let is_it = |wide: &WideReads| wide.class == class && wide.cells == cells;
-        match (self.wide.iter().position(is_it), has_joined) {
-            (Some(place), true) => self.wide[place].count += 1,
-            (Some(place), false) => self.wide[place].count -= 1,
-            (None, _) => self.wide.push(WideReads { class, cells, count: 1 }),
-        }
     }
     /// Takes an operation that [`Group::pick`] chose: the head of its list.
     #[inline]
-    pub fn take(&mut self, ops: &Ops, id: OpId) {
+    pub fn take(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
+        if self.is_wide_read(class, lane) {
+            return self.take_out(ops, id);
+        }
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
-        self.taken(class, cells, list, lane);
+        let is_last = self.lists[list].head().is_none();
+        self.taken(class, lane, is_last);
     }
     /// Takes an operation from anywhere in its list.
+    #[inline(never)]
     pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
-        self.lists[list].remove(ops, id);
-        self.taken(class, cells, list, lane);
+        let is_last = if self.is_wide_read(class, lane) {
+            self.wide.remove(ops, id)
+        } else {
+            self.lists[list].remove(ops, id);
+            self.lists[list].head().is_none()
+        };
+        self.taken(class, lane, is_last);
     }
+    /// An operation has left its lane, as the last one or not.
     #[inline]
-    fn taken(&mut self, class: Class, cells: u64, list: usize, lane: usize) {
-        if self.lists[list].head().is_none() {
+    fn taken(&mut self, class: Class, lane: usize, is_last: bool) {
+        if is_last {
             let filled = &mut self.filled[class as usize];
             *filled &= !(1 << lane);
             if *filled == 0 {
@@ -399,9 +320,12 @@ impl Group {
             }
         }
         self.queued -= 1;
-        if lane > 0 && lane == self.cells as usize && class.is_bounded() {
-            self.count_wide(class, cells, false);
-        }
+    }
+    /// The lists of a class, which may be empty.
+    fn lists_of(&self, class: usize) -> impl Iterator<Item = &List> {
+        let lanes = self.lists.len() / CLASSES;
+        let wide = self.wide.of(class).map(|wide| &wide.list);
+        self.lists[class * lanes..][..lanes].iter().chain(wide)
     }
     /// Raises background GC that waits to foreground GC.
     #[inline]
@@ -450,7 +374,10 @@ impl Group {
         if lanes == 1 {
             return head(0).filter(|id| may_start(*id));
         }
-        let wide = head(self.cells as usize);
+        let mut wide = head(self.cells as usize);
+        if self.wide.were_there() {
+            wide = wide.or_else(|| self.wide.oldest(ops, class));
+        }
         let mut best = wide.filter(|id| may_start(*id));
         let mut narrow = self.filled[class] as u64 & low_bits(self.cells) & !self.busy;
         while narrow != 0 {
@@ -478,13 +405,15 @@ impl Group {
                     oldest = Some(id);
                 }
             }
+            if self.wide.were_there() {
+                let wide = self.wide.oldest(ops, class);
+                oldest = oldest.into_iter().chain(wide).min_by_key(|id| ops[*id].seq);
+            }
         }
         let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
         if is_write && self.classes >> Class::Urgent as u32 & 1 == 1 {
-            return self.lists[Class::Urgent as usize * lanes..][..lanes]
-                .iter()
-                .filter_map(List::head)
-                .min_by_key(|id| ops[*id].seq);
+            let heads = self.lists_of(Class::Urgent as usize).filter_map(List::head);
+            return heads.min_by_key(|id| ops[*id].seq);
         }
         oldest
     }
@@ -502,18 +431,14 @@ impl Group {
 
     /// Operations of collection that wait, by class and then lane by lane in order.
     pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let lanes = self.lists.len() / CLASSES;
         let classes = self.classes & (SOFT | HELD | 1 << Class::Urgent as u32);
-        bits(classes)
-            .flat_map(move |class| &self.lists[class * lanes..][..lanes])
-            .flat_map(|list| list.iter(ops))
+        bits(classes).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
     /// Operations of hosts that wait, the oldest first: each list is in the order of asking.
     pub fn oldest_first<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let lanes = self.lists.len() / CLASSES;
         let classes = self.classes & !(SOFT | HELD | 1 << Class::Urgent as u32);
-        let lists = bits(classes).flat_map(move |class| &self.lists[class * lanes..][..lanes]);
+        let lists = bits(classes).flat_map(|class| self.lists_of(class));
         let mut heads: Vec<OpId> = lists.filter_map(List::head).collect();
         std::iter::from_fn(move || {
             let first = (0..heads.len()).min_by_key(|at| ops[heads[*at]].seq)?;
@@ -528,123 +453,7 @@ impl Group {
 
     /// All that waits, by class and then lane by lane in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        self.lists.iter().flat_map(|list| list.iter(ops))
-    }
-
-    /// Reads that wait for any of `cells`, of hosts only or all, by class and then lane by
-    /// lane in order.
-    pub fn reads_on<'a>(
-        &'a self,
-        ops: &'a Ops,
-        cells: u64,
-        hosts_only: bool,
-    ) -> impl Iterator<Item = OpId> + 'a {
-        let lanes = self.lists.len() / CLASSES;
-        let classes = match hosts_only {
-            true => HOST_READS,
-            false => u32::MAX,
-        };
-        let lists = bits(self.classes & classes)
-            .flat_map(move |class| &self.lists[class * lanes..][..lanes]);
-        let waiting = lists.flat_map(|list| list.iter(ops));
-        waiting.filter(move |id| ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0)
-    }
-    /// How many reads wait for any of `cells`, as [`Group::reads_on`] has them. Counted by
-    /// lists and cells: it does not take longer where more wait.
-    pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
-        let of_lists = self.lists_on(cells, hosts_only).map(|(class, lane, list)| {
-            match self.reads_in(class, lane) {
-                Reads::OfOneCell => list.len,
-                Reads::OfSeveral => self.wide_on(class, cells).map(|wide| wide.count).sum(),
-                Reads::AndOthers => {
-                    list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32
-                }
-            }
-        });
-        of_lists.sum()
-    }
-    /// True if a read waits for any of `cells` that was asked for before a number.
-    pub fn has_read_before(&self, ops: &Ops, cells: u64, hosts_only: bool, before: u64) -> bool {
-        let is_before = |id: OpId| ops[id].seq < before && reads(ops, id, cells);
-        self.lists_on(cells, hosts_only).any(|(class, lane, list)| {
-            match self.reads_in(class, lane) {
-                Reads::OfOneCell => list.head().is_some_and(is_before),
-                Reads::OfSeveral if self.wide_on(class, cells).next().is_none() => false,
-                Reads::OfSeveral => {
-                    list.iter(ops).find(|id| reads(ops, *id, cells)).is_some_and(is_before)
-                }
-                Reads::AndOthers => list.iter(ops).any(is_before),
-            }
-        })
-    }
-    /// The lists that may hold reads of any of `cells`.
-    fn lists_on(
-        &self,
-        cells: u64,
-        hosts_only: bool,
-    ) -> impl Iterator<Item = (usize, usize, &List)> + '_ {
-        let lanes = self.lists.len() / CLASSES;
-        let classes = self.classes & if hosts_only { HOST_READS } else { u32::MAX };
-        // The last lane is of those that need several cells; where there is one cell, of it.
-        let narrow = if lanes == 1 { 1 } else { cells };
-        let wide = self.cells as usize;
-        bits(classes).flat_map(move |class| {
-            let filled = self.filled[class];
-            let has_wide = lanes > 1 && filled >> wide & 1 == 1;
-            let lanes_on = bits(filled as u64 & narrow).chain(has_wide.then_some(wide));
-            lanes_on.map(move |lane| (class, lane, &self.lists[class * lanes + lane]))
-        })
-    }
-    /// What a list holds.
-    fn reads_in(&self, class: usize, lane: usize) -> Reads {
-        let of_hosts = HOST_READS | 1 << Class::Fetch as u32;
-        match of_hosts >> class & 1 == 1 {
-            true if self.cells == 1 || lane < self.cells as usize => Reads::OfOneCell,
-            true => Reads::OfSeveral,
-            false => Reads::AndOthers,
-        }
-    }
-    /// Reads of a class that wait for several cells, any of `cells` among them.
-    fn wide_on(&self, class: usize, cells: u64) -> impl Iterator<Item = &WideReads> {
-        let is_it = move |wide: &&WideReads| {
-            wide.class as usize == class && wide.cells & cells != 0 && wide.count > 0
-        };
-        self.wide.iter().filter(is_it)
-    }
-
-    /// The read that goes first where an operation has made way on `cells`: of the highest
-    /// class the oldest that may start. `open_to` says which held cells are open to a read of
-    /// a number, as operations have made way on them, and `open` whether its channel is. It need not be the head of its list:
-    /// reads of several cells stand in one, those that want none of `cells` included.
-    pub fn first_read_on(
-        &self,
-        ops: &Ops,
-        cells: u64,
-        hosts_only: bool,
-        open_to: impl Fn(u64) -> u64,
-        open: impl Fn(&Op) -> bool,
-    ) -> Option<OpId> {
-        let may_start = |id: &OpId| {
-            let op = &ops[*id];
-            let given = open_to(op.seq);
-            let taken = self.busy | self.held & !given | self.reserved;
-            op.cells & cells & given != 0 && op.cells & taken == 0 && open(op)
-        };
-        let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
-        // What was asked for first finds most cells open.
-        let given = open_to(0);
-        let taken = self.busy | self.held & !given | self.reserved;
-        let may_be_open = |wide: &WideReads| wide.cells & given != 0 && wide.cells & taken == 0;
-        let first = |(class, lane, list): (usize, usize, &List)| match self.reads_in(class, lane) {
-            Reads::OfOneCell => list.head().filter(may_start),
-            Reads::OfSeveral if !self.wide_on(class, cells).any(may_be_open) => None,
-            Reads::OfSeveral => list.iter(ops).find(may_start),
-            Reads::AndOthers => {
-                let waiting = list.iter(ops).filter(|id| reads(ops, *id, cells));
-                waiting.filter(may_start).min_by_key(rank)
-            }
-        };
-        self.lists_on(cells, hosts_only).filter_map(first).min_by_key(rank)
+        (0..CLASSES).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
     /// Chooses what goes next; `next_seq` is the number that the next operation

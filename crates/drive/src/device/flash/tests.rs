@@ -102,6 +102,11 @@ impl Chip {
     }
 
     fn ask(&mut self, at: u64, kind: OpKind, class: Class, bin: u32) -> Asked {
+        self.ask_planes(at, kind, class, bin, 1)
+    }
+
+    /// As [`Chip::ask`], of some planes of the bin.
+    fn ask_planes(&mut self, at: u64, kind: OpKind, class: Class, bin: u32, planes: u64) -> Asked {
         self.until(at);
         let (holder, owner) = match (kind, class) {
             (OpKind::Read, Class::Soft | Class::Urgent | Class::Held) => {
@@ -118,7 +123,7 @@ impl Chip {
             owner,
             class,
             bin: BinId(bin),
-            planes: 1,
+            planes,
             block: BlockId(0),
             batch: 0,
             row: 0,
@@ -626,4 +631,60 @@ fn reads_that_only_wait_are_small_and_their_memory_is_used_again() {
     assert_eq!(chip.flash.groups[GroupId(0)].queued(), 0);
     wait(&mut chip, behind);
     assert_eq!(chip.flash.ops.bytes(), bytes, "the second time takes no more than the first");
+}
+
+/// A die of two pairs of planes, each with blocks of its own. Reads take the planes that they need,
+/// programs a pair and erases all.
+const TWO_PAIRS: &str = "geometry.planes_per_die = 4; ftl.block_planes = 2; \
+     concurrency.read = \"plane\"; concurrency.program = \"plane-pair\"; \
+     concurrency.erase = \"die\"";
+
+proptest::proptest! {
+    /// Against a scan of all that waits: what an operation asks that may be suspended.
+    #[test]
+    fn reads_that_wait_are_found_as_by_a_scan(
+        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..4), 0..40),
+        cells in 1u64..16,
+        open in 0u64..16,
+        hosts_only: bool,
+        before in 0u64..45,
+        taken in 0usize..6,
+    ) {
+        let classes = [Class::ReadHigh, Class::ReadNormal, Class::ReadLow, Class::Soft];
+        let mut chip = Chip::new(TWO_PAIRS);
+        assert_eq!(chip.flash.places[BinId(1)].group, GroupId(0));
+        chip.ask(0, OpKind::Erase, Class::Urgent, 0);
+        for (bin, planes, class) in asked {
+            chip.ask_planes(0, OpKind::Read, classes[class], bin, planes);
+        }
+        // As if the erase were suspended.
+        let flash = &mut chip.flash;
+        let group = &mut flash.groups[GroupId(0)];
+        (group.busy, group.held) = (0, 15);
+        let given = |seq: u64| if seq < before { open } else { 0 };
+        for _ in 0..=taken {
+            let ops = &flash.ops;
+            let of = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
+            let is_asked_for = |id: &OpId| {
+                let of_hosts = ops[*id].class.is_read();
+                (of_hosts || !hosts_only) && ops[*id].cells & cells != 0
+            };
+            let waiting: Vec<OpId> = group.waiting(ops).filter(is_asked_for).collect();
+            let may_start = |id: &&OpId| {
+                let given = given(ops[**id].seq);
+                ops[**id].cells & cells & given != 0 && ops[**id].cells & !given == 0
+            };
+            let first = waiting.iter().filter(may_start).min_by_key(|id| of(id)).copied();
+            proptest::prop_assert_eq!(group.count_reads_on(ops, cells, hosts_only), waiting.len() as u32);
+            proptest::prop_assert_eq!(group.has_reads_on(ops, cells, hosts_only), !waiting.is_empty());
+            proptest::prop_assert_eq!(
+                group.has_read_before(ops, cells, hosts_only, before),
+                waiting.iter().any(|id| ops[*id].seq < before)
+            );
+            let found = group.first_read_on(ops, cells, hosts_only, given, |_| true);
+            proptest::prop_assert_eq!(found, first);
+            let Some(found) = found else { break };
+            group.take_out(&mut flash.ops, found);
+        }
+    }
 }

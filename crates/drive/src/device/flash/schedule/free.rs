@@ -26,7 +26,7 @@ impl Flash {
         }
         while self.groups[group].may_serve(self.all_cells) {
             let Some(pick) = self.pick(group) else { break };
-            self.groups[group].take(&self.ops, pick.op);
+            self.groups[group].take(&mut self.ops, pick.op);
             self.begin(time, p, pick);
             if self.has_work(group) {
                 self.go_on_working(time, p, group);

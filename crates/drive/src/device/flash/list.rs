@@ -1,0 +1,79 @@
+//! Lists of operations that wait, in the order of asking.
+
+use crate::device::flash::op::Ops;
+use crate::device::ids::OpId;
+use engine::IdOrNone;
+
+/// A list of operations, linked through [`crate::device::flash::op::Op::next`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List {
+    head: Option<OpId>,
+    tail: Option<OpId>,
+    len: u32,
+}
+
+impl List {
+    #[inline]
+    pub fn head(&self) -> Option<OpId> {
+        self.head
+    }
+    /// How many it holds.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+    #[inline]
+    pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = IdOrNone::NONE;
+        match self.tail {
+            Some(tail) => ops[tail].next = IdOrNone::some(id),
+            None => self.head = Some(id),
+        }
+        self.tail = Some(id);
+        self.len += 1;
+    }
+    #[inline]
+    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+        ops[id].next = self.head.into();
+        self.head = Some(id);
+        self.tail = self.tail.or(Some(id));
+        self.len += 1;
+    }
+    #[inline]
+    pub fn pop_front(&mut self, ops: &Ops) -> Option<OpId> {
+        let id = self.head?;
+        self.len -= 1;
+        self.head = ops[id].next.get();
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        Some(id)
+    }
+    /// Removes an operation that is in the list.
+    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let mut before = None;
+        let mut at = self.head;
+        while at.is_some_and(|at| at != id) {
+            before = at;
+            at = at.and_then(|at| ops[at].next.get());
+        }
+        let next = ops[id].next.get();
+        self.len -= 1;
+        match before {
+            Some(before) => ops[before].next = next.into(),
+            None => self.head = next,
+        }
+        if next.is_none() {
+            self.tail = before;
+        }
+    }
+    /// What is in the list, in order.
+    pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
+        std::iter::successors(self.head, |id| ops[*id].next.get())
+    }
+    /// Puts all of `other` behind all of this one.
+    pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
+        while let Some(id) = other.pop_front(ops) {
+            self.push_back(ops, id);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads that wait for the cells of an operation that may be suspended for them. Each list is in the
+//! order of asking, and a list of reads of hosts is of the same cells, so that its head speaks for
+//! all: what is asked here does not take longer where more wait.
+
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::list::List;
+use crate::device::flash::op::{CLASSES, Class, Op, Ops};
+use crate::device::flash::queue::{Group, HOST_READS};
+use crate::device::ids::OpId;
+use engine::{bits, low_bits};
+
+/// What a list of waiting operations holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Reads of the same cells.
+    Reads,
+    /// Operations of collection, reads and others. They are no more than its windows allow.
+    All,
+}
+
+/// True if an operation reads any of some cells.
+fn reads(ops: &Ops, id: OpId, cells: u64) -> bool {
+    ops[id].kind == OpKind::Read && ops[id].cells & cells != 0
+}
+
+impl Group {
+    /// True if reads wait for any of `cells`, of hosts only or all.
+    pub fn has_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> bool {
+        self.has_read_before(ops, cells, hosts_only, u64::MAX)
+    }
+    /// How many reads wait for any of `cells`.
+    pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
+        let mut count = 0;
+        self.any_list_on(cells, hosts_only, |holds, list| {
+            count += match holds {
+                Holds::Reads => list.len(),
+                Holds::All => list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32,
+            };
+            false
+        });
+        count
+    }
+    /// True if a read waits for any of `cells` that was asked for before a number.
+    pub fn has_read_before(&self, ops: &Ops, cells: u64, hosts_only: bool, before: u64) -> bool {
+        let is_before = |id: OpId| ops[id].seq < before && reads(ops, id, cells);
+        self.any_list_on(cells, hosts_only, |holds, list| match holds {
+            Holds::Reads => list.head().is_some_and(is_before),
+            Holds::All => list.iter(ops).any(is_before),
+        })
+    }
+    /// The read that goes first where an operation on `cells` is suspended: of the highest class
+    /// the oldest that may start. `open_to` says which held cells suspended operations have left
+    /// to a read of a number, no more to a later one; and `open` whether its channel is free,
+    /// which is the same for all reads of the same cells.
+    pub fn first_read_on(
+        &self,
+        ops: &Ops,
+        cells: u64,
+        hosts_only: bool,
+        open_to: impl Fn(u64) -> u64,
+        open: impl Fn(&Op) -> bool,
+    ) -> Option<OpId> {
+        let may_start = |id: &OpId| {
+            let op = &ops[*id];
+            let given = open_to(op.seq);
+            let taken = self.busy | self.held & !given | self.reserved;
+            op.cells & cells & given != 0 && op.cells & taken == 0 && open(op)
+        };
+        let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
+        let mut first: Option<OpId> = None;
+        let mut note = |id: OpId| {
+            if may_start(&id) && first.is_none_or(|first| rank(&id) < rank(&first)) {
+                first = Some(id);
+            }
+        };
+        self.any_list_on(cells, hosts_only, |holds, list| {
+            match holds {
+                Holds::Reads => list.head().into_iter().for_each(&mut note),
+                Holds::All => {
+                    list.iter(ops).filter(|id| reads(ops, *id, cells)).for_each(&mut note);
+                }
+            }
+            false
+        });
+        first
+    }
+
+    /// True if `is_it` is so of any of the lists that may hold reads of any of `cells`; of those
+    /// after it is not asked.
+    #[inline]
+    fn any_list_on(
+        &self,
+        cells: u64,
+        hosts_only: bool,
+        mut is_it: impl FnMut(Holds, &List) -> bool,
+    ) -> bool {
+        let lanes = self.lists.len() / CLASSES;
+        let classes = self.classes & if hosts_only { HOST_READS } else { u32::MAX };
+        bits(classes).any(|class| {
+            let is_of_hosts = (HOST_READS | 1 << Class::Fetch as u32) >> class & 1 == 1;
+            let holds = if is_of_hosts { Holds::Reads } else { Holds::All };
+            if lanes == 1 {
+                return is_it(holds, &self.lists[class]);
+            }
+            bits(self.filled[class] as u64 & low_bits(self.cells) & cells)
+                .any(|lane| is_it(holds, &self.lists[class * lanes + lane]))
+                || match is_of_hosts {
+                    true => self.wide.on(class, cells).any(|wide| is_it(holds, &wide.list)),
+                    // The last lane is of those that need several cells.
+                    false => is_it(holds, &self.lists[class * lanes + lanes - 1]),
+                }
+        })
+    }
+}
