@@ -140,7 +140,7 @@ impl Write {
                     self.buffer.set_token(entry, token);
                 }
                 match rest.filter(|older| self.buffer.entry(*older).stage == Stage::Fetching) {
-                    Some(older) => self.followers.push((older, entry)),
+                    Some(older) => self.followers.put(older, entry),
                     None => self.entry_ready(base, entry),
                 }
             }
@@ -187,7 +187,7 @@ impl Write {
         base.audit_pieces(&pieces, lpn, pun, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
-        self.fetches.push((entry, Join::of(pieces.len() as u32)));
+        self.fetches.put(entry, Join::of(pieces.len() as u32));
         for (row, piece) in pieces.into_iter().enumerate() {
             let owner = Owner::Fetch(entry, row as u32);
             base.ask_piece(piece, Holder::RmwRead, Class::Fetch, owner);
@@ -201,15 +201,14 @@ impl Write {
         op: OpId,
         (entry, row): (EntryId, u32),
     ) {
-        let index = self.fetches.iter().position(|(of, _)| *of == entry);
-        let index = index.expect("a fetch is noted");
         let decode = base.flash.timing().decode;
         base.flash.blame_mut(op).charge(State::Decode, decode);
-        let (join, sum) = (&mut self.fetches[index].1, self.buffer.fetch_blame(entry));
+        let join = self.fetches.get_mut(entry).expect("its reads are noted");
+        let sum = self.buffer.fetch_blame(entry);
         let (at, blame) = (base.time.now + decode, base.flash.blame(op));
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
-        self.fetches.swap_remove(index);
+        self.fetches.take(entry);
         base.time.agenda.schedule(at, Event::Fetched(entry), base.flash.op(op).seq);
     }
 
@@ -222,8 +221,7 @@ impl Write {
             // A read waits for it, or for what it stands before.
             *hurry = Some(base.time.now);
         }
-        while let Some(index) = self.followers.iter().position(|(older, _)| *older == entry) {
-            let (_, follower) = self.followers.remove(index);
+        if let Some(follower) = self.followers.take(entry) {
             let blame = self.buffer.fetch_blame(entry).clone();
             self.buffer.fetch_blame(follower).add(&blame);
             self.entry_ready(base, follower);

@@ -8,6 +8,7 @@
 
 use crate::device::ids::{EntryId, PayloadId, RequestId};
 use crate::device::space::waits::SpaceSnapshot;
+use crate::device::write::by_entry::ByEntry;
 use engine::{Instant, Slab};
 use ftl::{Lpn, PoolId};
 use hashbrown::HashTable;
@@ -95,7 +96,8 @@ pub struct Buffer {
     pub flying: u32,
     /// Requests that wait for room, by priority.
     waiting: [VecDeque<RequestId>; Priority::ALL.len()],
-    deferred: Vec<Deferred>,
+    /// Reads that wait for entries to be on flash, in order.
+    deferred: ByEntry<VecDeque<Deferred>>,
     epochs: VecDeque<u64>,
     first_epoch: u64,
     flushes: VecDeque<(RequestId, u64)>,
@@ -122,7 +124,7 @@ impl Buffer {
             pending: 0,
             flying: 0,
             waiting: Default::default(),
-            deferred: Vec::new(),
+            deferred: ByEntry::default(),
             epochs: VecDeque::from([0]),
             first_epoch: 0,
             flushes: VecDeque::new(),
@@ -413,7 +415,7 @@ impl Buffer {
             self.pending,
             self.flying,
             self.waiting.iter().map(VecDeque::len).sum::<usize>(),
-            self.deferred.len(),
+            self.deferred.iter().map(|(_, reads)| reads.len()).sum::<usize>(),
             self.flushes.len()
         )
     }
@@ -443,18 +445,27 @@ impl Buffer {
         part: u32,
         since: Instant,
     ) -> PoolId {
-        self.deferred.push(Deferred { entry, request, part, since });
+        let read = Deferred { entry, request, part, since };
+        match self.deferred.get_mut(entry) {
+            Some(reads) => reads.push_back(read),
+            None => self.deferred.put(entry, VecDeque::from([read])),
+        }
         self.entries[entry].pool
     }
     /// Takes a read that waits for `entry`.
+    #[inline]
     pub fn take_deferred(&mut self, entry: EntryId) -> Option<Deferred> {
-        let index = self.deferred.iter().position(|deferred| deferred.entry == entry)?;
-        Some(self.deferred.remove(index))
+        if self.deferred.had_any() { self.next_deferred(entry) } else { None }
+    }
+    #[cold]
+    fn next_deferred(&mut self, entry: EntryId) -> Option<Deferred> {
+        self.deferred.get_mut(entry)?.pop_front()
     }
 
     /// The entries that parts of a read wait for.
     pub fn awaited_by(&self, id: RequestId) -> impl Iterator<Item = EntryId> {
-        self.deferred.iter().filter(move |read| read.request == id).map(|read| read.entry)
+        let all = self.deferred.iter().flat_map(|(_, reads)| reads);
+        all.filter(move |read| read.request == id).map(|read| read.entry)
     }
     /// How many requests will be let in before this one, where it waits for room.
     pub fn ahead_of(&self, id: RequestId) -> Option<usize> {
@@ -466,8 +477,13 @@ impl Buffer {
     }
 
     /// True where a read waits for `entry`.
+    #[inline]
     pub fn is_awaited(&self, entry: EntryId) -> bool {
-        self.deferred.iter().any(|deferred| deferred.entry == entry)
+        self.deferred.had_any() && self.has_deferred(entry)
+    }
+    #[cold]
+    fn has_deferred(&self, entry: EntryId) -> bool {
+        self.deferred.get(entry).is_some_and(|reads| !reads.is_empty())
     }
 
     // ---- flushes -----------------------------------------------------------

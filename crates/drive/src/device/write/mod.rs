@@ -2,6 +2,7 @@
 
 mod admit;
 pub mod buffer;
+mod by_entry;
 mod discard;
 mod flush;
 pub mod modify;
@@ -13,6 +14,7 @@ use crate::config::{BufferConfig, DriveConfig, Durability};
 use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
 use buffer::Buffer;
+use by_entry::ByEntry;
 use engine::{Column, Instant, Span};
 use ftl::{Layout, PartialWrites, PoolId};
 use metrics::Blame;
@@ -39,12 +41,11 @@ pub struct Write {
     /// True from the buffer's high mark to its low mark.
     draining: bool,
     /// Page reads that entries still wait for.
-    fetches: Vec<(EntryId, Join)>,
+    fetches: ByEntry<Join>,
     /// Blames of critical rows among them.
     aside: Aside,
-    /// Partial writes (second) of units whose rest is being read, or programmed, for another
-    /// (first).
-    followers: Vec<(EntryId, EntryId)>,
+    /// The partial write of a unit whose rest is being read, or programmed, for this one.
+    followers: ByEntry<EntryId>,
     /// What the units of the write that is being let in waited for before, where
     /// writes are acknowledged from flash.
     wait_for_room: Blame,
@@ -70,9 +71,9 @@ impl Write {
                 layout.pool_count() as usize,
             ),
             draining: false,
-            fetches: Vec::new(),
+            fetches: ByEntry::default(),
             aside: Aside::default(),
-            followers: Vec::new(),
+            followers: ByEntry::default(),
             wait_for_room: Blame::default(),
             admitting: false,
             listed: Vec::new(),

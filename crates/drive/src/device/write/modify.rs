@@ -69,7 +69,7 @@ impl Write {
     pub(in crate::device) fn follow(&mut self, older: EntryId, entry: EntryId) {
         self.buffer.entry_mut(entry).stage = Stage::Modifying;
         self.buffer.set_program(entry, None);
-        self.followers.push((older, entry));
+        self.followers.put(older, entry);
     }
 
     /// A program has ended: what waited for its data goes on.
@@ -82,9 +82,7 @@ impl Write {
     ) {
         for slot in 0..base.flash.payloads.count(payload) {
             let [older, _] = base.flash.payloads.slot(payload, slot);
-            let follows = |(of, _): &(EntryId, EntryId)| of.0 == older;
-            if let Some(index) = self.followers.iter().position(follows) {
-                let (_, entry) = self.followers.remove(index);
+            if let Some(entry) = self.followers.take(EntryId(older)) {
                 let waited = base.time.now - self.buffer.entry(entry).since;
                 let blame = self.buffer.fetch_blame(entry);
                 let rest = blame.add_wait_for(base.flash.blame(op), waited);
@@ -153,7 +151,7 @@ impl Write {
         let mut last = Some(entry);
         while let Some(entry) = last {
             self.buffer.entry_mut(entry).stage = Stage::Fetching;
-            last = self.followers.iter().find(|(older, _)| *older == entry).map(|(_, own)| *own);
+            last = self.followers.get(entry).copied();
             if let Some(follower) = last {
                 let (lpn, token) = (self.buffer.entry(entry).lpn, self.buffer.token(follower));
                 let token = base.audit_merge(lpn, token, self.buffer.token(entry));

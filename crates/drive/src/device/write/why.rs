@@ -56,7 +56,7 @@ impl Write {
 
     /// Entries whose units are not whole: the rest is being read or decoded.
     pub(in crate::device) fn incomplete(&self, time: &Time) -> impl Iterator<Item = EntryId> {
-        let read = self.fetches.iter().map(|(entry, _)| *entry);
+        let read = self.fetches.iter().map(|(entry, _)| entry);
         let decoded = time.agenda.pending().filter_map(|(_, event)| match event {
             Event::Fetched(entry) => Some(entry),
             _ => None,
@@ -76,8 +76,8 @@ impl Write {
 
     /// Where an entry stands: one that waits for an older one stands where that does.
     pub(in crate::device) fn place_of(&self, mut entry: EntryId) -> Place {
-        while let Some((older, _)) = self.followers.iter().find(|(_, own)| *own == entry) {
-            entry = *older;
+        while let Some((older, _)) = self.followers.iter().find(|(_, own)| **own == entry) {
+            entry = older;
         }
         let kept = self.buffer.entry(entry);
         match kept.stage {
