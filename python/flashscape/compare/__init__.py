@@ -72,13 +72,20 @@ def compare(
         # Without a directory for results, logs are needed until they are compared.
         scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
         tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set(), [])
-        sides = [
-            tasks.side(_LABELS[at], named[at], each, len(given)) for at, each in enumerate(given)
-        ]
-        comparison = Comparison(sides, _contrasts(sides, alpha), alpha)
-        if directory is not None:
-            comparison.write_to(directory)
-        else:
+        try:
+            sides = [
+                tasks.side(_LABELS[at], named[at], each, len(given))
+                for at, each in enumerate(given)
+            ]
+            comparison = Comparison(sides, _contrasts(sides, alpha), alpha)
+            if directory is not None:
+                comparison.write_to(directory)
+        except Interrupted:
+            raise
+        except KeyboardInterrupt:
+            # Between two runs, say, or while results are compared.
+            raise tasks.interrupted("outside of its runs") from None
+        if directory is None:
             for side in sides:
                 for result in side.results:
                     _let_go(result, scratch)
@@ -202,25 +209,30 @@ class _Tasks(NamedTuple):
                 raise
             # A finding, which keeps either side from being named the winner.
             result = error.result
-        self._has_results(folder)
         self.ended.append(folder)
+        self._has_results(folder)
         if not result.untimed and not result.groups():
             raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
         return result
 
     def _has_results(self, folder: Path) -> None:
         """With the first results the directory becomes that of this comparison."""
-        if self.is_kept and not self.ended:
+        if self.is_kept and self.ended in ([], [folder]):
             _clear(self.folder, folder)
 
     def _interrupted(self, folder: Path, told: str, interrupted: Interrupted) -> Interrupted:
-        """Say what is kept of the runs until now."""
-        passed_on = Interrupted(None, f"in {told}, {interrupted.where}".strip(", "))
-        is_part = interrupted.result is not None and not interrupted.result.complete
-        kept = list(map(str, self.ended))
-        if interrupted.result is not None:
-            self._has_results(folder)
-            kept.append(f"{folder} ({'in part' if is_part else 'complete'})")
+        """Say where a run was interrupted, and what is kept of the runs until now."""
+        where = f"in {told}, {interrupted.where}".strip(", ")
+        if interrupted.result is None:
+            return self.interrupted(where)
+        self._has_results(folder)
+        is_part = not interrupted.result.complete
+        return self.interrupted(where, f"{folder} ({'in part' if is_part else 'complete'})")
+
+    def interrupted(self, where: str, *more: str) -> Interrupted:
+        """Say what is kept of the runs until now, and ``more``."""
+        passed_on = Interrupted(None, where)
+        kept = [*map(str, self.ended), *more]
         if self.is_kept and kept:
             passed_on.kept = (
                 f"nothing is compared; results are kept in {', '.join(kept)}; "
