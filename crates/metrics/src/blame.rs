@@ -221,7 +221,9 @@ impl Blame {
     /// is cut, each state keeps its share. Returns what of `length` is beyond
     /// `other`'s total.
     pub fn add_tail(&mut self, other: &Self, length: Span) -> Span {
-        self.add_classes(other, length)
+        [SERVICE, WAIT, SPACE]
+            .into_iter()
+            .fold(length, |left, class| self.add_share(other, class, left))
     }
 
     /// As [`Blame::add_tail`], for one that waits for a host program that is not
@@ -231,12 +233,6 @@ impl Blame {
         self.charge(State::UnitHostProgram, service);
         let left = self.add_share(other, WAIT, length - service);
         self.add_share(other, SPACE, left)
-    }
-
-    fn add_classes(&mut self, other: &Self, length: Span) -> Span {
-        [SERVICE, WAIT, SPACE]
-            .into_iter()
-            .fold(length, |left, class| self.add_share(other, class, left))
     }
 
     fn sum_of(&self, class: u64) -> Span {

@@ -177,7 +177,8 @@ impl Group {
     }
 
     /// True where [`Group::pick`] would choose an operation that has just been
-    /// asked for, were it queued: nothing on its cells has its rank or a better one.
+    /// asked for, were it queued: nothing on its cells has its rank or a better one. (Older ones
+    /// on cells that have fallen free in the present event are chosen when that is over.)
     #[inline]
     pub fn goes_first(&self, op: &Op, bypass: &Bypass) -> bool {
         let class = op.class;

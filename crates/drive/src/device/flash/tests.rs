@@ -28,6 +28,8 @@ struct Pages {
     left: u32,
     parked: Vec<OpId>,
     urgent: bool,
+    /// Whether the bins could do with more space.
+    is_short: bool,
 }
 
 impl Placement for Pages {
@@ -56,7 +58,7 @@ impl Placement for Pages {
         None
     }
     fn wants(&self, _: BinId) -> Wanted {
-        Wanted::Nothing
+        if self.is_short { Wanted::More } else { Wanted::Nothing }
     }
     fn place_again(&mut self, bin: BinId, _: &[BinId], _: &mut [usize]) -> BinId {
         bin
@@ -70,6 +72,8 @@ struct Chip {
     pages: Pages,
     /// When operations ended, and which: slots are used again, numbers are not.
     ended: Vec<(u64, u64)>,
+    /// When groups had been idle for long enough.
+    idle: Vec<(u64, GroupId)>,
     /// Rows of what is asked for.
     rows: u32,
 }
@@ -97,6 +101,7 @@ impl Chip {
             flash: Flash::new(&config, &ftl.layout),
             pages: Pages { left: u32::MAX, ..Pages::default() },
             ended: Vec::new(),
+            idle: Vec::new(),
             rows: 1,
         }
     }
@@ -170,6 +175,12 @@ impl Chip {
                 Event::Array(op) => flash.array_ended(time, op, sequence),
                 Event::Look(op) => {
                     flash.look_due(time, pages, op, sequence);
+                    None
+                }
+                Event::Idle(group) => {
+                    if flash.has_been_idle(time, group) {
+                        self.idle.push((due.as_ns(), group));
+                    }
                     None
                 }
                 other => panic!("{other:?} is not of flash"),
@@ -497,7 +508,15 @@ fn an_idle_gap_is_told_after_the_gap_only_where_space_is_wanted() {
     let mut chip = Chip::new("ftl.gc.idle_gap = \"1 ms\"");
     chip.read(0, 0);
     chip.until(10_000);
-    assert!(chip.time.agenda.is_empty(), "the bin has enough");
+    assert_eq!(chip.idle, [], "the bin has enough");
+    chip.pages.is_short = true;
+    // The second read begins within the gap after the first.
+    let first = chip.read(10_000, 0);
+    chip.assert_ends(first, 10_000 + SENSE + CARRY);
+    let second = chip.read(11_000, 0);
+    chip.assert_ends(second, 11_000 + SENSE + CARRY);
+    chip.until(20_000);
+    assert_eq!(chip.idle, [((11_000 + SENSE + CARRY + 1_000) * 1_000, GroupId(0))]);
 }
 
 #[test]

@@ -87,15 +87,17 @@ fn the_window_says_how_many_moves_are_under_way() {
 
 #[test]
 fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
-    let mut device = nearly_full(&[("ftl.gc.soft", "3 blocks"), ("ftl.gc.stop", "3 blocks")]);
-    let expected = match device.base.space.ftl.level(BIN) {
-        Level::Urgent => Class::Urgent,
-        _ => Class::Soft,
+    // Three blocks are free.
+    let with_urgent = |urgent| {
+        let three = "3 blocks";
+        nearly_full(&[("ftl.gc.urgent", urgent), ("ftl.gc.soft", three), ("ftl.gc.stop", three)])
     };
-    assert_eq!(device.base.class_of(BIN), expected);
+    let mut device = with_urgent("2 blocks");
+    assert_eq!(device.base.class_of(BIN), Class::Soft);
     // What is owed makes it urgent.
     device.base.space.task_mut(BIN).debt = 1;
     assert_eq!(device.base.class_of(BIN), Class::Urgent);
+    assert_eq!(with_urgent("3 blocks").base.class_of(BIN), Class::Urgent);
 }
 
 #[test]

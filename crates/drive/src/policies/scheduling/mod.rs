@@ -43,7 +43,8 @@ mod tests {
 
     proptest! {
         /// The contract of every policy: the same answer to the same question; what is alone goes,
-        /// unless all goes by age; a bound is never moved, and what goes by it is below it.
+        /// unless all goes by age; a bound is never moved, and what goes by it is below it; what no
+        /// bound binds goes or not whatever its number.
         #[test]
         fn every_policy_keeps_its_contract(
             is_bounded: bool, others_wait: bool, number in 0u64..100, bound in proptest::option::of(0u64..100),
@@ -52,6 +53,11 @@ mod tests {
             for policy in Bypass::all() {
                 let turn = policy.turn(&asking);
                 prop_assert_eq!(turn, policy.turn(&asking));
+                if !is_bounded {
+                    for (number, next) in [(0, 1), (number, u64::MAX), (u64::MAX, u64::MAX)] {
+                        prop_assert_eq!(turn, policy.turn(&Asking { number, next, ..asking }));
+                    }
+                }
                 if let Turn::Goes { bound: Some(after) } = turn {
                     prop_assert!(bound.is_none_or(|before| after == before));
                     prop_assert!(number < after || !is_bounded || !policy.is_bounded());

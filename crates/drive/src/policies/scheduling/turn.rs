@@ -30,6 +30,8 @@ pub enum Turn {
 
 /// Decides whether an operation goes before others whose turn it may be.
 pub trait Turns {
-    /// Given the same question it gives the same answer.
+    /// Given the same question it gives the same answer. Where bounds do not bind the operation,
+    /// that depends neither on its number nor on the next one: the device asks before the
+    /// operation has one, too.
     fn turn(&self, asking: &Asking) -> Turn;
 }
