@@ -177,6 +177,19 @@ impl Flash {
     /// The power is cut: no unit and no channel works any more, and nothing waits. How long they
     /// did is still known.
     pub(in crate::device) fn begin_anew(&mut self, now: Instant, layout: &Layout) {
+        // All fields, so that the compiler tells of one that is added later.
+        #[rustfmt::skip]
+        let Self {
+            timing: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
+            program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _, is_plain: _,
+            only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
+            streams: _,
+            // What they count goes on.
+            chained: _, next_seq: _, counters: _,
+            // What begins anew.
+            places: _, schedule: _, ops: _, payloads: _, groups: _, ledgers: _, channels: _,
+            working: _, notes: _,
+        } = self;
         self.ops = Ops::default();
         self.payloads = Payloads::new(layout.units_per_batch);
         for group in self.groups.ids() {

@@ -72,6 +72,13 @@ impl Space {
 impl Space {
     /// The power is cut: nothing waits for space any more.
     pub(in crate::device) fn begin_anew(&mut self) {
+        // All fields, so that the compiler tells of one that is added later.
+        #[rustfmt::skip]
+        let Self {
+            preemptible: _, pacing: _, buffer: _, idles: _, ftl: _,
+            spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
+            was_starved: _, has_died: _, due_pools: _,
+        } = self;
         let (layout, pools) = (&self.ftl.layout, &mut self.pools);
         for pool in (0..layout.pool_count()).map(PoolId) {
             pools[pool] = pools[pool].begun_anew(layout.bins_of(pool).len());
