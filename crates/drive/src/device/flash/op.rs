@@ -63,11 +63,11 @@ pub enum Class {
     /// Reads that a host write waits for.
     Fetch = 4,
     /// Collection of a bin that is short of space.
-    Urgent = 5,
+    Foreground = 5,
     /// Programs of host data.
     Write = 6,
     /// Collection of a bin that is not: waits for all others.
-    Soft = 7,
+    Background = 7,
 }
 
 /// Number of classes.
@@ -81,9 +81,9 @@ impl Class {
         Self::ReadNormal,
         Self::ReadLow,
         Self::Fetch,
-        Self::Urgent,
+        Self::Foreground,
         Self::Write,
-        Self::Soft,
+        Self::Background,
     ];
     /// True for host reads.
     #[inline]

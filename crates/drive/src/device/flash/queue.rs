@@ -22,8 +22,8 @@ pub(super) const HOST_READS: u32 = {
     }
     mask
 };
-/// The bits of the soft class and of the one that a unit is kept for.
-const SOFT: u32 = 1 << Class::Soft as u32;
+/// The bits of background collection and of the one that a unit is kept for.
+const BACKGROUND: u32 = 1 << Class::Background as u32;
 const HELD: u32 = 1 << Class::Held as u32;
 
 /// The state of a group: which of its cells are in use, and what waits. What every
@@ -150,14 +150,14 @@ impl Group {
     /// or the oldest does. Nothing of a higher class that may start waits.
     #[inline]
     fn turn(&self, class: Class, number: u64, bypass: &Bypass, next: u64) -> Turn {
-        if class == Class::Held || class == Class::Soft {
+        if class == Class::Held || class == Class::Background {
             // Its unit is reserved for it, or nothing else waits.
             return Turn::Goes { bound: self.bound };
         }
         bypass.turn(&Asking {
             is_bounded: class.is_bounded(),
             number,
-            others_wait: (self.classes & !SOFT) >> class as u32 > 1,
+            others_wait: (self.classes & !BACKGROUND) >> class as u32 > 1,
             bound: self.bound,
             next,
         })
@@ -167,7 +167,7 @@ impl Group {
     /// their age, because bounds do not bind it. (Not every such case is recognised.)
     #[inline]
     fn outranks(&self, class: Class, bypass: &Bypass) -> bool {
-        let is_free = class == Class::Urgent || class == Class::Held;
+        let is_free = class == Class::Foreground || class == Class::Held;
         is_free && self.turn(class, u64::MAX, bypass, u64::MAX) != Turn::Oldest
     }
     /// Classes that wait and are of the rank of a class, or a better one.
@@ -330,26 +330,27 @@ impl Group {
     }
     /// Raises background GC that waits to foreground GC.
     #[inline]
-    pub fn raise_soft(&mut self, ops: &mut Ops) {
-        if self.classes & SOFT != 0 {
+    pub fn raise_background(&mut self, ops: &mut Ops) {
+        if self.classes & BACKGROUND != 0 {
             self.raise_some(ops);
         }
     }
     #[inline(never)]
     fn raise_some(&mut self, ops: &mut Ops) {
-        self.classes = self.classes & !SOFT | 1 << Class::Urgent as u32;
+        self.classes = self.classes & !BACKGROUND | 1 << Class::Foreground as u32;
         let lanes = self.lists.len() / CLASSES;
         for lane in 0..lanes {
-            let mut soft = std::mem::take(&mut self.lists[Class::Soft as usize * lanes + lane]);
-            let mut at = soft.head();
+            let mut raised =
+                std::mem::take(&mut self.lists[Class::Background as usize * lanes + lane]);
+            let mut at = raised.head();
             while let Some(id) = at {
-                ops[id].class = Class::Urgent;
+                ops[id].class = Class::Foreground;
                 at = ops[id].next.get();
             }
-            self.lists[Class::Urgent as usize * lanes + lane].append(ops, &mut soft);
+            self.lists[Class::Foreground as usize * lanes + lane].append(ops, &mut raised);
         }
-        self.filled[Class::Urgent as usize] |= self.filled[Class::Soft as usize];
-        self.filled[Class::Soft as usize] = 0;
+        self.filled[Class::Foreground as usize] |= self.filled[Class::Background as usize];
+        self.filled[Class::Background as usize] = 0;
     }
 
     /// True where nothing that the operation needs is taken.
@@ -396,11 +397,11 @@ impl Group {
     }
 
     /// The oldest waiting operation of the ranked classes, whether it may start
-    /// or not. An urgent collection counts as older than a host write.
+    /// or not. A foreground collection counts as older than a host write.
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let mut oldest: Option<OpId> = None;
-        for class in bits(self.classes & !SOFT & !HELD) {
+        for class in bits(self.classes & !BACKGROUND & !HELD) {
             for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
                 if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
                     oldest = Some(id);
@@ -412,8 +413,8 @@ impl Group {
             }
         }
         let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
-        if is_write && self.classes >> Class::Urgent as u32 & 1 == 1 {
-            let heads = self.lists_of(Class::Urgent as usize).filter_map(List::head);
+        if is_write && self.classes >> Class::Foreground as u32 & 1 == 1 {
+            let heads = self.lists_of(Class::Foreground as usize).filter_map(List::head);
             return heads.min_by_key(|id| ops[*id].seq);
         }
         oldest
@@ -432,13 +433,13 @@ impl Group {
 
     /// Operations of collection that wait, by class and then lane by lane in order.
     pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & (SOFT | HELD | 1 << Class::Urgent as u32);
+        let classes = self.classes & (BACKGROUND | HELD | 1 << Class::Foreground as u32);
         bits(classes).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
     /// Operations of hosts that wait, the oldest first: each list is in the order of asking.
     pub fn oldest_first<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & !(SOFT | HELD | 1 << Class::Urgent as u32);
+        let classes = self.classes & !(BACKGROUND | HELD | 1 << Class::Foreground as u32);
         let lists = bits(classes).flat_map(|class| self.lists_of(class));
         let mut heads: Vec<OpId> = lists.filter_map(List::head).collect();
         std::iter::from_fn(move || {
@@ -470,7 +471,7 @@ impl Group {
         if self.queued == 0 {
             return None;
         }
-        let ranked = self.classes & !SOFT;
+        let ranked = self.classes & !BACKGROUND;
         // Background collection goes only where nothing else waits.
         let classes = if ranked == 0 { self.classes } else { ranked };
         // What waits may not fit yet; those passed over keep their bound.

@@ -355,7 +355,7 @@ impl Flash {
     pub(in crate::device) fn bind<P: Placement>(&mut self, p: &mut P, id: OpId) -> bool {
         let bound = p.bind(&mut self.ops[id], &self.payloads);
         if bound == Bound::Owing {
-            self.raise_soft(self.ops[id].group);
+            self.raise_background(self.ops[id].group);
         }
         bound != Bound::Nowhere
     }
@@ -369,8 +369,8 @@ impl Flash {
     }
 
     /// Collection of a group that waits as soft is urgent from now on.
-    pub(in crate::device) fn raise_soft(&mut self, group: GroupId) {
-        self.groups[group].raise_soft(&mut self.ops);
+    pub(in crate::device) fn raise_background(&mut self, group: GroupId) {
+        self.groups[group].raise_background(&mut self.ops);
     }
 
     /// What the unit that a bin's programs occupy has been doing since its first call for the

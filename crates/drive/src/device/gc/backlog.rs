@@ -19,7 +19,7 @@ impl Gc {
     ) {
         let waiting = base.space.task(bin).deferred.len() as u32;
         match self.asks_leave(base, bin, Maintenance::Erase { waiting }) {
-            Leave::Go if base.class_of(bin) == Class::Soft => {
+            Leave::Go if base.class_of(bin) == Class::Background => {
                 // Those that have waited go first.
                 self.clear_backlog(base, bin);
                 self.ask_erase(base, bin, block);

@@ -29,9 +29,9 @@ impl Gc {
         if level == Level::Urgent || base.space.task(bin).debt > 0 {
             self.clear_backlog(base, bin);
         }
-        if level == Level::Urgent && base.class_of(bin) != Class::Soft {
+        if level == Level::Urgent && base.class_of(bin) != Class::Background {
             let group = base.group_of(bin);
-            base.flash.raise_soft(group);
+            base.flash.raise_background(group);
         }
         self.run(base, bin);
         self.collect(base, bin);

@@ -73,7 +73,7 @@ impl Gc {
     fn begins_burst(&mut self, base: &mut Base, bin: BinId, waiting: u32) -> Leave {
         match self.erase_batching {
             Some(batching)
-                if base.class_of(bin) == Class::Soft && waiting + 1 < batching.most() =>
+                if base.class_of(bin) == Class::Background && waiting + 1 < batching.most() =>
             {
                 Leave::NotBefore(base.time.now + batching.quiet.span())
             }

@@ -63,10 +63,13 @@ impl Gc {
 impl Gc {
     /// The power is cut: nothing is collected any more.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
-        self.scrubs = self.scrubs.as_ref().map(Turn::begun_anew);
-        self.jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
-        self.backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
-        self.thwarted.clear();
+        // All fields are named, so that none that comes later is forgotten.
+        let Self { config: _, erase_batching: _, streaming: _, scrubs, jobs, backlogs, thwarted } =
+            self;
+        *scrubs = scrubs.as_ref().map(Turn::begun_anew);
+        *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
+        *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
+        thwarted.clear();
     }
 
     /// A read or a program of a collection has ended, and still holds its cells. Returns whether

@@ -72,7 +72,7 @@ fn the_block_with_the_fewest_valid_units_is_read_first() {
     let mut device = nearly_full(&[]);
     device.gc.collect_if_needed(&mut device.base, BIN);
     // Its first valid unit is the thirteenth: those before were written again.
-    assert_eq!(asked(&device), [(OpKind::Read, Class::Urgent, BlockId(5), 12)]);
+    assert_eq!(asked(&device), [(OpKind::Read, Class::Foreground, BlockId(5), 12)]);
     assert_eq!(device.gc.jobs[BIN].victim, Some(BlockId(5)));
 }
 
@@ -93,11 +93,11 @@ fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
         nearly_full(&[("ftl.gc.urgent", urgent), ("ftl.gc.soft", three), ("ftl.gc.stop", three)])
     };
     let mut device = with_urgent("2 blocks");
-    assert_eq!(device.base.class_of(BIN), Class::Soft);
+    assert_eq!(device.base.class_of(BIN), Class::Background);
     // What is owed makes it urgent.
     device.base.space.task_mut(BIN).debt = 1;
-    assert_eq!(device.base.class_of(BIN), Class::Urgent);
-    assert_eq!(with_urgent("3 blocks").base.class_of(BIN), Class::Urgent);
+    assert_eq!(device.base.class_of(BIN), Class::Foreground);
+    assert_eq!(with_urgent("3 blocks").base.class_of(BIN), Class::Foreground);
 }
 
 #[test]

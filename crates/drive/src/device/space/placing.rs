@@ -222,7 +222,7 @@ impl Placement for Space {
             false => task.debt > 0 || self.ftl.level(bin) == Level::Urgent,
             true => self.is_scrubbing_urgent(bin),
         };
-        if is_urgent { Class::Urgent } else { Class::Soft }
+        if is_urgent { Class::Foreground } else { Class::Background }
     }
 
     #[inline]
