@@ -303,6 +303,9 @@ pub enum Duplex {
     Full,
     /// One at a time (a parallel or SATA link).
     Half,
+    /// One bus for all: a command needs it to begin and to end, with data or without, and those
+    /// that are done go before new ones (ATC 2008).
+    Bus,
 }
 
 /// Time that the firmware takes for each command before it acts on it. The

@@ -875,7 +875,7 @@ fn random_sequence(seed: u64) -> Vec<Done> {
         set("ftl.gc.pacing", of(&["none", "proportional"])),
         set("ftl.unit", of(&["4 KiB", "2 KiB", "8 KiB"])),
         set("link.rate", of(&["777 MB/s", "40 MB/s"])),
-        set("link.duplex", of(&["full", "half"])),
+        set("link.duplex", of(&["full", "half", "bus"])),
         set("nand.decode", of(&["0 us", "7 us"])),
     ]);
     let mut at = 0;

@@ -69,6 +69,7 @@ impl Setup {
             transfer_ns: 105_600,
             summary_transfer_ns: 13_200,
             link_ns: 1_907,
+            outstanding: u32::MAX,
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Event {
     CarriedIn(OpId),
     /// A channel has carried a command that has no data.
     Commanded(OpId),
+    /// The data of a write have crossed the bus to the host.
+    Crossed(RequestId),
     /// A request's answer has reached the host.
     Complete(RequestId),
     /// All parts of a request are done: it goes to the host.
@@ -61,7 +63,7 @@ impl Event {
 
 impl engine::Event for Event {
     /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
-    const KINDS: [u32; engine::LANES] = [0, 1, 3, 5, 9, 10, 11];
+    const KINDS: [u32; engine::LANES] = [0, 1, 3, 5, 9, 10, 12];
 
     /// Events due together leave in the order of these numbers: first what frees a channel, then
     /// what frees a unit, then answers, then what is new, and timers last.
@@ -79,11 +81,12 @@ impl engine::Event for Event {
             Self::Fetched(id) => (8, id.index()),
             Self::Answer(id) => (9, id.index()),
             Self::Complete(id) => (10, id.index()),
-            Self::Dispatch(id) => (11, id.index()),
-            Self::Partial(id) => (12, id.index()),
-            Self::Backlog(id) => (13, id.index()),
-            Self::Idle(id) => (14, id.index()),
-            Self::Scrub => (15, 0),
+            Self::Crossed(id) => (11, id.index()),
+            Self::Dispatch(id) => (12, id.index()),
+            Self::Partial(id) => (13, id.index()),
+            Self::Backlog(id) => (14, id.index()),
+            Self::Idle(id) => (15, id.index()),
+            Self::Scrub => (16, 0),
         };
         (kind, index as u32)
     }
@@ -102,11 +105,12 @@ impl engine::Event for Event {
             8 => Self::Fetched(Id::from_index(index)),
             9 => Self::Answer(Id::from_index(index)),
             10 => Self::Complete(Id::from_index(index)),
-            11 => Self::Dispatch(Id::from_index(index)),
-            12 => Self::Partial(Id::from_index(index)),
-            13 => Self::Backlog(Id::from_index(index)),
-            14 => Self::Idle(Id::from_index(index)),
-            15 => Self::Scrub,
+            11 => Self::Crossed(Id::from_index(index)),
+            12 => Self::Dispatch(Id::from_index(index)),
+            13 => Self::Partial(Id::from_index(index)),
+            14 => Self::Backlog(Id::from_index(index)),
+            15 => Self::Idle(Id::from_index(index)),
+            16 => Self::Scrub,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -128,6 +132,7 @@ impl engine::Event for Event {
             | Self::Idle(_)
             | Self::Scrub
             | Self::Look(_)
+            | Self::Crossed(_)
             | Self::Backlog(_) => None,
         }
     }

@@ -47,6 +47,7 @@ use gc::Gc;
 use host::{Command, Kind, Priority};
 use nand::Geometry;
 use port::Port;
+use port::bus::Crossing;
 use request::Request;
 use time::Time;
 use write::Write;
@@ -191,6 +192,10 @@ impl Device {
             let layout = &self.base.space.ftl.layout;
             let ticket = audit.submitted(layout, id, command, at, arrived);
             self.port.requests.set_ticket(id, ticket);
+        }
+        if self.port.needs_bus() {
+            self.port.ask_for_bus(&mut self.base, Crossing::Begin, id);
+            return id;
         }
         // Also where that is now: a command never completes inside its submission,
         // so completions that are being handed over keep their slots and blame.

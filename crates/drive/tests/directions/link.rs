@@ -13,17 +13,23 @@ pub fn cases() -> Vec<Case> {
             .left_out(READ)
             .under([("1 GB/s", READ + 4_096), ("2 GB/s", READ + 2_048)]),
         // Reads of what was never written are answered at once: the answer crosses the
-        // link beside the write's data, or before it.
+        // link beside the writes' data, or behind it. A bus carries the second write's data
+        // when the first one is done, and the read's when the second one is.
         case("drive.link.duplex")
             .given(&[set("buffer.durability", "capacitor"), set("link.rate", "1 GB/s")])
-            .see("a read of 64 KiB and a write of 8 KiB at once, ns", |scene| {
+            .see("a write of 8 KiB, a read of 64 KiB and a write again at once, ns", |scene| {
                 let mut bench = scene.bench();
-                let read = bench.submit(0, Kind::Read, 0, 64 * KIB);
                 let write = bench.submit(0, Kind::Write, 0, 8 * KIB);
+                let read = bench.submit(0, Kind::Read, 64 * KIB, 64 * KIB);
+                let again = bench.submit(0, Kind::Write, 8 * KIB, 8 * KIB);
                 bench.settle();
-                [bench.done(read).latency(), bench.done(write).latency()]
+                [write, read, again].map(|id| bench.done(id).latency())
             })
-            .under([("full", [65_536, 8_192]), ("half", [65_536, 65_536 + 8_192])])
-            .left_out([65_536, 8_192]),
+            .under([
+                ("full", [8_192, 65_536, 16_384]),
+                ("half", [8_192, 8_192 + 65_536, 16_384 + 65_536]),
+                ("bus", [16_384, 16_384 + 65_536, 16_384 + 65_536]),
+            ])
+            .left_out([8_192, 65_536, 16_384]),
     ]
 }

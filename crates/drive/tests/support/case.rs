@@ -483,7 +483,7 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let is_sharp = threshold("soft = ") == threshold("urgent = ");
     let in_rounds = is_sharp && !yields.iter().any(|key| text.contains(key)) && dice.once_in(2);
     let bypass = dice.of(if in_rounds { &["batch"] } else { &["none", "batch", "drain"] });
-    let duplex = dice.of(&["full", "half"]);
+    let duplex = dice.of(&["full", "half", "bus"]);
     let times: [u64; 4] = [0; 4].map(|_| dice.of(&[0, 2, 30]));
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();

@@ -2,7 +2,7 @@
 
 use super::clean::Cleaning;
 use super::flash::{Flash, NoFreeBlock};
-use super::link::Link;
+use super::link::{Bus, Turn};
 use super::round::{Batch, PageRequest};
 use super::rules::{Refused, Request, Rules, Served};
 use std::cmp::Reverse;
@@ -13,6 +13,8 @@ use std::collections::{BinaryHeap, VecDeque};
 enum Due {
     /// The data of a write are in the drive.
     DataCrossed { request: usize },
+    /// The data of a read are at the host.
+    ReadCrossed { request: usize },
     /// A page of a request is read or written.
     PageDone { request: usize },
     /// An element has ended its batch, or a cleaning.
@@ -34,11 +36,14 @@ pub(super) struct Element {
 pub(super) struct Drive {
     rules: Rules,
     pub elements: Vec<Element>,
-    link: Link,
+    bus: Bus,
     /// By time, then in the order in which they were planned.
     agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
     planned: u64,
     requests: Vec<Request>,
+    /// Requests that are under way, and those that wait until there are fewer.
+    under_way: usize,
+    at_host: VecDeque<usize>,
     /// Of each request, pages that are not done.
     pages_left: Vec<u32>,
     served: Served,
@@ -51,10 +56,12 @@ impl Drive {
         Ok(Self {
             rules: *rules,
             elements: vec![element; rules.elements as usize],
-            link: Link::new(rules.link_ns),
+            bus: Bus::new(rules.link_ns),
             agenda: BinaryHeap::new(),
             planned: 0,
             requests: Vec::new(),
+            under_way: 0,
+            at_host: VecDeque::new(),
             pages_left: Vec::new(),
             served: Served::default(),
         })
@@ -118,11 +125,17 @@ impl Drive {
     fn step(&mut self, watch: &mut impl FnMut(&Flash)) -> Result<(), Refused> {
         let Some(Reverse((now_ns, _, due))) = self.agenda.pop() else { return Ok(()) };
         match due {
-            Due::DataCrossed { request } => self.enqueue(request, now_ns, watch),
-            Due::PageDone { request } => {
-                self.page_done(request, now_ns);
-                Ok(())
+            Due::DataCrossed { request } => {
+                self.enqueue(request, now_ns, watch)?;
+                self.bus.release();
+                self.serve_bus(now_ns, watch)
             }
+            Due::ReadCrossed { request } => {
+                self.bus.release();
+                self.complete(request, now_ns, watch)?;
+                self.serve_bus(now_ns, watch)
+            }
+            Due::PageDone { request } => self.page_done(request, now_ns, watch),
             Due::ElementFree { element } => {
                 self.elements[element].busy = false;
                 self.activate(element, now_ns, watch)
@@ -130,14 +143,48 @@ impl Drive {
         }
     }
 
-    /// The host sends a request. The data of a write come with it, over the link.
+    /// The host has a request, and sends it unless enough are under way.
     fn arrive(&mut self, index: usize, watch: &mut impl FnMut(&Flash)) -> Result<(), Refused> {
-        let request = self.requests[index];
-        if request.is_read {
-            return self.enqueue(index, request.at_ns, watch);
+        if self.under_way == self.rules.outstanding as usize {
+            self.at_host.push_back(index);
+            return Ok(());
         }
-        let crossed_ns = self.link.carry(request.pages, request.at_ns);
-        self.plan(crossed_ns, Due::DataCrossed { request: index });
+        self.send(index, self.requests[index].at_ns, watch)
+    }
+
+    fn send(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        watch: &mut impl FnMut(&Flash),
+    ) -> Result<(), Refused> {
+        self.under_way += 1;
+        self.bus.ask(Turn::Begin(index));
+        self.serve_bus(now_ns, watch)
+    }
+
+    /// Whoever's turn it is has the bus, as long as it is free. A read begins and a write ends
+    /// without data, which takes no time.
+    fn serve_bus(&mut self, now_ns: u64, watch: &mut impl FnMut(&Flash)) -> Result<(), Refused> {
+        while let Some(turn) = self.bus.next() {
+            let (Turn::Begin(index) | Turn::End(index)) = turn;
+            let Request { pages, is_read, .. } = self.requests[index];
+            let crossed_ns = now_ns + self.bus.takes_ns(pages);
+            match (turn, is_read) {
+                (Turn::Begin(request), false) => {
+                    self.plan(crossed_ns, Due::DataCrossed { request });
+                }
+                (Turn::End(request), true) => self.plan(crossed_ns, Due::ReadCrossed { request }),
+                (Turn::Begin(_), true) => {
+                    self.enqueue(index, now_ns, watch)?;
+                    self.bus.release();
+                }
+                (Turn::End(_), false) => {
+                    self.bus.release();
+                    self.complete(index, now_ns, watch)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -211,17 +258,34 @@ impl Drive {
         Err(Refused::CleansInVain { element: number, at_ns: now_ns })
     }
 
-    /// A page is read or written. After the last one a write is complete; a read, when
-    /// its data have crossed the link.
-    fn page_done(&mut self, index: usize, now_ns: u64) {
+    /// A page is read or written. After the last one the request wants the bus, to end.
+    fn page_done(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        watch: &mut impl FnMut(&Flash),
+    ) -> Result<(), Refused> {
         self.pages_left[index] -= 1;
         if self.pages_left[index] > 0 {
-            return;
+            return Ok(());
         }
-        let request = self.requests[index];
-        let complete_ns =
-            if request.is_read { self.link.carry(request.pages, now_ns) } else { now_ns };
-        self.served.latencies_ns[index] = complete_ns - request.at_ns;
+        self.bus.ask(Turn::End(index));
+        self.serve_bus(now_ns, watch)
+    }
+
+    /// A request is over. The host sends the next one that waits.
+    fn complete(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        watch: &mut impl FnMut(&Flash),
+    ) -> Result<(), Refused> {
+        self.served.latencies_ns[index] = now_ns - self.requests[index].at_ns;
+        self.under_way -= 1;
+        match self.at_host.pop_front() {
+            Some(next) => self.send(next, now_ns, watch),
+            None => Ok(()),
+        }
     }
 
     /// Looks through all elements.

@@ -1,21 +1,53 @@
-//! The link to the host.
+//! The link to the host: one bus for all.
 
-/// One transfer at a time, in either direction, in the order of asking.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    page_ns: u64,
-    free_from_ns: u64,
+use std::collections::VecDeque;
+
+/// What a request needs the bus for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// To begin: with its data, if it is a write.
+    Begin(usize),
+    /// To end: with its data, if it is a read.
+    End(usize),
 }
 
-impl Link {
-    pub fn new(page_ns: u64) -> Self {
-        Self { page_ns, free_from_ns: 0 }
-    }
+/// The bus, and the requests that wait for it. Those that are done go first, in the order in
+/// which they were; then those that are new, in the order of their arrival.
+#[derive(Clone, Debug)]
+pub(super) struct Bus {
+    page_ns: u64,
+    is_free: bool,
+    done: VecDeque<usize>,
+    new: VecDeque<usize>,
+}
 
-    /// Carries `pages` that are ready now, at `now_ns`; when that is done. To be asked
-    /// in order of time.
-    pub fn carry(&mut self, pages: u32, now_ns: u64) -> u64 {
-        self.free_from_ns = self.free_from_ns.max(now_ns) + u64::from(pages) * self.page_ns;
-        self.free_from_ns
+impl Bus {
+    pub fn new(page_ns: u64) -> Self {
+        Self { page_ns, is_free: true, done: VecDeque::new(), new: VecDeque::new() }
+    }
+    pub fn ask(&mut self, turn: Turn) {
+        match turn {
+            Turn::Begin(request) => self.new.push_back(request),
+            Turn::End(request) => self.done.push_back(request),
+        }
+    }
+    /// Whose turn it is, if the bus is free and somebody waits. It is taken then.
+    pub fn next(&mut self) -> Option<Turn> {
+        if !self.is_free {
+            return None;
+        }
+        let turn = match self.done.pop_front() {
+            Some(request) => Turn::End(request),
+            None => Turn::Begin(self.new.pop_front()?),
+        };
+        self.is_free = false;
+        Some(turn)
+    }
+    pub fn release(&mut self) {
+        self.is_free = true;
+    }
+    /// How long the data of so many pages have the bus, in nanoseconds.
+    pub fn takes_ns(&self, pages: u32) -> u64 {
+        u64::from(pages) * self.page_ns
     }
 }

@@ -43,8 +43,10 @@ pub struct Rules {
     pub transfer_ns: u64,
     /// To carry a summary over the pins of the element, in nanoseconds.
     pub summary_transfer_ns: u64,
-    /// To carry a page over the host link, in nanoseconds. 0 is no link.
+    /// To carry a page over the bus to the host, in nanoseconds. At 0 it takes no time.
     pub link_ns: u64,
+    /// At most so many requests are under way; later ones wait at the host.
+    pub outstanding: u32,
 }
 
 /// Which planes a page may be written to.

@@ -33,6 +33,7 @@ const SMALL: Rules = Rules {
     transfer_ns: 105_600,
     summary_transfer_ns: 13_200,
     link_ns: 0,
+    outstanding: u32::MAX,
 };
 
 /// 25,000 to sense and 105,600 over the pins.

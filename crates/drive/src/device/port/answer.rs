@@ -4,6 +4,7 @@ use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::ids::RequestId;
 use crate::device::port::Port;
+use crate::device::port::bus::Crossing;
 use crate::device::request::Completion;
 use crate::device::write::Write;
 use engine::Instant;
@@ -41,6 +42,9 @@ impl Port {
 
     #[inline]
     pub(in crate::device) fn send(&mut self, base: &mut Base, id: RequestId, at: Instant) {
+        if self.needs_bus() {
+            return self.ask_for_bus(base, Crossing::End, id);
+        }
         let command = self.requests[id].command;
         let mut ready = at;
         if command.kind == Kind::Read {

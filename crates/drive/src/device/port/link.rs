@@ -1,6 +1,8 @@
 //! The link to the host: each direction carries one request at a time, first
-//! come, first served. (A half-duplex link is one direction for both.)
+//! come, first served. (A half-duplex link is one direction for both; a bus
+//! has rules of its own.)
 
+use super::bus::Bus;
 use crate::config::{Duplex, LinkConfig};
 use engine::{Instant, Span};
 use metrics::{Blame, State};
@@ -12,6 +14,8 @@ pub struct Link {
     rate: Option<Rate>,
     duplex: Duplex,
     free: [Instant; 2],
+    /// Who has the link and who waits for it, where it is a bus.
+    pub(super) bus: Option<Box<Bus>>,
     // The last size and its duration: most workloads have few sizes, and the
     // division would cost more than the rest of the link.
     last: (u64, Span),
@@ -23,16 +27,23 @@ impl Link {
             rate: config.rate,
             duplex: config.duplex.unwrap_or_default(),
             free: [Instant::START; 2],
+            bus: (config.duplex == Some(Duplex::Bus)).then(Box::default),
             last: (0, Span::ZERO),
         }
     }
     /// Nothing is on the link any more.
     pub fn clear(&mut self) {
         self.free = [Instant::START; 2];
+        self.bus = self.bus.take().map(|_| Box::default());
     }
     /// True where both directions share the link.
     pub fn is_shared(&self) -> bool {
-        self.duplex == Duplex::Half && self.rate.is_some()
+        self.duplex != Duplex::Full && self.rate.is_some()
+    }
+    /// True where requests need the link to begin and to end.
+    #[inline]
+    pub fn is_bus(&self) -> bool {
+        self.bus.is_some()
     }
     /// Carries `bytes` to the drive from `at` on; returns when they are there.
     #[inline]
@@ -48,15 +59,25 @@ impl Link {
 
     #[inline]
     fn carry(&mut self, direction: usize, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
-        let Some(rate) = self.rate else { return at };
+        if self.rate.is_none() {
+            return at;
+        }
+        let span = self.time_of(bytes);
+        let begin = at.max(self.free[direction]);
+        let end = begin + span;
+        self.free[direction] = end;
+        blame.charge(State::LinkBusy, begin - at);
+        blame.charge(State::Link, span);
+        end
+    }
+
+    /// How long `bytes` take to cross.
+    #[inline]
+    pub fn time_of(&mut self, bytes: u64) -> Span {
+        let Some(rate) = self.rate else { return Span::ZERO };
         if self.last.0 != bytes {
             self.last = (bytes, rate.transfer(bytes));
         }
-        let begin = at.max(self.free[direction]);
-        let end = begin + self.last.1;
-        self.free[direction] = end;
-        blame.charge(State::LinkBusy, begin - at);
-        blame.charge(State::Link, self.last.1);
-        end
+        self.last.1
     }
 }

@@ -1,6 +1,8 @@
 //! The host's side: commands, the link, and their completions.
 
 mod answer;
+pub mod bus;
+mod cross;
 pub mod link;
 pub mod read;
 mod take_in;

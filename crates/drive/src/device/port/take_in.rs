@@ -9,7 +9,8 @@ use host::{Command, Kind};
 
 impl Port {
     /// Takes a command in at `at`, whose host waited for the drive to be on for `off`; `new` makes
-    /// its request. Returns when the firmware has handled it. A write's data cross the link before.
+    /// its request. Returns when the firmware has handled it. A write's data cross the link before;
+    /// a link that is a bus has yet to be asked for.
     #[inline(always)]
     pub(in crate::device) fn take_in(
         &mut self,
@@ -23,7 +24,7 @@ impl Port {
         let mut ready = at;
         if command.kind != Kind::Read || !off.is_zero() {
             let blame = self.requests.begin_blame(id, off, blames);
-            if command.kind == Kind::Write {
+            if command.kind == Kind::Write && !self.link.is_bus() {
                 ready = self.link.down(at, command.bytes, &mut blames[blame]);
             }
         }

@@ -8,6 +8,7 @@ use crate::device::flash::op::Owner;
 use crate::device::flash::why::{Survey, Why};
 use crate::device::gc::why::Rest;
 use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::port::bus::Crossing;
 use crate::device::standing::{Stage, Standing, rounded};
 use crate::device::write::why::{Admission, Place};
 use engine::{Instant, Span};
@@ -52,6 +53,15 @@ impl Device {
     }
 }
 
+/// A request that waits for the bus to the host.
+fn bus(crossing: Crossing, since: Instant) -> Standing {
+    let (stage, words) = match crossing {
+        Crossing::Begin => (Stage::TakenIn, "it waits for the bus to the host, to begin"),
+        Crossing::End => (Stage::Answered, "it waits for the bus to the host, to end"),
+    };
+    Standing { since: Some(since), ..Standing::new(stage, words.into()) }
+}
+
 /// A walk through the parts of a drive.
 struct Walk<'a> {
     device: &'a Device,
@@ -66,7 +76,9 @@ impl Walk<'_> {
         let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
         let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
         let admission = write.admission(id).map(|waits| self.admission(waits, port.since(id)));
+        let bus = port.waits_for_bus(id).map(|(crossing, since)| bus(crossing, since));
         due.into_iter()
+            .chain(bus)
             .chain(admission)
             .chain(reads.map(|op| self.op(op, Some("its read"), DEPTH)))
             .chain(entries.map(|entry| self.entry(entry, "its data")))
@@ -76,7 +88,7 @@ impl Walk<'_> {
     /// What is due for a request itself.
     fn due(&self, event: Event, at: Instant) -> Standing {
         let (stage, words) = match event {
-            Event::Dispatch(_) => {
+            Event::Dispatch(_) | Event::Crossed(_) => {
                 (Stage::TakenIn, "it is on its way in, through link and firmware")
             }
             Event::Complete(_) => (Stage::Answered, "its answer is on its way to the host"),

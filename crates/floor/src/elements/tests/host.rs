@@ -35,6 +35,37 @@ fn the_link_serves_in_the_order_of_asking() {
 }
 
 #[test]
+fn a_read_waits_for_the_bus_to_begin() {
+    // The write has it until 30,000.
+    let three = Request { pages: 3, ..write(0, 0) };
+    let latencies = latencies(&LINKED, &[three, read(1, 3)]);
+    assert_eq!(latencies, [30_000 + WRITE, 30_000 - 1 + READ + 10_000]);
+}
+
+#[test]
+fn a_write_waits_for_the_bus_to_end() {
+    // The first is done at 315,600; the second has the bus from 310,000 to 350,000.
+    let four = Request { pages: 4, ..write(310_000, 0) };
+    assert_eq!(latencies(&LINKED, &[write(0, 0), four]), [350_000, 40_000 + WRITE]);
+}
+
+#[test]
+fn what_is_done_has_the_bus_before_what_is_new() {
+    // The first write has the bus from 110,000 to 140,000. The second has come at 120,000, the
+    // read is done at 130,600: it crosses first. The second write waits for the first one's page.
+    let three = Request { pages: 3, ..write(110_000, 0) };
+    let latencies = latencies(&LINKED, &[read(0, 3), three, write(120_000, 4)]);
+    assert_eq!(latencies, [150_000, 30_000 + WRITE, 20_000 + 2 * WRITE]);
+}
+
+#[test]
+fn only_so_many_requests_are_under_way() {
+    let one = Rules { outstanding: 1, ..LINKED };
+    let alone = READ + 10_000;
+    assert_eq!(latencies(&one, &[read(0, 0), read(1, 1)]), [alone, 2 * alone - 1]);
+}
+
+#[test]
 fn what_the_drive_ends_comes_before_what_arrives() {
     // Both ask for the link at 130,600.
     let latencies = latencies(&LINKED, &[read(0, 0), write(READ, 1)]);

@@ -1,0 +1,88 @@
+//! A link that is one bus for all: a request needs it to begin and to end, and has it alone as
+//! long as its data cross. When the bus falls free, requests that are done go first, in the order
+//! in which they were done, then commands in the order in which they came (the host bus of the
+//! simulator of Agrawal and others, USENIX ATC 2008).
+
+use crate::device::ids::RequestId;
+use engine::Instant;
+use std::collections::VecDeque;
+
+/// Who has the bus, and who waits for it since when.
+#[derive(Clone, Default)]
+pub struct Bus {
+    is_taken: bool,
+    done: VecDeque<(RequestId, Instant)>,
+    new: VecDeque<(RequestId, Instant)>,
+}
+
+/// What a request needs the bus for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// To begin: the data of a write cross.
+    Begin,
+    /// To end: the data of a read cross.
+    End,
+}
+
+impl Bus {
+    pub fn ask(&mut self, crossing: Crossing, id: RequestId, at: Instant) {
+        match crossing {
+            Crossing::Begin => self.new.push_back((id, at)),
+            Crossing::End => self.done.push_back((id, at)),
+        }
+    }
+    /// Where the bus is free: the request that has it next, and since when that waited.
+    pub fn grant(&mut self) -> Option<(Crossing, RequestId, Instant)> {
+        if self.is_taken {
+            return None;
+        }
+        let end = self.done.pop_front().map(|(id, since)| (Crossing::End, id, since));
+        let next =
+            end.or_else(|| self.new.pop_front().map(|(id, at)| (Crossing::Begin, id, at)))?;
+        self.is_taken = true;
+        Some(next)
+    }
+    pub fn release(&mut self) {
+        debug_assert!(self.is_taken, "who releases the bus had it");
+        self.is_taken = false;
+    }
+    /// What a request waits for the bus for, if it does, and since when.
+    pub fn waits(&self, id: RequestId) -> Option<(Crossing, Instant)> {
+        let since = |queue: &VecDeque<(RequestId, Instant)>| {
+            queue.iter().find(|(waits, _)| *waits == id).map(|(_, since)| *since)
+        };
+        let begin = since(&self.new).map(|at| (Crossing::Begin, at));
+        begin.or_else(|| since(&self.done).map(|at| (Crossing::End, at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_goes_first_and_one_at_a_time() {
+        let at = Instant::from_ns;
+        let [begin, end] = [Crossing::Begin, Crossing::End];
+        let mut bus = Bus::default();
+        let asked = [(begin, 3, 10), (begin, 1, 20), (end, 4, 30), (begin, 5, 40), (end, 2, 50)];
+        for (crossing, id, ns) in asked {
+            bus.ask(crossing, RequestId(id), at(ns));
+        }
+        assert_eq!(bus.waits(RequestId(5)), Some((begin, at(40))));
+        assert_eq!(bus.waits(RequestId(2)), Some((end, at(50))));
+        assert_eq!(bus.waits(RequestId(6)), None);
+        for (crossing, id, ns) in [(end, 4, 30), (end, 2, 50), (begin, 3, 10)] {
+            assert_eq!(bus.grant(), Some((crossing, RequestId(id), at(ns))));
+            assert_eq!(bus.grant(), None, "it is taken");
+            bus.release();
+        }
+        // One that is done meanwhile goes before those that wait to begin.
+        bus.ask(end, RequestId(3), at(60));
+        for (crossing, id, ns) in [(end, 3, 60), (begin, 1, 20), (begin, 5, 40)] {
+            assert_eq!(bus.grant(), Some((crossing, RequestId(id), at(ns))));
+            bus.release();
+        }
+        assert_eq!(bus.grant(), None, "nothing waits");
+    }
+}

@@ -1,0 +1,85 @@
+//! The way of requests over a link that is a bus.
+
+use crate::device::Base;
+use crate::device::event::Event;
+use crate::device::ids::RequestId;
+use crate::device::port::Port;
+use crate::device::port::bus::{Bus, Crossing};
+use host::Kind;
+use metrics::State;
+
+impl Port {
+    /// True where commands need the link to begin and to end.
+    #[inline]
+    pub(in crate::device) fn needs_bus(&self) -> bool {
+        self.link.is_bus()
+    }
+
+    /// A request needs the bus, from now on.
+    #[cold]
+    pub(in crate::device) fn ask_for_bus(
+        &mut self,
+        base: &mut Base,
+        crossing: Crossing,
+        id: RequestId,
+    ) {
+        let now = base.time.now;
+        self.bus().ask(crossing, id, now);
+        self.serve_bus(base);
+    }
+
+    /// The data of a write have crossed the bus.
+    pub(in crate::device) fn crossed(&mut self, base: &mut Base, id: RequestId) {
+        self.bus().release();
+        self.begin(base, id);
+        self.serve_bus(base);
+    }
+
+    /// The data of a read have crossed the bus, or an answer without data has.
+    #[cold]
+    pub(in crate::device) fn complete_by_bus(&mut self, base: &mut Base, id: RequestId) {
+        self.bus().release();
+        self.complete(base, id);
+        self.serve_bus(base);
+    }
+
+    /// The firmware has a command whole.
+    fn begin(&mut self, base: &mut Base, id: RequestId) {
+        let request = &self.requests[id];
+        let ready = base.time.now + self.requests.overhead(request.command.kind);
+        base.time.agenda.schedule(ready, Event::Dispatch(id), request.number);
+    }
+
+    fn bus(&mut self) -> &mut Bus {
+        self.link.bus.as_mut().expect("the link is a bus")
+    }
+
+    /// Whoever is next has the bus while it is free. What has no data releases it at once.
+    fn serve_bus(&mut self, base: &mut Base) {
+        while let Some((crossing, id, since)) = self.bus().grant() {
+            let now = base.time.now;
+            let command = self.requests[id].command;
+            let has_data = match crossing {
+                Crossing::Begin => command.kind == Kind::Write,
+                Crossing::End => command.kind == Kind::Read,
+            };
+            let blame = self.requests.blame_mut(id, base.flash.blames());
+            blame.charge(State::LinkBusy, now - since);
+            if has_data {
+                let span = self.link.time_of(command.bytes);
+                blame.charge(State::Link, span);
+                let event = match crossing {
+                    Crossing::Begin => Event::Crossed(id),
+                    Crossing::End => Event::Complete(id),
+                };
+                base.time.agenda.schedule(now + span, event, self.requests[id].number);
+                return;
+            }
+            self.bus().release();
+            match crossing {
+                Crossing::Begin => self.begin(base, id),
+                Crossing::End => self.complete(base, id),
+            }
+        }
+    }
+}
