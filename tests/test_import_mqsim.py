@@ -192,11 +192,14 @@ def test_the_drive_is_that_of_the_file(files: Files):
         16,
     ]
     assert (geometry["page_size"], geometry["page_spare"]) == ("8 KiB", "0 B")
-    # ONFI: 20 + 6 * 25 + 100 + 20, and 20 of ready/busy; 20 + 150 + 70 + 6 + 15 + 100;
-    # 20 + 100 + 100.
-    assert drive["nand"]["read"] == ["40.31 us", "60.31 us"]
-    assert drive["nand"]["program"] == ["500.361 us"]
-    assert drive["nand"]["erase"]["execute"] == "3000.22 us"
+    # 20 of ready/busy.
+    assert drive["nand"]["read"] == ["40.02 us", "60.02 us"]
+    assert drive["nand"]["program"] == ["500 us"]
+    assert drive["nand"]["erase"]["execute"] == "3 ms"
+    # ONFI: 20 + 6 * 25 + 100 + 20; 20 + 150 + 70 + 6 + 15 + 100; 20 + 100 + 100.
+    cycles = {"read": "290 ns", "program": "361 ns", "erase": "220 ns"}
+    assert drive["nand"]["command_cycles"] == cycles
+    assert drive["scheduler"]["channel"] == {"policy": "data-first", "strict": True}
     # 1000 / 400 ns is cut to 2 ns a byte.
     assert drive["nand"]["channel"] == "500 MB/s"
     assert drive["ftl"]["over_provisioning"]["reserved"] == "25 %"

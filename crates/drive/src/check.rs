@@ -22,6 +22,7 @@ pub use workloads::is_bounded;
 
 use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
+use crate::policies::channel::Orders;
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
 use nand::{Geometry, Timing};
@@ -145,6 +146,12 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
         problems.push(
             "drive.link.duplex",
             "a link without a rate takes no time in either direction; give drive.link.rate, or leave duplex out",
+        );
+    }
+    if !drive.scheduler.channel.order().bounded && drive.nand.command_cycles.is_none() {
+        problems.push(
+            "drive.scheduler.channel.strict",
+            "reads begin without their channel, so that their data could keep programs from it for ever; give drive.nand.command_cycles, or leave strict out",
         );
     }
     suspension::check(drive, problems);

@@ -654,6 +654,14 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
         "duplex",
         &["without a rate", "drive.link.rate"],
     );
+    let strict = "[drive.scheduler]\nchannel = { policy = \"data-first\", strict = true }";
+    refuse(
+        "[drive.scheduler]",
+        strict,
+        "drive.scheduler.channel.strict",
+        "strict",
+        &["keep programs from it for ever", "drive.nand.command_cycles"],
+    );
     let programs = "read_hits = true\nprograms_per_bin = 4";
     let path = "drive.buffer.programs_per_bin";
     refuse(

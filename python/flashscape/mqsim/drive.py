@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from flashscape.mqsim.space import Space
     from flashscape.mqsim.workload import Flow
 
-READ_COMMAND_NS = 310
-"""tCS + 6 tWC + tWB + tRR (ONFI_Channel_NVDDR2.h), and 20 ns until ready/busy (Flash_Chip.h)."""
+READ_COMMAND_NS = 290
+"""tCS + 6 tWC + tWB + tRR (ONFI_Channel_NVDDR2.h)."""
+READY_NS = 20
+"""From the end of a read's sensing to ready/busy (Flash_Chip.h)."""
 PROGRAM_COMMAND_NS = 361
 """tCS + 6 tWC + tADL + tWPST + tWPSTH + tWB."""
 ERASE_COMMAND_NS = 220
@@ -142,20 +144,25 @@ def _nand(device: Section, flash: Section) -> Table:
     execute: dict[str, toml.Value] = {
         "steps": 1,
         "ramp": "0 us",
-        "execute": toml.time(erase + ERASE_COMMAND_NS),
+        "execute": toml.time(erase),
+    }
+    cycles: dict[str, toml.Value] = {
+        "read": toml.time(READ_COMMAND_NS),
+        "program": toml.time(PROGRAM_COMMAND_NS),
+        "erase": toml.time(ERASE_COMMAND_NS),
     }
     return Table(
         "drive.nand",
         [
             Row("cell", technology.lower(), sources(flash, "Flash_Technology")),
-            _latencies("read", flash, "Read", READ_COMMAND_NS),
-            _latencies("program", flash, "Program", PROGRAM_COMMAND_NS),
+            _latencies("read", flash, "Read", READY_NS, f"with {READY_NS} ns until ready/busy"),
+            _latencies("program", flash, "Program"),
             Row(
                 "erase",
                 {**execute, "recover": "0 us", "verify": "0 us"},
                 sources(flash, "Block_Erase_Latency"),
-                f"with {ERASE_COMMAND_NS} ns for the command",
             ),
+            Row("command_cycles", cycles, remark="ONFI_Channel_NVDDR2 has them in its code"),
             Row("decode", "0 us", remark="MQSim has no error correction"),
             _channel(device),
             Row(
@@ -167,12 +174,12 @@ def _nand(device: Section, flash: Section) -> Table:
     )
 
 
-def _latencies(key: str, flash: Section, kind: str, command: int) -> Row:
+def _latencies(key: str, flash: Section, kind: str, beside: int = 0, remark: str = "") -> Row:
     names = [f"Page_{kind}_Latency_{page}" for page in _BITS[flash.text("Flash_Technology")]]
-    times = [toml.time(flash.whole(name) + command) for name in names]
+    times = [toml.time(flash.whole(name) + beside) for name in names]
     if len(set(times)) == 1:
         times = times[:1]
-    return Row(key, list(times), sources(flash, *names), f"with {command} ns for the command")
+    return Row(key, list(times), sources(flash, *names), remark)
 
 
 def _channel(device: Section) -> Row:
@@ -268,7 +275,14 @@ def _scheduler(device: Section) -> Table:
         device.say(name, Verdict.MAPPED, "reads go before all else")
     return Table(
         "drive.scheduler",
-        [Row("bypass", "drain", sources(device, name), "reads go before all else")],
+        [
+            Row("bypass", "drain", sources(device, name), "reads go before all else"),
+            Row(
+                "channel",
+                {"policy": "data-first", "strict": True},
+                remark="MQSim gives a chip a command where no data waits for the channel",
+            ),
+        ],
     )
 
 

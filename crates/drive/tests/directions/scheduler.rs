@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
         })
         .under([("none", 125 + 300), ("batch", 2 * 125 + 300), ("drain", 3 * 125 + 300)]);
     let mut cases = routing_cases();
-    cases.extend([bypass, channel_case()]);
+    cases.extend([bypass, channel_case(), strict_case()]);
     cases
 }
 
@@ -61,6 +61,37 @@ fn channel_case() -> Case {
             ("commands-first", 225 + 200),
             ("by-age", 325 + 200),
         ])
+}
+
+/// One channel, five dies, and commands that need it. Data of the first read have it from 25 to
+/// 125, then those of the second and the third, which have waited since. The write has waited since
+/// 40; data of a fourth read, whose page takes 150 us, ask at 165. They wait for the write's program
+/// to be sent, unless data goes first in any case.
+fn strict_case() -> Case {
+    case("drive.scheduler.channel(data-first).strict")
+        .filled()
+        .given(&[
+            set("geometry.dies_per_package", 5),
+            set("geometry.blocks_per_plane", 16),
+            set("ftl.allocation.pool", "die"),
+            set("nand.cell", "mlc"),
+            set("nand.read", "[\"25 us\", \"150 us\"]"),
+            set("nand.program", "[\"200 us\", \"200 us\"]"),
+            set("nand.command_cycles", "{ read = \"0 us\", program = \"0 us\", erase = \"0 us\" }"),
+            set("scheduler.channel", "{ policy = \"data-first\" }"),
+        ])
+        .see("a write beside reads of other dies, us", |scene| {
+            let mut bench = scene.bench();
+            bench.submit(0, Kind::Read, 0, PAGE);
+            bench.submit(10 * US, Kind::Read, PAGE, PAGE);
+            bench.submit(15 * US, Kind::Read, 8 * PAGE, PAGE);
+            bench.submit(20 * US, Kind::Read, 2 * PAGE, PAGE);
+            let write = bench.submit(40 * US, Kind::Write, 4 * PAGE, PAGE);
+            bench.settle();
+            bench.done(write).finished / US
+        })
+        .under([("false", 425 + 200), ("true", 525 + 200)])
+        .left_out(425 + 200)
 }
 
 // ---- erases that make way -----------------------------------------------------------

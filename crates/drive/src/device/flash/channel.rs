@@ -111,7 +111,7 @@ impl Channel {
         let top = self.filled.trailing_zeros() as usize;
         let lower_waits = self.filled >> top > 1;
         let mut chosen = top;
-        if lower_waits {
+        if lower_waits && self.order.bounded {
             let bound = *self.bound.get_or_insert(self.next_seq);
             let turn = |rank: &usize| self.turns(ops, *rank).into_iter().min();
             if turn(&top) >= Some(bound) {

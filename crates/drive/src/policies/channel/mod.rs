@@ -38,6 +38,7 @@ mod tests {
         for policy in ChannelOrder::all() {
             let order = policy.order();
             assert_eq!(order, policy.order());
+            assert!(order.bounded, "{policy:?}: without bounds only where it is asked for");
             let ranks = [order.out_of_hosts, order.out, order.into, order.begin];
             assert!(ranks.iter().all(|rank| usize::from(*rank) < RANKS), "{policy:?}");
             assert!(ranks.contains(&0), "{policy:?}");

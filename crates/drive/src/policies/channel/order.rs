@@ -3,9 +3,7 @@
 /// Ranks that a channel tells apart.
 pub const RANKS: usize = 4;
 
-/// The ranks of what may wait for a channel; 0 goes first, and within a rank the oldest. While
-/// something of a larger rank waits, only what waited when that could first have gone may go before
-/// it, so that nothing starves.
+/// The ranks of what may wait for a channel; 0 goes first, and within a rank the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Data of a host read on its way out.
@@ -16,6 +14,9 @@ pub struct Order {
     pub into: u8,
     /// An operation that is to begin: its command, and the data of a program with it.
     pub begin: u8,
+    /// While something of a larger rank waits, only what waited when that could first have gone may
+    /// go before it, so that nothing starves.
+    pub bounded: bool,
 }
 
 /// Ranks what waits for a channel.
