@@ -22,7 +22,6 @@ pub use workloads::is_bounded;
 
 use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
-use crate::policies::channel::Orders;
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
 use nand::{Geometry, Timing};

@@ -61,6 +61,8 @@ enum Doing {
     Nothing,
     /// Something that whoever waits is to be charged with.
     Busy(State),
+    /// The same until a moment that is known, and then nothing.
+    Lapses(State),
     /// Idle while the operation whose turn it is waits for the channel.
     AwaitsChannel,
 }
@@ -79,6 +81,8 @@ pub struct Ledger {
     totals: Snapshot,
     /// The channel's totals by holder when `since` was, while the channel is awaited.
     channel: [Span; HOLDERS],
+    /// When it is idle again by itself.
+    lapses: Instant,
 }
 
 impl Default for Ledger {
@@ -90,6 +94,7 @@ impl Default for Ledger {
             latest: IdOrNone::NONE,
             since: Instant::START,
             channel: [Span::ZERO; HOLDERS],
+            lapses: Instant::NEVER,
         }
     }
 }
@@ -100,6 +105,14 @@ impl Ledger {
     pub fn occupy(&mut self, now: Instant, state: State) {
         self.settle(now);
         self.doing = Doing::Busy(state);
+    }
+    /// From now on waits are charged to `state`; from `until` on the resource is idle. From now on
+    /// call [`Ledger::bring_up`] before all else.
+    #[inline]
+    pub fn occupy_until(&mut self, now: Instant, state: State, until: Instant) {
+        self.settle(now);
+        self.doing = Doing::Lapses(state);
+        self.lapses = until;
     }
     /// From now on the resource is idle.
     #[inline]
@@ -122,7 +135,10 @@ impl Ledger {
     /// What waits are charged to at present, if not to nothing or to the channel.
     #[inline]
     pub fn state(&self) -> Option<State> {
-        if let Doing::Busy(state) = self.doing { Some(state) } else { None }
+        match self.doing {
+            Doing::Busy(state) | Doing::Lapses(state) => Some(state),
+            Doing::Nothing | Doing::AwaitsChannel => None,
+        }
     }
     /// True while the channel is awaited.
     #[inline]
@@ -137,6 +153,28 @@ impl Ledger {
         if let Doing::Busy(state) = self.doing {
             self.totals[state as usize] += now - self.since;
             self.touched |= 1u64 << state as u32;
+        }
+        debug_assert!(self.since == now || !self.may_lapse(), "what may lapse is brought up");
+        self.since = now;
+    }
+    #[inline]
+    fn may_lapse(&self) -> bool {
+        matches!(self.doing, Doing::Lapses(_))
+    }
+    /// Brings the totals of a channel, which may have become idle by itself, up to `now`. Before
+    /// all else that is done with its ledger.
+    #[inline]
+    pub fn bring_up(&mut self, now: Instant) {
+        if let Doing::Lapses(state) = self.doing {
+            self.bring_up_lapsing(now, state);
+        }
+    }
+    #[inline(never)]
+    fn bring_up_lapsing(&mut self, now: Instant, state: State) {
+        self.totals[state as usize] += now.min(self.lapses) - self.since;
+        self.touched |= 1u64 << state as u32;
+        if now >= self.lapses {
+            self.doing = Doing::Nothing;
         }
         self.since = now;
     }
@@ -176,6 +214,7 @@ impl Ledger {
     /// A channel's totals at `now`, by who held it.
     #[inline]
     fn held(&mut self, now: Instant) -> [Span; HOLDERS] {
+        self.bring_up(now);
         self.settle(now);
         Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
     }
@@ -316,6 +355,27 @@ mod tests {
         assert_eq!(blame.of(State::ChannelHostRead), Span::from_ns(15));
         assert_eq!(blame.of(State::ChannelGcProgram), Span::from_ns(20));
         assert_eq!(blame.of(State::Order), Span::from_ns(5));
+    }
+
+    #[test]
+    fn a_channel_that_lapses_is_idle_from_then_on() {
+        let (mut unit, mut channel) = (Ledger::default(), Ledger::default());
+        let mut of = Snapshots::default();
+        channel.occupy_until(at(10), State::ChannelHostRead, at(40));
+        unit.await_channel(at(20), &mut channel);
+        let arrived = unit.begin_wait(&mut of);
+        // Looked at in the middle of it and after it.
+        unit.settle_with(at(30), &mut channel);
+        unit.stop_awaiting(at(100), &mut channel);
+        let blame = charged(&unit, &of, arrived, 20);
+        assert_eq!(blame.of(State::ChannelHostRead), Span::from_ns(20));
+        assert_eq!(blame.of(State::Order), Span::from_ns(60));
+        assert_eq!(channel.busy(false), Span::from_ns(30));
+        // It is released at the moment at which it would have lapsed.
+        channel.occupy_until(at(100), State::ChannelGcProgram, at(130));
+        channel.bring_up(at(130));
+        channel.release(at(130));
+        assert_eq!(channel.busy(false), Span::from_ns(60));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::device::ids::{EntryId, OpId, RequestId};
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
-use nand::GroupId;
+use nand::{ChannelId, GroupId};
 
 /// What happens next.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub enum Event {
     CarriedIn(OpId),
     /// A channel has carried a command that has no data.
     Commanded(OpId),
+    /// A channel that was commanding, and for which something waits, is free.
+    Freed(ChannelId),
     /// The data of a write have crossed the bus to the host.
     Crossed(RequestId),
     /// A request's answer has reached the host.
@@ -63,7 +65,7 @@ impl Event {
 
 impl engine::Event for Event {
     /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
-    const KINDS: [u32; engine::LANES] = [0, 1, 3, 5, 9, 10, 12];
+    const KINDS: [u32; engine::LANES] = [0, 1, 4, 6, 10, 11, 13];
 
     /// Events due together leave in the order of these numbers: first what frees a channel, then
     /// what frees a unit, then answers, then what is new, and timers last.
@@ -73,20 +75,21 @@ impl engine::Event for Event {
             Self::CarriedIn(id) => (0, id.index()),
             Self::CarriedOut(id) => (1, id.index()),
             Self::Commanded(id) => (2, id.index()),
-            Self::Sensed(id) => (3, id.index()),
-            Self::SensedRest(id) => (4, id.index()),
-            Self::Programmed(id) => (5, id.index()),
-            Self::Array(id) => (6, id.index()),
-            Self::Look(id) => (7, id.index()),
-            Self::Fetched(id) => (8, id.index()),
-            Self::Answer(id) => (9, id.index()),
-            Self::Complete(id) => (10, id.index()),
-            Self::Crossed(id) => (11, id.index()),
-            Self::Dispatch(id) => (12, id.index()),
-            Self::Partial(id) => (13, id.index()),
-            Self::Backlog(id) => (14, id.index()),
-            Self::Idle(id) => (15, id.index()),
-            Self::Scrub => (16, 0),
+            Self::Freed(id) => (3, id.index()),
+            Self::Sensed(id) => (4, id.index()),
+            Self::SensedRest(id) => (5, id.index()),
+            Self::Programmed(id) => (6, id.index()),
+            Self::Array(id) => (7, id.index()),
+            Self::Look(id) => (8, id.index()),
+            Self::Fetched(id) => (9, id.index()),
+            Self::Answer(id) => (10, id.index()),
+            Self::Complete(id) => (11, id.index()),
+            Self::Crossed(id) => (12, id.index()),
+            Self::Dispatch(id) => (13, id.index()),
+            Self::Partial(id) => (14, id.index()),
+            Self::Backlog(id) => (15, id.index()),
+            Self::Idle(id) => (16, id.index()),
+            Self::Scrub => (17, 0),
         };
         (kind, index as u32)
     }
@@ -97,20 +100,21 @@ impl engine::Event for Event {
             0 => Self::CarriedIn(Id::from_index(index)),
             1 => Self::CarriedOut(Id::from_index(index)),
             2 => Self::Commanded(Id::from_index(index)),
-            3 => Self::Sensed(Id::from_index(index)),
-            4 => Self::SensedRest(Id::from_index(index)),
-            5 => Self::Programmed(Id::from_index(index)),
-            6 => Self::Array(Id::from_index(index)),
-            7 => Self::Look(Id::from_index(index)),
-            8 => Self::Fetched(Id::from_index(index)),
-            9 => Self::Answer(Id::from_index(index)),
-            10 => Self::Complete(Id::from_index(index)),
-            11 => Self::Crossed(Id::from_index(index)),
-            12 => Self::Dispatch(Id::from_index(index)),
-            13 => Self::Partial(Id::from_index(index)),
-            14 => Self::Backlog(Id::from_index(index)),
-            15 => Self::Idle(Id::from_index(index)),
-            16 => Self::Scrub,
+            3 => Self::Freed(Id::from_index(index)),
+            4 => Self::Sensed(Id::from_index(index)),
+            5 => Self::SensedRest(Id::from_index(index)),
+            6 => Self::Programmed(Id::from_index(index)),
+            7 => Self::Array(Id::from_index(index)),
+            8 => Self::Look(Id::from_index(index)),
+            9 => Self::Fetched(Id::from_index(index)),
+            10 => Self::Answer(Id::from_index(index)),
+            11 => Self::Complete(Id::from_index(index)),
+            12 => Self::Crossed(Id::from_index(index)),
+            13 => Self::Dispatch(Id::from_index(index)),
+            14 => Self::Partial(Id::from_index(index)),
+            15 => Self::Backlog(Id::from_index(index)),
+            16 => Self::Idle(Id::from_index(index)),
+            17 => Self::Scrub,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -126,6 +130,7 @@ impl engine::Event for Event {
             Self::Dispatch(_) => Some(6),
             Self::Array(_)
             | Self::Commanded(_)
+            | Self::Freed(_)
             | Self::SensedRest(_)
             | Self::Fetched(_)
             | Self::Partial(_)

@@ -22,6 +22,7 @@ impl Device {
                 flash.carried_in(time, space, op);
             }
             Event::Commanded(op) => flash.commanded(time, space, op),
+            Event::Freed(channel) => flash.freed(time, space, channel),
             Event::Programmed(op) if flash.suspends() => {
                 return flash.programmed_beside_reads(time, space, op, sequence);
             }

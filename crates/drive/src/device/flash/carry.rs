@@ -7,7 +7,7 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::AsksFor;
 use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
-use engine::Span;
+use engine::{Instant, Span};
 use metrics::State;
 use nand::ChannelId;
 
@@ -16,7 +16,7 @@ impl Flash {
     #[inline(always)]
     pub(in crate::device) fn want_transfer(&mut self, time: &mut Time, id: OpId) {
         let channel = self.ops[id].channel;
-        if !self.channels[channel].busy {
+        if !self.channels[channel].is_busy(time.now) {
             return self.carry(time, id);
         }
         self.wait_for_channel(time, id, AsksFor::Data);
@@ -28,10 +28,31 @@ impl Flash {
         let channel = self.ops[id].channel;
         if !self.ops[id].is_collection() {
             let ledger = &mut self.channels[channel].ledger;
+            ledger.bring_up(time.now);
             ledger.settle(time.now);
             self.ops.begin_wait(id, time.now, ledger);
         }
         self.channels[channel].push(&mut self.ops, id, asks_for);
+        self.await_channel(time, channel);
+    }
+
+    /// Something waits for a channel: what ends by itself says so by an event.
+    #[inline]
+    pub(super) fn await_channel(&mut self, time: &mut Time, channel: ChannelId) {
+        if let Some(free) = self.channels[channel].awaited() {
+            time.agenda.schedule(free, Event::Freed(channel), u64::from(channel.0));
+        }
+    }
+
+    /// A channel for which something waits is free.
+    pub(in crate::device) fn freed<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        channel: ChannelId,
+    ) {
+        self.channels[channel].release(time.now);
+        self.serve_channel(time, p, channel);
     }
 
     /// The channel carries a row of an operation from now on.
@@ -39,7 +60,7 @@ impl Flash {
     pub(in crate::device) fn carry(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let (span, kind) = (op.transfer, op.kind);
-        self.take_channel(time, id, span);
+        self.take_channel(time, id, span, Instant::NEVER);
         let carried =
             if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
         time.agenda.schedule(time.now + span, carried, self.ops[id].seq);
@@ -48,16 +69,19 @@ impl Flash {
         }
     }
 
-    /// An operation, which holds its unit, has its channel for `span` from now on.
+    /// An operation, which holds its unit, has its channel for `span` from now on: until an event
+    /// says that this is over, or `until`.
     #[inline(always)]
-    pub(super) fn take_channel(&mut self, time: &mut Time, id: OpId, span: Span) {
+    pub(super) fn take_channel(&mut self, time: &Time, id: OpId, span: Span, until: Instant) {
         let op = &mut self.ops[id];
         let (channel, holder) = (op.channel, op.holder);
         let (began, has_waited) = (op.waits.take(), time.now > op.since);
         let state = &mut self.channels[channel];
-        assert!(!state.busy, "a channel carries one thing at a time");
-        state.busy = true;
-        state.ledger.occupy(time.now, holder.on_channel());
+        if until == Instant::NEVER {
+            state.take(time.now, holder.on_channel());
+        } else {
+            state.take_until(time.now, holder.on_channel(), until);
+        }
         if let Some(began) = began {
             if has_waited {
                 self.ops.charge_wait(id, began, &state.ledger);
@@ -77,8 +101,7 @@ impl Flash {
     ) {
         let channel = self.ops[id].channel;
         let state = &mut self.channels[channel];
-        state.busy = false;
-        state.ledger.release(time.now);
+        state.release(time.now);
         if state.filled != 0 {
             self.serve_channel(time, p, channel);
         }
@@ -87,7 +110,7 @@ impl Flash {
     /// Gives a free channel to what goes next.
     #[inline(never)]
     fn serve_channel<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
-        while !self.channels[channel].busy {
+        while !self.channels[channel].is_busy(time.now) {
             let Some(grant) = self.channels[channel].pop(&self.ops) else {
                 return;
             };
@@ -109,6 +132,9 @@ impl Flash {
                     }
                 }
             }
+        }
+        if self.channels[channel].filled != 0 {
+            self.await_channel(time, channel);
         }
     }
 }

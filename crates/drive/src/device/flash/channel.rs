@@ -7,14 +7,15 @@ use crate::device::flash::op::{AsksFor, Op, Ops};
 use crate::device::ids::OpId;
 use crate::policies::channel::{Order, RANKS};
 use engine::Instant;
-use metrics::{Holder, Ledger};
+use metrics::{Holder, Ledger, State};
 use nand::GroupId;
 use std::collections::VecDeque;
 
 /// A channel and what waits for it.
 #[derive(Clone)]
 pub struct Channel {
-    pub busy: bool,
+    /// Until when something has it: a moment, or [`Instant::NEVER`] where an event ends that.
+    busy_until: Instant,
     pub ledger: Ledger,
     order: Order,
     lists: [List; RANKS],
@@ -39,7 +40,7 @@ pub(super) enum Grant {
 impl Channel {
     pub fn new(order: Order) -> Self {
         Self {
-            busy: false,
+            busy_until: Instant::START,
             ledger: Ledger::default(),
             order,
             lists: [List::default(); RANKS],
@@ -51,12 +52,46 @@ impl Channel {
     }
     /// Nothing is carried or waits any more.
     pub fn clear(&mut self, now: Instant) {
-        if self.busy {
-            self.ledger.release(now);
-        }
+        self.ledger.bring_up(now);
+        self.ledger.release(now);
         self.ledger.forget_waits();
         let ledger = std::mem::take(&mut self.ledger);
         *self = Self { ledger, ..Self::new(self.order) };
+    }
+    /// True where it carries something at `now`.
+    #[inline]
+    pub fn is_busy(&self, now: Instant) -> bool {
+        self.busy_until > now
+    }
+    /// It carries something from now on, until it is released.
+    #[inline]
+    pub fn take(&mut self, now: Instant, state: State) {
+        assert!(!self.is_busy(now), "a channel carries one thing at a time");
+        self.ledger.bring_up(now);
+        self.busy_until = Instant::NEVER;
+        self.ledger.occupy(now, state);
+    }
+    /// It carries something from now until a moment, and is free then.
+    #[inline]
+    pub fn take_until(&mut self, now: Instant, state: State, until: Instant) {
+        assert!(!self.is_busy(now), "a channel carries one thing at a time");
+        self.ledger.bring_up(now);
+        self.busy_until = until;
+        self.ledger.occupy_until(now, state, until);
+    }
+    /// It is free from now on.
+    #[inline]
+    pub fn release(&mut self, now: Instant) {
+        self.busy_until = Instant::START;
+        self.ledger.bring_up(now);
+        self.ledger.release(now);
+    }
+    /// Something waits for it, and must be told when it is free: when that is, unless an event
+    /// will say so.
+    #[inline]
+    pub fn awaited(&mut self) -> Option<Instant> {
+        let until = std::mem::replace(&mut self.busy_until, Instant::NEVER);
+        (until != Instant::NEVER).then_some(until)
     }
     #[inline]
     fn rank(&self, op: &Op) -> usize {
@@ -121,12 +156,12 @@ impl Channel {
         } else {
             self.bound = None;
         }
-        Some(self.take(ops, chosen))
+        Some(self.take_of(ops, chosen))
     }
 
     /// Takes the oldest of a rank of which something waits.
     #[inline]
-    fn take(&mut self, ops: &Ops, rank: usize) -> Grant {
+    fn take_of(&mut self, ops: &Ops, rank: usize) -> Grant {
         let [of_op, of_group] = self.turns(ops, rank);
         let taken = if of_group < of_op {
             self.groups.pop_front().map(|(group, _)| Grant::Group(group))

@@ -8,8 +8,9 @@ use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::queue::Pick;
 use crate::device::flash::{BinPlace, Flash, Placement};
 use crate::device::ids::OpId;
-use engine::{Column, Span};
+use engine::{Column, Instant, Span};
 use ftl::BinId;
+use metrics::State;
 use nand::{ChannelId, Cycles, GroupId};
 
 /// The channels that the operations of each group use.
@@ -30,38 +31,44 @@ pub fn channels_of(
 impl Flash {
     /// True where an operation that carries no data cannot begin because of its channel.
     #[inline]
-    pub(super) fn lacks_channel(&self, channel: ChannelId) -> bool {
-        self.commands && self.channels[channel].busy
+    pub(super) fn lacks_channel(&self, now: Instant, channel: ChannelId) -> bool {
+        self.commands && self.channels[channel].is_busy(now)
     }
 
     /// Chooses what goes next of a group; where commands take cycles, of what finds its channel
     /// free.
     #[inline]
-    pub(super) fn pick(&mut self, group: GroupId) -> Option<Pick> {
+    pub(super) fn pick(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         if self.commands {
-            return self.pick_for_free_channels(group);
+            return self.pick_for_free_channels(now, group);
         }
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true)
     }
 
     #[inline(never)]
-    fn pick_for_free_channels(&mut self, group: GroupId) -> Option<Pick> {
-        let is_open = |op: &Op| !self.channels[op.channel].busy;
+    fn pick_for_free_channels(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
+        if let [only] = self.channels_of[group][..]
+            && self.channels[only].is_busy(now)
+        {
+            return None;
+        }
+        let is_open = |op: &Op| !self.channels[op.channel].is_busy(now);
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
     }
 
     /// A group has begun what it can: where something still waits, it is served again when a
     /// channel of its falls free.
     #[inline(never)]
-    pub(super) fn ask_channels(&mut self, group: GroupId) {
+    pub(super) fn ask_channels(&mut self, time: &mut Time, group: GroupId) {
         let state = &self.groups[group];
         if state.queued() == 0 || state.busy == self.all_cells {
             return;
         }
-        for channel in &self.channels_of[group] {
-            let channel = &mut self.channels[*channel];
-            if channel.busy {
-                channel.push_group(group);
+        for at in 0..self.channels_of[group].len() {
+            let channel = self.channels_of[group][at];
+            if self.channels[channel].is_busy(time.now) {
+                self.channels[channel].push_group(group);
+                self.await_channel(time, channel);
             }
         }
     }
@@ -75,32 +82,63 @@ impl Flash {
         self.timing.cycles.map_or(Span::ZERO, |cycles| cycles.program)
     }
 
-    /// An operation has just been asked for: the data of a program follow its command.
+    /// A program has just been asked for: its data follow its command.
     #[inline(never)]
     pub(super) fn add_cycles(&mut self, id: OpId) {
         let cycles = self.cycles_before_data();
-        let op = &mut self.ops[id];
-        if op.kind == OpKind::Program {
-            op.transfer += cycles;
+        self.ops[id].transfer += cycles;
+    }
+
+    /// Something has been queued whose channel is this: what may begins. Where the group has no
+    /// other channel and that is busy, nothing does.
+    #[inline]
+    pub(super) fn serve_commanded<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+        channel: ChannelId,
+    ) {
+        if self.channels_of[group].len() == 1 && self.channels[channel].is_busy(time.now) {
+            self.ask_channels(time, group);
+        } else {
+            self.serve(time, p, group);
         }
     }
 
-    /// The channel carries the command of an operation, which holds its unit, from now on.
+    /// The channel carries the command of an operation, which holds its unit, from now on. Of a
+    /// read it is known then when its row is sensed: there is an event for the end of the command
+    /// only where somebody waits for the channel.
+    #[inline]
     pub(super) fn command(&mut self, time: &mut Time, id: OpId) {
+        if self.ops[id].kind != OpKind::Read {
+            return self.command_to_its_end(time, id);
+        }
+        let Op { row, seq, .. } = self.ops[id];
+        let span = self.cycles().read;
+        let (begins, sense) = (time.now + span, self.timing.read(row));
+        self.take_channel(time, id, span, begins);
+        self.ops.charge_service(id, State::Sense, sense);
+        time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
+    }
+
+    #[inline(never)]
+    fn command_to_its_end(&mut self, time: &mut Time, id: OpId) {
         let cycles = self.cycles();
         let span = match self.ops[id].kind {
-            OpKind::Read | OpKind::Modify => cycles.read,
+            OpKind::Modify => cycles.read,
             OpKind::CopyBack => cycles.read + cycles.program,
             OpKind::Erase => cycles.erase,
+            OpKind::Read => unreachable!("a read is sensed after its command"),
             OpKind::Program => unreachable!("a program's data follow its command"),
         };
-        self.take_channel(time, id, span);
+        self.take_channel(time, id, span, Instant::NEVER);
         time.agenda.schedule(time.now + span, Event::Commanded(id), self.ops[id].seq);
     }
 
     /// The next row of an operation that holds its unit is to be sensed: it needs a command.
     pub(super) fn want_command(&mut self, time: &mut Time, id: OpId) {
-        if self.channels[self.ops[id].channel].busy {
+        if self.channels[self.ops[id].channel].is_busy(time.now) {
             return self.wait_for_channel(time, id, AsksFor::Command);
         }
         self.command(time, id);

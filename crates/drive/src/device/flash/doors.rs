@@ -219,6 +219,7 @@ impl Flash {
     pub(in crate::device) fn channel_busy(&mut self, time: &Time) -> Vec<Span> {
         let channels = self.channels.as_mut_slice().iter_mut();
         let busy = channels.map(|channel| {
+            channel.ledger.bring_up(time.now);
             channel.ledger.settle(time.now);
             channel.ledger.busy(false)
         });
@@ -238,6 +239,7 @@ impl Flash {
     /// they wait for their channel.
     pub(in crate::device) fn forgo_short_ways(&mut self) {
         self.short_ways = false;
+        self.queues_all = true;
     }
     /// No idle gap is told of from now on.
     pub(in crate::device) fn forgo_idle_gaps(&mut self) {

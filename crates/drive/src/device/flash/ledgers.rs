@@ -111,6 +111,20 @@ impl Ledgers {
             self.follow_run(now, group, run, cells, of, channel);
         }
     }
+    /// Something begins to wait for cells that nothing holds: it waits for the channel.
+    #[inline(never)]
+    pub fn await_channel(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        channel: &mut Ledger,
+    ) {
+        let ledger = self.of(group, cells);
+        if ledger.state().is_none() && !ledger.awaits_channel() {
+            ledger.await_channel(now, channel);
+        }
+    }
     /// The ledger of a cell or a run is not looked at any more.
     #[inline]
     pub fn unwatch(&mut self, group: GroupId, cells: u64) {
@@ -268,7 +282,8 @@ fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: 
 #[inline(never)]
 fn stand_by_for(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
     let is_reserved = of.reserved & cells != 0;
-    if of.wanted & cells != 0 || of.needs_channel && !is_reserved {
+    let waits = of.needs_channel && of.queued() > 0;
+    if of.wanted & cells != 0 || waits && !is_reserved {
         if !ledger.awaits_channel() {
             ledger.await_channel(now, channel);
         }

@@ -125,9 +125,11 @@ pub struct Flash {
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
     short_ways: bool,
-    /// True where operations may start without having stood in a queue, whatever their channel
-    /// carries.
-    is_plain: bool,
+    /// Whether even operations that would begin at once are queued before, where commands need the
+    /// channel.
+    queues_all: bool,
+    /// True where operations begin without having stood in a queue, if nothing is in their way.
+    begins_at_once: bool,
     /// True where a group of which nothing is queued need not be served: nothing is suspended,
     /// waits for its turn elsewhere, or begins because of an idle gap.
     only_serves_queues: bool,
@@ -161,8 +163,8 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// Units that commands reach over their channel charge waits to that from the first on.
-    fn follow_all(&mut self, now: Instant) {
+    /// Nothing holds any unit from now on.
+    fn release_units(&mut self, now: Instant) {
         for group in self.groups.ids() {
             // Packages of a gang wait for channels of their own.
             for bin in &self.bins_of_group[group] {
@@ -181,7 +183,8 @@ impl Flash {
         #[rustfmt::skip]
         let Self {
             timing: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
-            program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _, is_plain: _,
+            program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
+            queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
             streams: _,
             // What they count goes on.
@@ -198,7 +201,7 @@ impl Flash {
         }
         self.ledgers.forget_waits();
         self.places.as_mut_slice().iter_mut().for_each(|place| place.is_watched = false);
-        self.follow_all(now);
+        self.release_units(now);
         self.channels.as_mut_slice().iter_mut().for_each(|channel| channel.clear(now));
         self.working.as_mut_slice().iter_mut().for_each(Vec::clear);
         self.schedule = self.schedule.begun_anew();

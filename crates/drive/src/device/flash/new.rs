@@ -10,7 +10,7 @@ use crate::device::flash::schedule::kinds::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command};
-use engine::{Column, Instant};
+use engine::Column;
 use ftl::{BinId, Layout};
 use nand::{Geometry, GroupId, Timing, Units};
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl Flash {
         let suspends = erase_rules.is_on || program_rules.is_on;
         let schedule = Schedule::new(scheduler, &units);
         let is_plain = schedule.begins_at_once() && !commands;
-        let mut flash = Self {
+        Self {
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
             suspends,
@@ -52,7 +52,8 @@ impl Flash {
                 geometry.channels as usize,
             ),
             short_ways: is_plain,
-            is_plain,
+            queues_all: false,
+            begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()
                 && config.ftl.gc.idle_gap.is_none()
                 && !suspends,
@@ -71,9 +72,7 @@ impl Flash {
             bins_of_group: bins_of_group(layout, &units),
             timing,
             units,
-        };
-        flash.follow_all(Instant::START);
-        flash
+        }
     }
 }
 

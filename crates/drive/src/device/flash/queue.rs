@@ -130,10 +130,11 @@ impl Group {
     pub fn is_idle(&self) -> bool {
         self.busy | self.wanted == 0 && self.queued == 0
     }
-    /// True where no idle cell is kept for anything, and none needs the channel to begin.
+    /// True where no idle cell is kept for anything, and nothing waits that needs the channel to
+    /// begin.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.wanted | self.reserved == 0 && !self.needs_channel
+        self.wanted | self.reserved == 0 && !(self.needs_channel && self.queued > 0)
     }
     /// True where something waits and a cell may be free for it.
     #[inline]

@@ -63,7 +63,7 @@ impl Flash {
             next: IdOrNone::NONE,
         });
         self.next_seq += 1;
-        if self.commands {
+        if self.commands && ask.kind == OpKind::Program {
             self.add_cycles(id);
         }
         id
@@ -71,18 +71,24 @@ impl Flash {
 
     #[inline]
     fn enqueue<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        if !self.is_plain {
+        if !self.begins_at_once {
             return self.enqueue_by_schedule(time, p, id);
         }
         let op = &self.ops[id];
         let (group, cells, kind, channel) = (op.group, op.cells, op.kind, op.channel);
         let state = &mut self.groups[group];
         state.idle_check = Instant::NEVER;
-        if state.is_open_to(cells) || state.goes_first(op, &self.bypass) {
+        let is_open = if self.commands {
+            // Nothing waits for a channel that carries nothing.
+            state.is_open_to(cells) && !self.queues_all && !self.channels[channel].is_busy(time.now)
+        } else {
+            state.is_open_to(cells) || state.goes_first(op, &self.bypass)
+        };
+        if is_open && !(self.commands && self.has_work(group)) {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(time, p, id),
                 OpKind::Program if self.has_page(p, id) => {
-                    if !self.channels[channel].busy {
+                    if !self.channels[channel].is_busy(time.now) {
                         return self.start_program(time, p, id);
                     }
                     // What makes way may go on before this one's wait has begun.
@@ -107,6 +113,9 @@ impl Flash {
         let state = &mut self.groups[group];
         state.push_back(&mut self.ops, id);
         // What waits already cannot start because of it, so only it can.
+        if self.commands {
+            return self.serve_commanded(time, p, group, channel);
+        }
         if state.may_start(&self.ops[id]) {
             self.serve(time, p, group);
         }
@@ -144,6 +153,9 @@ impl Flash {
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         let channel = &mut self.channels[channel].ledger;
         self.ledgers.watch(now, group, cells, &self.groups[group], channel);
+        if self.commands {
+            self.ledgers.await_channel(now, group, cells, channel);
+        }
         let ledger = self.ledgers.of(group, cells);
         ledger.settle_with(now, channel);
         self.ops.begin_wait(id, now, ledger);
@@ -197,16 +209,22 @@ impl Flash {
         }
         let (kind, channel) = (self.ops[id].kind, self.ops[id].channel);
         match kind {
-            OpKind::Read | OpKind::Erase if !self.lacks_channel(channel) => self.start(time, p, id),
+            OpKind::Read | OpKind::Erase if !self.lacks_channel(time.now, channel) => {
+                self.start(time, p, id)
+            }
             OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_page(p, id) => {
                 self.park(time, p, id)
             }
-            OpKind::Modify if !self.lacks_channel(channel) => self.start_modify(time, p, id),
-            OpKind::CopyBack if !self.lacks_channel(channel) => {
+            OpKind::Modify if !self.lacks_channel(time.now, channel) => {
+                self.start_modify(time, p, id)
+            }
+            OpKind::CopyBack if !self.lacks_channel(time.now, channel) => {
                 self.bind(p, id);
                 self.start(time, p, id);
             }
-            OpKind::Program if !self.channels[channel].busy => self.start_program(time, p, id),
+            OpKind::Program if !self.channels[channel].is_busy(time.now) => {
+                self.start_program(time, p, id)
+            }
             _ => self.want_channel(time, id, self.ops[id].group, forced),
         }
     }
@@ -228,6 +246,7 @@ impl Flash {
         let waits_for = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], waits_for);
         self.channels[channel].push(&mut self.ops, id, AsksFor::Both);
+        self.await_channel(time, channel);
     }
 
     /// The channel is free for an operation that wanted it to begin. If a read has taken its
@@ -248,7 +267,7 @@ impl Flash {
         self.ledgers.follow(time.now, group, cells, &self.groups[group], awaited);
         if startable {
             self.begin(time, p, Pick { op: id, forced: true });
-            return self.channels[channel].busy;
+            return self.channels[channel].is_busy(time.now);
         }
         self.requeue(p, id);
         false

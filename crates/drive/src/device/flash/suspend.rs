@@ -400,7 +400,7 @@ impl Flash {
                 continue;
             };
             let hosts_only = self.rules_of(working).hosts_only;
-            while let Some(read) = self.first_read_on(group, cells, hosts_only) {
+            while let Some(read) = self.first_read_on(time.now, group, cells, hosts_only) {
                 self.groups[group].take_out(&mut self.ops, read);
                 self.start(time, p, read);
             }
@@ -448,7 +448,13 @@ impl Flash {
         false
     }
 
-    fn first_read_on(&self, group: GroupId, cells: u64, hosts_only: bool) -> Option<OpId> {
+    fn first_read_on(
+        &self,
+        now: Instant,
+        group: GroupId,
+        cells: u64,
+        hosts_only: bool,
+    ) -> Option<OpId> {
         // A read of several cells may go where an operation has made way on each.
         let open_to = |seq| {
             let open = |working: &&Working| match working.stage {
@@ -457,7 +463,7 @@ impl Flash {
             };
             self.working[group].iter().filter(open).fold(0, |open, working| open | working.cells)
         };
-        let starts = |op: &Op| !self.lacks_channel(op.channel);
+        let starts = |op: &Op| !self.lacks_channel(now, op.channel);
         self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to, starts)
     }
 

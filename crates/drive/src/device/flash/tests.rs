@@ -173,6 +173,10 @@ impl Chip {
                 }
                 Event::Programmed(op) => flash.programmed_beside_reads(time, pages, op, sequence),
                 Event::Array(op) => flash.array_ended(time, op, sequence),
+                Event::Freed(channel) => {
+                    flash.freed(time, pages, channel);
+                    None
+                }
                 Event::Look(op) => {
                     flash.look_due(time, pages, op, sequence);
                     None

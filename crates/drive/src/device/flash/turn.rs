@@ -58,7 +58,7 @@ impl Flash {
             op.rows_left = rows as u16;
         });
         let (group, channel) = (self.ops[id].group, self.ops[id].channel);
-        if self.channels[channel].busy {
+        if self.channels[channel].is_busy(time.now) {
             let op = &self.ops[id];
             self.groups[group].busy &= !op.cells;
             let forced = self.groups[group].pass(class, &self.bypass, self.next_seq);
@@ -116,10 +116,11 @@ impl Flash {
     // ---- streaming ---------------------------------------------------------------------
 
     /// True if a bin's package could latch now what another sends over `source`'s channel.
-    pub(in crate::device) fn could_latch(&self, source: OpId, to: BinId) -> bool {
+    pub(in crate::device) fn could_latch(&self, now: Instant, source: OpId, to: BinId) -> bool {
         let place = &self.places[to];
         self.groups[place.group].is_open_to(place.program)
-            && (place.channel == self.ops[source].channel || !self.channels[place.channel].busy)
+            && (place.channel == self.ops[source].channel
+                || !self.channels[place.channel].is_busy(now))
             && !self.has_work(place.group)
     }
 
@@ -140,8 +141,7 @@ impl Flash {
         self.groups[group].idle_check = Instant::NEVER;
         self.occupy(time, id);
         if channel != self.ops[source].channel {
-            self.channels[channel].busy = true;
-            self.channels[channel].ledger.occupy(time.now, holder.on_channel());
+            self.channels[channel].take(time.now, holder.on_channel());
         }
         self.counters.streamed += u64::from(planes);
         self.ops[source].owner = Owner::StreamOut(id);

@@ -37,6 +37,7 @@ pub enum Why {
 /// All operations at a moment.
 pub struct Survey<'a> {
     flash: &'a Flash,
+    now: Instant,
     /// By number.
     ids: Vec<OpId>,
     /// What operations in queues wait for: their unit or their channel.
@@ -69,7 +70,7 @@ impl Flash {
         let waits = on_unit.map(|id| (id, Stage::Unit));
         let waits = waits.chain(on_channel.iter().map(|id| (*id, Stage::Channel))).collect();
         let begun = works.keys().copied().chain(on_channel).chain(self.at_work()).collect();
-        Survey { flash: self, ids: self.ops.ids(), waits, works, begun }
+        Survey { flash: self, now: time.now, ids: self.ops.ids(), waits, works, begun }
     }
 
     /// Adds the blame of a request's first operation so far, and of the wait that it is in.
@@ -92,6 +93,7 @@ impl Flash {
         // What is yet to begin waits for its unit, in whatever queue.
         let holds_unit = asks_for != AsksFor::Both;
         let ledger = if holds_unit && channel.waiting(&self.ops).any(|waiting| waiting == id) {
+            channel.ledger.bring_up(time.now);
             channel.ledger.settle(time.now);
             &mut channel.ledger
         } else {
@@ -171,7 +173,8 @@ impl Survey<'_> {
     /// True where the unit of an operation in its queue is idle, and only the channel is not.
     fn awaits_command(&self, id: OpId) -> bool {
         let op = &self.flash.ops[id];
-        self.flash.lacks_channel(op.channel) && self.flash.groups[op.group].busy & op.cells == 0
+        self.flash.lacks_channel(self.now, op.channel)
+            && self.flash.groups[op.group].busy & op.cells == 0
     }
 
     /// What keeps an operation from its unit.
@@ -192,9 +195,13 @@ impl Survey<'_> {
         Why::Unit { occupied_by, reserved_for, others: group.queued() - 1 }
     }
 
-    /// The operation whose data a channel carries.
+    /// The operation whose data, or whose command, a channel carries.
     fn carried_by(&self, channel: ChannelId) -> Option<OpId> {
-        let mut carried = self.works.iter().filter(|(_, (event, _))| event.is_transfer());
+        let mut carried = self.works.iter().filter(|(id, (event, ends))| match event {
+            // A row that is yet to be sensed is being commanded.
+            Event::Sensed(_) => *ends - self.flash.timing.read(self.flash.ops[**id].row) > self.now,
+            _ => event.is_transfer(),
+        });
         carried.find_map(|(id, _)| (self.flash.ops[*id].channel == channel).then_some(*id))
     }
 

@@ -3,29 +3,16 @@
 
 use crate::device::Time;
 use crate::device::flash::{Flash, Placement};
-use crate::device::ids::OpId;
-use engine::Instant;
 use nand::GroupId;
 
 impl Flash {
-    pub(super) fn enqueue_free<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        let group = self.ops[id].group;
-        self.groups[group].idle_check = Instant::NEVER;
-        self.begin_wait(time, id);
-        if self.has_work(group) {
-            return self.enqueue_beside_work(time, p, id);
-        }
-        self.groups[group].push_back(&mut self.ops, id);
-        self.serve(time, p, group);
-    }
-
     #[inline(always)]
     pub(super) fn serve_free<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
         if self.has_work(group) {
             self.go_on_working(time, p, group);
         }
         while self.groups[group].may_serve(self.all_cells) {
-            let Some(pick) = self.pick(group) else { break };
+            let Some(pick) = self.pick(time.now, group) else { break };
             self.groups[group].take(&mut self.ops, pick.op);
             self.begin(time, p, pick);
             if self.has_work(group) {
@@ -33,7 +20,7 @@ impl Flash {
             }
         }
         if self.commands {
-            self.ask_channels(group);
+            self.ask_channels(time, group);
         }
         self.watch_idle(time, p, group);
     }

@@ -27,7 +27,7 @@ impl Flash {
     ) {
         match self.schedule {
             Schedule::Rounds(_) => self.enqueue_for_round(time, p, id),
-            Schedule::Free => self.enqueue_free(time, p, id),
+            Schedule::Free => unreachable!("what is free begins at once, or stands in its queue"),
         }
     }
 
