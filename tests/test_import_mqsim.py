@@ -363,6 +363,23 @@ def test_a_run_repeats_the_addresses_of_its_preconditioning(
     assert size(region["size"]) == pages * PAGE
 
 
+# Preconditioning with uniform requests writes 90 % at most; others write what they are asked for.
+@pytest.mark.parametrize(
+    ("changes", "share"),
+    [
+        ({"Initial_Occupancy_Percentage": "100"}, 90),
+        ({"Initial_Occupancy_Percentage": "91"}, 90),
+        ({"Initial_Occupancy_Percentage": "90"}, 90),
+        ({"Initial_Occupancy_Percentage": "100", "Address_Distribution": "STREAMING"}, 100),
+    ],
+)
+def test_no_more_is_filled_than_preconditioning_writes(
+    files: Files, changes: dict[str, str], share: int
+):
+    flow = flow_xml(Read_Percentage="0", Total_Requests_To_Generate="20000", **changes)
+    assert files.config_of(flow)["precondition"]["share"] == f"{share} %"
+
+
 def test_a_run_repeats_nothing_where_nothing_was_preconditioned(files: Files):
     [workload] = files.config_of(Enabled_Preconditioning="false")["workload"]
     assert "region" not in workload
@@ -392,7 +409,9 @@ def test_collections_end_where_they_can(files: Files):
     gc = said(imported)["drive"]["ftl"]["gc"]
     assert gc["soft"] == "9 blocks"
     assert 9 <= int(gc["stop"].split()[0]) < 18
-    assert "is enough for" in key(imported, "GC_Exec_Threshold").why
+    told = key(imported, "GC_Exec_Threshold")
+    assert told.verdict is Verdict.APPROXIMATED
+    assert "is enough for" in told.why
     assert fs.run(imported.experiment).write.requests == 500
 
 

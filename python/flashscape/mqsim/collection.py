@@ -44,7 +44,9 @@ def table(device: Section, flash: Section, bounds: Bounds) -> Table:
         device.say("GC_Exec_Threshold", Verdict.APPROXIMATED, why)
     elif wanted == COLLECTIONS:
         last += bounds.beyond
-        device.say("GC_Exec_Threshold", Verdict.MAPPED, _why(first, last, is_raised=least < wanted))
+        goes_on = last == first + TOGETHER
+        verdict = Verdict.MAPPED if goes_on else Verdict.APPROXIMATED
+        device.say("GC_Exec_Threshold", verdict, _why(first, last, is_raised=least < wanted))
     preemptible = device.truth("Preemptible_GC_Enabled")
     if preemptible:
         urgent = min(max(_threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, first)

@@ -28,7 +28,7 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
         max((flow.part.offset + flow.reach for flow in flows if flow.reads), default=0) / exported
     )
     enabled = device.truth(_ENABLED)
-    wanted = sum(flow.section.whole(_OCCUPANCY) * flow.part.size for flow in flows) / 100 / exported
+    wanted = sum(flow.filled for flow in flows) / exported
     _note(device, flows, wanted if enabled else None, read)
     share = min(max(wanted if enabled else 0.0, read), 1.0)
     if share == 0:

@@ -112,6 +112,15 @@ class Flow:
         return self.section.whole("Initial_Occupancy_Percentage") / 100 * self.part.size
 
     @property
+    def filled(self) -> float:
+        """Bytes of its part that preconditioning fills: of uniform ones at most 90 % (FTL.cpp)."""
+        wanted = self._wanted_before
+        is_uniform = (
+            not self.is_trace and self.section.text("Address_Distribution") == "RANDOM_UNIFORM"
+        )
+        return 0.9 * self.part.size if is_uniform and self.part.size < 1.1 * wanted else wanted
+
+    @property
     def _wants_too_much(self) -> bool:
         """Whether preconditioning would draw for too long before it met so many bytes."""
         return self.working_set < 1.1 * self._wanted_before

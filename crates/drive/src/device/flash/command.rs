@@ -122,6 +122,21 @@ impl Flash {
         time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
     }
 
+    /// As [`Flash::command`], of an operation that has just taken its unit: it has not waited for
+    /// the channel by itself.
+    #[inline]
+    pub(super) fn command_first(&mut self, time: &mut Time, id: OpId) {
+        let Op { kind, row, seq, channel, holder, .. } = self.ops[id];
+        if kind != OpKind::Read {
+            return self.command_to_its_end(time, id);
+        }
+        let span = self.cycles().read;
+        let (begins, sense) = (time.now + span, self.timing.read(row));
+        self.channels[channel].take_until(time.now, holder.on_channel(), begins);
+        self.ops.charge_sensing(id, span, sense);
+        time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
+    }
+
     #[inline(never)]
     fn command_to_its_end(&mut self, time: &mut Time, id: OpId) {
         let cycles = self.cycles();

@@ -262,6 +262,15 @@ impl Ops {
             self.blame(id).charge(state, span);
         }
     }
+    /// As [`Ops::charge_service`], of a read's command and what it senses then.
+    #[inline]
+    pub fn charge_sensing(&mut self, id: OpId, command: Span, sense: Span) {
+        if !self.slab[id].is_collection() {
+            let blame = self.blame(id);
+            blame.charge(State::Transfer, command);
+            blame.charge(State::Sense, sense);
+        }
+    }
     #[inline]
     pub fn blame_ref(&self, id: OpId) -> &Blame {
         self.slab[id].blame.get().map_or(&UNCHARGED, |blame| &self.blames[blame])

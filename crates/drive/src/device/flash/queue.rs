@@ -22,6 +22,15 @@ pub(super) const HOST_READS: u32 = {
     }
     mask
 };
+/// The bits of the classes of reads that bounds bind, which have a list for each choice of cells.
+pub(super) const BOUNDED_READS: u32 = {
+    let (mut mask, mut at) = (0, 0);
+    while at < Class::ALL.len() {
+        mask |= (Class::ALL[at].is_bounded() as u32) << at;
+        at += 1;
+    }
+    mask
+};
 /// The bits of background collection and of the one that a unit is kept for.
 const BACKGROUND: u32 = 1 << Class::Background as u32;
 const HELD: u32 = 1 << Class::Held as u32;
@@ -254,7 +263,7 @@ impl Group {
     /// True where reads have a list for each choice of several cells.
     #[inline]
     fn is_wide_read(&self, class: Class, lane: usize) -> bool {
-        lane > 0 && lane == self.cells as usize && class.is_bounded()
+        lane > 0 && lane == self.cells as usize && BOUNDED_READS >> class as u32 & 1 == 1
     }
     #[inline]
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {

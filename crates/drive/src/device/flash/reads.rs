@@ -5,7 +5,7 @@
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
-use crate::device::flash::queue::{Group, HOST_READS};
+use crate::device::flash::queue::{BOUNDED_READS, Group, HOST_READS};
 use crate::device::ids::OpId;
 use engine::{bits, low_bits};
 
@@ -95,16 +95,18 @@ impl Group {
         mut is_it: impl FnMut(Holds, &List) -> bool,
     ) -> bool {
         let lanes = self.lists.len() / CLASSES;
-        let classes = self.classes & if hosts_only { HOST_READS } else { u32::MAX };
+        // Programs of host data hold no reads, and any number of them may wait.
+        let classes =
+            self.classes & if hosts_only { HOST_READS } else { !(1 << Class::Write as u32) };
         bits(classes).any(|class| {
-            let is_of_hosts = (HOST_READS | 1 << Class::Fetch as u32) >> class & 1 == 1;
-            let holds = if is_of_hosts { Holds::Reads } else { Holds::All };
+            let are_reads = BOUNDED_READS >> class & 1 == 1;
+            let holds = if are_reads { Holds::Reads } else { Holds::All };
             if lanes == 1 {
                 return is_it(holds, &self.lists[class]);
             }
             bits(self.filled[class] as u64 & low_bits(self.cells) & cells)
                 .any(|lane| is_it(holds, &self.lists[class * lanes + lane]))
-                || match is_of_hosts {
+                || match are_reads {
                     true => self.wide.on(class, cells).any(|wide| is_it(holds, &wide.list)),
                     // The last lane is of those that need several cells.
                     false => is_it(holds, &self.lists[class * lanes + lanes - 1]),

@@ -321,7 +321,7 @@ impl Flash {
         self.end_wait(time, id);
         self.occupy(time, id);
         if self.commands {
-            return self.command(time, id);
+            return self.command_first(time, id);
         }
         self.begin_array(time, p, id);
     }

@@ -475,6 +475,7 @@ impl Flash {
         let state = &mut self.groups[group];
         state.wanted &= !cells;
         state.held &= !cells;
+        assert!(state.busy & cells == 0, "a cell serves one operation at a time");
         state.busy |= cells;
         let op = &self.ops[id];
         let (channel, holds) = (op.channel, op.holder.on_unit());

@@ -301,11 +301,15 @@ fn a_unit_that_awaits_the_command_of_another_erase_is_not_busy() {
 /// Reads of three dies keep their channel busy for 12 ms. A program of a fourth asks for it at once.
 #[test]
 fn no_policy_of_channels_lets_a_program_starve() {
-    for (policy, cycles) in
-        [("out-first", ""), ("data-first", ""), ("commands-first", ""), ("data-first", CYCLES)]
-    {
+    for (policy, cycles) in [
+        ("'out-first'", ""),
+        ("'data-first'", ""),
+        ("'commands-first'", ""),
+        ("'data-first'", CYCLES),
+        ("{ policy = 'data-first', strict = true }", CYCLES),
+    ] {
         let mut chip = Chip::new(&format!(
-            "geometry.dies_per_package = 4; scheduler.channel = \"{policy}\"; {cycles}"
+            "geometry.dies_per_package = 4; scheduler.channel = {policy}; {cycles}"
         ));
         let reads: Vec<_> = (0..120).map(|read| chip.read(0, 1 + read % 3)).collect();
         chip.rows = 2;
@@ -666,19 +670,27 @@ proptest::proptest! {
     /// Against a scan of all that waits: what an operation asks that may be suspended.
     #[test]
     fn reads_that_wait_are_found_as_by_a_scan(
-        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..4), 0..40),
+        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..6), 0..40),
         cells in 1u64..16,
         open in 0u64..16,
         hosts_only: bool,
         before in 0u64..45,
         taken in 0usize..6,
     ) {
-        let classes = [Class::ReadHigh, Class::ReadNormal, Class::ReadLow, Class::Background];
+        let kinds = [
+            (OpKind::Read, Class::ReadHigh),
+            (OpKind::Read, Class::ReadNormal),
+            (OpKind::Read, Class::ReadLow),
+            (OpKind::Read, Class::Fetch),
+            (OpKind::Read, Class::Background),
+            (OpKind::Program, Class::Write),
+        ];
         let mut chip = Chip::new(TWO_PAIRS);
         assert_eq!(chip.flash.places[BinId(1)].group, GroupId(0));
         chip.ask(0, OpKind::Erase, Class::Foreground, 0);
-        for (bin, planes, class) in asked {
-            chip.ask_planes(0, OpKind::Read, classes[class], bin, planes);
+        for (bin, planes, at) in asked {
+            let (kind, class) = kinds[at];
+            chip.ask_planes(0, kind, class, bin, planes);
         }
         // As if the erase were suspended.
         let flash = &mut chip.flash;
@@ -690,7 +702,8 @@ proptest::proptest! {
             let of = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);
             let is_asked_for = |id: &OpId| {
                 let of_hosts = ops[*id].class.is_read();
-                (of_hosts || !hosts_only) && ops[*id].cells & cells != 0
+                let is_asked_for = of_hosts || !hosts_only;
+                is_asked_for && ops[*id].kind == OpKind::Read && ops[*id].cells & cells != 0
             };
             let waiting: Vec<OpId> = group.waiting(ops).filter(is_asked_for).collect();
             let may_start = |id: &&OpId| {

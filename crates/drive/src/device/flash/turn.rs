@@ -106,6 +106,7 @@ impl Flash {
         op.owner = owner;
         op.class = class;
         op.seq = seq;
+        op.failed = 0;
         rest(op);
         debug_assert!(op.waits.is_none(), "collection's waits are not measured");
         let group = op.group;

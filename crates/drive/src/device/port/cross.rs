@@ -63,10 +63,14 @@ impl Port {
                 Crossing::Begin => command.kind == Kind::Write,
                 Crossing::End => command.kind == Kind::Read,
             };
-            let blame = self.requests.blame_mut(id, base.flash.blames());
-            blame.charge(State::LinkBusy, now - since);
+            if now > since || has_data {
+                // Reads that have not waited need no blame yet.
+                let blame = self.requests.blame_mut(id, base.flash.blames());
+                blame.charge(State::LinkBusy, now - since);
+            }
             if has_data {
                 let span = self.link.time_of(command.bytes);
+                let blame = self.requests.blame_mut(id, base.flash.blames());
                 blame.charge(State::Link, span);
                 let event = match crossing {
                     Crossing::Begin => Event::Crossed(id),
