@@ -52,6 +52,10 @@ echo "2 of 3: the examples $training"
 for example in $training; do
     "$work/venv/bin/flashscape" run "examples/$example.toml" --out "$work/runs/$example" --force >/dev/null
 done
+# No example has commands that hold the channel, as imported drives have.
+"$work/venv/bin/flashscape" run examples/mixed.toml --out "$work/runs/commands" --force \
+    --set 'drive.nand.command_cycles={ read = "300 ns", program = "300 ns", erase = "300 ns" }' \
+    --set drive.scheduler.channel=data-first >/dev/null
 "$merge" merge --output="$work/profile.profdata" "$work"/profiles/*.profraw
 
 echo "3 of 3: the wheel itself"
