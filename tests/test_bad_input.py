@@ -234,6 +234,16 @@ def run_on_disk_of(size, experiment_file, tmp_path, *more):
     )
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_an_encoding_lacks_is_printed_as_question_marks(experiment_file, tmp_path, encoding):
+    command = [sys.executable, "-m", "flashscape", "run", str(experiment_file)]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    ended = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert b"write amplification" in ended.stdout
+    ended.stdout.decode(encoding)
+
+
 def test_a_full_disk(experiment_file, tmp_path):
     ended = run_on_disk_of(1024, experiment_file, tmp_path)
     assert ended.returncode == 1

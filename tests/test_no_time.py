@@ -3,7 +3,12 @@
 import flashscape as fs
 
 NO_TIME = {
-    "drive": {"preset": "atc08", "geometry": {"blocks_per_plane": 32}},
+    "drive": {
+        "preset": "atc08",
+        "geometry": {"blocks_per_plane": 32},
+        # On a bus a flush would wait for the data of others.
+        "link": {"duplex": "half"},
+    },
     "precondition": {"fill": "random"},
     "workload": [
         {"name": "host", "mix": {"read": "90 %", "flush": "10 %"}, "queue_depth": 8},
@@ -45,6 +50,7 @@ def _written(folder):
 [drive]
 preset = "atc08"
 geometry = { blocks_per_plane = 32 }
+link = { duplex = "half" }
 [precondition]
 fill = "random"
 [[workload]]

@@ -61,6 +61,23 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
 /// # Errors
 /// Every contradiction, with its path.
 pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, Problems> {
+    check_all(experiment, start, true)
+}
+
+/// As [`check`], of an experiment with a drive of another size than that in question: the memory
+/// that it would take is not asked for.
+///
+/// # Errors
+/// Every other contradiction, with its path.
+pub(crate) fn check_but_memory(experiment: &Experiment) -> Result<Checked, Problems> {
+    check_all(experiment, Start::Unknown, false)
+}
+
+fn check_all(
+    experiment: &Experiment,
+    start: Start<'_>,
+    asks_for_memory: bool,
+) -> Result<Checked, Problems> {
     let mut problems = Problems::new("");
     let drive = &experiment.drive;
     let geometry = Geometry::from(&drive.geometry);
@@ -78,7 +95,9 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
         recovery::check_sums(&experiment.drive, &layout, &mut problems);
     }
     let memory = memory(experiment, &layout, &geometry);
-    if let Some((path, fault)) = memory.fault() {
+    if let Some((path, fault)) = memory.fault()
+        && asks_for_memory
+    {
         problems.push(path, fault);
     }
     let space = space::check(experiment, &layout, start, &mut problems);

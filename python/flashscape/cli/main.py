@@ -90,6 +90,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
+    _print_what_can_be()
     signals.guard()
     try:
         status = _status(arguments)
@@ -97,6 +98,13 @@ def main(arguments: list[str] | None = None) -> None:
         status = _interrupted(error)
     signals.ignore()
     sys.exit(status)
+
+
+def _print_what_can_be() -> None:
+    """Have characters that an encoding lacks, such as ± in ASCII, printed as question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _status(arguments: list[str] | None) -> int:
