@@ -222,10 +222,6 @@ mod tests {
         assert_eq!(faults(&[cut]), ["run.power_cut"]);
         assert_eq!(faults(&[cut, ("drive.recovery.map", "scan")]), [""; 0]);
         assert_eq!(faults(&[cut, ("drive.recovery.map", "foo")]), ["drive.recovery.map"]);
-        // No machine has so much memory, whatever the drive is.
-        let kept = ("record.slowest", "4000000000");
-        assert_eq!(faults(&[kept]), ["record.slowest"]);
-        assert_eq!(faults(&[kept, ("drive.ftl.gc.victm", "fifo")]), ["drive.ftl.gc.victm"]);
     }
 
     #[test]

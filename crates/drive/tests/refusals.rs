@@ -471,6 +471,19 @@ fn what_takes_the_most_memory_is_named() {
 }
 
 #[test]
+fn of_a_drive_in_question_no_memory_is_asked_for() {
+    // 650 MB of the slowest requests for each workload, whatever the drive is.
+    let workloads: String =
+        (0..1024).map(|w| format!("[[workload]]\nname = \"{w}\"\nreads = \"50 %\"\n")).collect();
+    let kept = format!("{workloads}[record]\nslowest = 1000000\n[run]\ntime = \"1 s\"\n");
+    let text = file(&[("[run]\nrequests = 100\n", &kept)]);
+    let misspelt = [("drive.ftl.gc.victm".to_owned(), "fifo".to_owned())];
+    let found = load::load(&text, "ssd.toml", &misspelt).expect_err("no such key");
+    let paths: Vec<_> = found.problems.iter().map(|problem| &problem.path[..]).collect();
+    assert_eq!(paths, ["drive.ftl.gc.victm"]);
+}
+
+#[test]
 fn more_than_events_can_tell_apart_is_refused() {
     let deep = [
         ("name = \"host\"", "name = \"host\"\nqueue_depth = 4294967295"),
