@@ -1,6 +1,6 @@
 //! Lists of operations that wait, in the order of asking.
 
-use crate::device::flash::op::Ops;
+use crate::device::flash::op::{Class, Ops};
 use crate::device::ids::OpId;
 use engine::IdOrNone;
 
@@ -31,11 +31,22 @@ impl List {
         self.tail = Some(id);
         self.len += 1;
     }
-    #[inline]
-    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
-        ops[id].next = self.head.into();
-        self.head = Some(id);
-        self.tail = self.tail.or(Some(id));
+    /// Puts an operation that was taken back to its place by age, which is near the head.
+    pub fn put_back(&mut self, ops: &mut Ops, id: OpId) {
+        let mut before = None;
+        let mut after = self.head;
+        while let Some(older) = after.filter(|at| ops[*at].seq < ops[id].seq) {
+            before = Some(older);
+            after = ops[older].next.get();
+        }
+        ops[id].next = after.into();
+        match before {
+            Some(before) => ops[before].next = IdOrNone::some(id),
+            None => self.head = Some(id),
+        }
+        if after.is_none() {
+            self.tail = Some(id);
+        }
         self.len += 1;
     }
     #[inline]
@@ -70,10 +81,23 @@ impl List {
     pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
         std::iter::successors(self.head, |id| ops[*id].next.get())
     }
-    /// Puts all of `other` behind all of this one.
-    pub fn append(&mut self, ops: &mut Ops, other: &mut Self) {
-        while let Some(id) = other.pop_front(ops) {
-            self.push_back(ops, id);
+    /// Takes in all of `other`, which become of a class; both are in the order of asking.
+    pub fn take_in(&mut self, ops: &mut Ops, other: &mut Self, class: Class) {
+        if other.head.is_none() {
+            return;
         }
+        let mut merged = Self::default();
+        loop {
+            let is_older =
+                |theirs: OpId| self.head.is_none_or(|mine| ops[theirs].seq < ops[mine].seq);
+            let from_other = other.head.is_some_and(is_older);
+            let list = if from_other { &mut *other } else { &mut *self };
+            let Some(id) = list.pop_front(ops) else { break };
+            if from_other {
+                ops[id].class = class;
+            }
+            merged.push_back(ops, id);
+        }
+        *self = merged;
     }
 }

@@ -1,13 +1,12 @@
 //! The queue of a group of units: which operation goes next.
 //!
-//! Operations wait in lists by class, and within a class by what they need: one
-//! list for each cell, and one for operations that need several, or for reads one
-//! for each choice of several. Each list is in order of asking, so only heads are
-//! looked at.
+//! Operations wait in lists by class, and within a class by what they need: one list for each
+//! cell, one for operations that need all cells, and one for each choice of several. Each list is
+//! in order of asking, so only heads are looked at.
 
 use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
-use crate::device::flash::wide::WideReads;
+use crate::device::flash::wide::Wide;
 use crate::device::ids::OpId;
 use crate::policies::scheduling::{Asking, Bypass, Turn};
 use engine::{Instant, bits, low_bits};
@@ -22,7 +21,7 @@ pub(super) const HOST_READS: u32 = {
     }
     mask
 };
-/// The bits of the classes of reads that bounds bind, which have a list for each choice of cells.
+/// The bits of the classes of reads that bounds bind: nothing but reads waits in their lists.
 pub(super) const BOUNDED_READS: u32 = {
     let (mut mask, mut at) = (0, 0);
     while at < Class::ALL.len() {
@@ -66,8 +65,8 @@ pub struct Group {
     pub(super) filled: [u128; CLASSES],
     /// Other bins for which cells are kept.
     reserved_by_others: Vec<BinId>,
-    /// Reads of several cells that wait.
-    pub(super) wide: WideReads,
+    /// Those that need several cells and not all.
+    pub(super) wide: Wide,
 }
 
 /// The operation that goes next.
@@ -93,7 +92,7 @@ impl Group {
             lists: vec![List::default(); lists * CLASSES],
             filled: [0; CLASSES],
             reserved_by_others: Vec::new(),
-            wide: WideReads::default(),
+            wide: Wide::default(),
             classes: 0,
             queued: 0,
             bound: None,
@@ -260,16 +259,16 @@ impl Group {
         (class as usize * (self.lists.len() / CLASSES) + lane, lane)
     }
 
-    /// True where reads have a list for each choice of several cells.
+    /// True where an operation needs several cells and not all.
     #[inline]
-    fn is_wide_read(&self, class: Class, lane: usize) -> bool {
-        lane > 0 && lane == self.cells as usize && BOUNDED_READS >> class as u32 & 1 == 1
+    fn is_wide(&self, lane: usize, cells: u64) -> bool {
+        lane > 0 && lane == self.cells as usize && cells != low_bits(self.cells)
     }
     #[inline]
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
-        if self.is_wide_read(class, lane) {
+        if self.is_wide(lane, cells) {
             return self.push_wide(ops, id);
         }
         self.lists[list].push_back(ops, id);
@@ -280,12 +279,15 @@ impl Group {
         self.wide.push_back(ops, id);
         self.pushed(ops[id].class, self.cells as usize);
     }
-    /// Puts back an operation that was taken too early.
-    pub fn push_front(&mut self, ops: &mut Ops, id: OpId) {
+    /// Puts back an operation that was taken too early, to its place by age.
+    pub fn put_back(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
-        debug_assert!(!self.is_wide_read(class, lane), "reads are not put back");
-        self.lists[list].push_front(ops, id);
+        if self.is_wide(lane, cells) {
+            self.wide.put_back(ops, id);
+        } else {
+            self.lists[list].put_back(ops, id);
+        }
         self.pushed(class, lane);
     }
     #[inline]
@@ -299,12 +301,12 @@ impl Group {
     pub fn take(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
-        if self.is_wide_read(class, lane) {
+        if self.is_wide(lane, cells) {
             return self.take_out(ops, id);
         }
         let taken = self.lists[list].pop_front(ops);
         debug_assert_eq!(taken, Some(id), "only a head is taken");
-        let is_last = self.lists[list].head().is_none();
+        let is_last = self.is_last_of(class, lane, list);
         self.taken(class, lane, is_last);
     }
     /// Takes an operation from anywhere in its list.
@@ -312,13 +314,19 @@ impl Group {
     pub fn take_out(&mut self, ops: &mut Ops, id: OpId) {
         let Op { class, cells, .. } = ops[id];
         let (list, lane) = self.list_of(class, cells);
-        let is_last = if self.is_wide_read(class, lane) {
-            self.wide.remove(ops, id)
+        if self.is_wide(lane, cells) {
+            self.wide.remove(ops, id);
         } else {
             self.lists[list].remove(ops, id);
-            self.lists[list].head().is_none()
-        };
+        }
+        let is_last = self.is_last_of(class, lane, list);
         self.taken(class, lane, is_last);
+    }
+    /// True where a lane, the first list of which this is, is empty.
+    #[inline]
+    fn is_last_of(&self, class: Class, lane: usize, list: usize) -> bool {
+        let is_of_several = lane > 0 && lane == self.cells as usize;
+        self.lists[list].head().is_none() && !(is_of_several && self.wide.has(class as usize))
     }
     /// An operation has left its lane, as the last one or not.
     #[inline]
@@ -335,8 +343,7 @@ impl Group {
     /// The lists of a class, which may be empty.
     fn lists_of(&self, class: usize) -> impl Iterator<Item = &List> {
         let lanes = self.lists.len() / CLASSES;
-        let wide = self.wide.of(class).map(|wide| &wide.list);
-        self.lists[class * lanes..][..lanes].iter().chain(wide)
+        self.lists[class * lanes..][..lanes].iter().chain(self.wide.lists(class))
     }
     /// Raises background GC that waits to foreground GC.
     #[inline]
@@ -349,16 +356,12 @@ impl Group {
     fn raise_some(&mut self, ops: &mut Ops) {
         self.classes = self.classes & !BACKGROUND | 1 << Class::Foreground as u32;
         let lanes = self.lists.len() / CLASSES;
+        let (from, to) = (Class::Background, Class::Foreground);
         for lane in 0..lanes {
-            let mut raised =
-                std::mem::take(&mut self.lists[Class::Background as usize * lanes + lane]);
-            let mut at = raised.head();
-            while let Some(id) = at {
-                ops[id].class = Class::Foreground;
-                at = ops[id].next.get();
-            }
-            self.lists[Class::Foreground as usize * lanes + lane].append(ops, &mut raised);
+            let mut raised = std::mem::take(&mut self.lists[from as usize * lanes + lane]);
+            self.lists[to as usize * lanes + lane].take_in(ops, &mut raised, to);
         }
+        self.wide.become_of(ops, from, to);
         self.filled[Class::Foreground as usize] |= self.filled[Class::Background as usize];
         self.filled[Class::Background as usize] = 0;
     }
@@ -386,43 +389,72 @@ impl Group {
         if lanes == 1 {
             return head(0).filter(|id| may_start(*id));
         }
-        let mut wide = head(self.cells as usize);
-        if self.wide.were_there() {
-            wide = wide.or_else(|| self.wide.oldest(ops, class));
-        }
-        let mut best = wide.filter(|id| may_start(*id));
-        let mut narrow = self.filled[class] as u64 & low_bits(self.cells) & !self.busy;
+        let some_are_wide = self.wide.has(class);
+        let whole = head(self.cells as usize);
+        let mut best = whole.filter(|id| may_start(*id));
+        let idle = low_bits(self.cells) & !self.busy;
+        let mut narrow = self.filled[class] as u64 & idle;
         while narrow != 0 {
             let id = head(narrow.trailing_zeros() as usize).expect("a filled list has a head");
             narrow &= narrow - 1;
-            let behind_wide = wide.is_some_and(|wide| {
-                ops[wide].cells & ops[id].cells != 0 && ops[wide].seq < ops[id].seq
-            });
-            if !behind_wide && may_start(id) && best.is_none_or(|best| ops[id].seq < ops[best].seq)
+            let seq = ops[id].seq;
+            let is_next = |than: Option<OpId>| than.is_none_or(|than| seq < ops[than].seq);
+            if is_next(whole)
+                && is_next(best)
+                && may_start(id)
+                && !(some_are_wide && self.wide.stands_before(ops, id))
             {
                 best = Some(id);
             }
         }
+        if some_are_wide && !idle.is_power_of_two() {
+            best = self.older_wide(ops, class, best.or(whole), &may_start).or(best);
+        }
         best
+    }
+
+    /// The oldest of a class that needs several cells, and not all, and goes before `than`.
+    #[inline(never)]
+    fn older_wide(
+        &self,
+        ops: &Ops,
+        class: usize,
+        than: Option<OpId>,
+        may_start: &impl Fn(OpId) -> bool,
+    ) -> Option<OpId> {
+        let mut best = than.map_or(u64::MAX, |than| ops[than].seq);
+        let mut oldest = None;
+        for id in self.wide.heads_off(class, self.busy) {
+            let seq = ops[id].seq;
+            if seq < best && may_start(id) && !self.wide.stands_before(ops, id) {
+                (best, oldest) = (seq, Some(id));
+            }
+        }
+        oldest
     }
 
     /// The oldest waiting operation of the ranked classes, whether it may start
     /// or not. A foreground collection counts as older than a host write.
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
-        let mut oldest: Option<OpId> = None;
+        let (mut oldest, mut age) = (None, u64::MAX);
         for class in bits(self.classes & !BACKGROUND & !HELD) {
-            for id in self.lists[class * lanes..][..lanes].iter().filter_map(List::head) {
-                if oldest.is_none_or(|than| ops[id].seq < ops[than].seq) {
-                    oldest = Some(id);
+            let mut consider = |id: OpId| {
+                if ops[id].seq < age {
+                    (age, oldest) = (ops[id].seq, Some(id));
                 }
-            }
-            if self.wide.were_there() {
-                let wide = self.wide.oldest(ops, class);
-                oldest = oldest.into_iter().chain(wide).min_by_key(|id| ops[*id].seq);
+            };
+            let lists = &self.lists[class * lanes..][..lanes];
+            bits(self.filled[class] as u64 & low_bits(self.cells))
+                .filter_map(|lane| lists[lane].head())
+                .for_each(&mut consider);
+            // The last lane is of those that need all cells.
+            lists[lanes - 1].head().into_iter().for_each(&mut consider);
+            if self.wide.has(class) {
+                self.wide.heads(class).for_each(&mut consider);
             }
         }
-        let is_write = oldest.is_some_and(|id| ops[id].class == Class::Write);
+        let is_write = oldest.is_some_and(|id: OpId| ops[id].class == Class::Write);
         if is_write && self.classes >> Class::Foreground as u32 & 1 == 1 {
             let heads = self.lists_of(Class::Foreground as usize).filter_map(List::head);
             return heads.min_by_key(|id| ops[*id].seq);

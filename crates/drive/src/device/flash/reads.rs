@@ -106,11 +106,9 @@ impl Group {
             }
             bits(self.filled[class] as u64 & low_bits(self.cells) & cells)
                 .any(|lane| is_it(holds, &self.lists[class * lanes + lane]))
-                || match are_reads {
-                    true => self.wide.on(class, cells).any(|wide| is_it(holds, &wide.list)),
-                    // The last lane is of those that need several cells.
-                    false => is_it(holds, &self.lists[class * lanes + lanes - 1]),
-                }
+                // The last lane is of those that need all cells.
+                || is_it(holds, &self.lists[class * lanes + lanes - 1])
+                || self.wide.on(class, cells).any(|wide| is_it(holds, wide))
         })
     }
 }

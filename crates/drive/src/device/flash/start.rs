@@ -129,14 +129,14 @@ impl Flash {
         self.serve(time, p, group);
     }
 
-    /// Puts an operation back in front of its class. What was soft collection when
+    /// Puts an operation back in the queue, by its age. What was soft collection when
     /// it left may be urgent by now.
     fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
         let Op { group, bin, .. } = self.ops[id];
         if self.ops[id].is_collection() {
             self.ops[id].class = self.class_of(p, bin);
         }
-        self.groups[group].push_front(&mut self.ops, id);
+        self.groups[group].put_back(&mut self.ops, id);
     }
 
     #[inline]

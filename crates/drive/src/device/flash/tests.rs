@@ -2,7 +2,8 @@
 //! stand-in that has a page, or none.
 
 use super::counters::OpKind;
-use super::op::{Class, Op, Owner, Payloads, Rest};
+use super::op::{Class, Op, Ops, Owner, Payloads, Rest};
+use super::queue::Group;
 use super::why::Why;
 use super::{Ask, Bound, Flash, Note, Placement, Wanted};
 use crate::config::DriveConfig;
@@ -724,6 +725,48 @@ proptest::proptest! {
         }
     }
 
+    /// Against the rules of the model's section on scheduling, applied to all that waits.
+    #[test]
+    fn what_goes_next_is_as_by_the_rules(
+        bypass in 0usize..3,
+        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..8), 0..24),
+        busy in proptest::collection::vec((0u64..16, 0u64..16, proptest::bool::ANY), 1..12),
+    ) {
+        let bypass = ["none", "drain", "batch"][bypass];
+        let mut chip = Chip::new(&format!("{TWO_PAIRS}; scheduler.bypass = \"{bypass}\""));
+        chip.ask(0, OpKind::Erase, Class::Foreground, 0);
+        let kinds = [
+            (OpKind::Read, Class::ReadHigh),
+            (OpKind::Read, Class::ReadNormal),
+            (OpKind::Read, Class::Fetch),
+            (OpKind::Program, Class::Write),
+            (OpKind::Program, Class::Foreground),
+            (OpKind::Erase, Class::Foreground),
+            (OpKind::Program, Class::Background),
+            (OpKind::Read, Class::Background),
+        ];
+        for (bin, planes, at) in asked {
+            let (kind, class) = kinds[at];
+            chip.ask_planes(0, kind, class, bin, planes);
+        }
+        let flash = &mut chip.flash;
+        let (ops, next) = (&mut flash.ops, flash.next_seq);
+        let group = &mut flash.groups[GroupId(0)];
+        let mut bound = None;
+        for (busy, wanted, raises) in busy {
+            (group.busy, group.wanted) = (busy, wanted & !busy);
+            if raises {
+                group.raise_background(ops);
+            }
+            let expected = chosen_by_the_rules(group, ops, bypass, &mut bound, next);
+            let chosen = group.pick(ops, &flash.bypass, next, |_| true).map(|pick| pick.op);
+            proptest::prop_assert_eq!(chosen, expected);
+            if let Some(chosen) = chosen {
+                group.take(ops, chosen);
+            }
+        }
+    }
+
     /// Against the queue: what passes by it is what it would have chosen, once what goes before it
     /// on other cells has been taken.
     #[test]
@@ -765,5 +808,64 @@ proptest::proptest! {
         }
         // It may say no where the queue would say yes, and never the other way round.
         proptest::prop_assert!(!passes_by || chosen == Some(probe), "{:?} for {:?}", chosen, probe);
+    }
+}
+
+/// The operation that goes next, by a look at each that waits.
+fn chosen_by_the_rules(
+    group: &Group,
+    ops: &Ops,
+    bypass: &str,
+    bound: &mut Option<u64>,
+    next: u64,
+) -> Option<OpId> {
+    let mut waiting: Vec<OpId> = group.waiting(ops).collect();
+    waiting.sort_by_key(|id| ops[*id].seq);
+    let fits = |id: &OpId| {
+        let op = &ops[*id];
+        let taken = group.busy | if op.class.is_read() { 0 } else { group.wanted };
+        let stands_before = |other: &OpId| {
+            let other = &ops[*other];
+            other.seq < op.seq && other.class == op.class && other.cells & op.cells != 0
+        };
+        op.cells & taken == 0 && !waiting.iter().any(stands_before)
+    };
+    let of_class = |class: u32| waiting.iter().filter(move |id| ops[**id].class as u32 == class);
+    let ranked = |id: &&OpId| ops[**id].class != Class::Background;
+    if !waiting.iter().any(|id| ranked(&id)) {
+        return of_class(Class::Background as u32).copied().find(fits);
+    }
+    // Foreground collection is older than any host program.
+    let first = waiting.iter().filter(ranked).min_by_key(|id| ops[**id].seq).copied();
+    let by_age = match first {
+        Some(id) if ops[id].class == Class::Write => {
+            of_class(Class::Foreground as u32).next().copied().or(first)
+        }
+        _ => first,
+    };
+    let by_class =
+        (1..Class::Background as u32).find_map(|class| of_class(class).copied().find(fits));
+    match (bypass, by_class) {
+        ("none", Some(_)) => by_age.filter(fits),
+        ("batch", Some(id)) => {
+            let class = ops[id].class;
+            if !waiting.iter().any(|id| ops[*id].class > class && ranked(&id)) {
+                *bound = None;
+                return by_class;
+            }
+            if !class.is_bounded() {
+                return by_class;
+            }
+            let reads_before = *bound.get_or_insert(next);
+            if ops[id].seq < reads_before {
+                return by_class;
+            }
+            let by_age = by_age.filter(fits);
+            if by_age.is_some() {
+                *bound = None;
+            }
+            by_age
+        }
+        _ => by_class,
     }
 }

@@ -1,60 +1,89 @@
-//! Reads of several cells that wait: a list for each class and choice of cells. In one list for all,
-//! whoever looks for a read of some cells would pass by those of others, however many wait.
+//! Operations of a group that wait for several of its cells and not for all: a list for each class
+//! and choice of cells. In one list for all, those of some cells would wait for those of others,
+//! and whoever looks for some would pass by all others.
 
 use crate::device::flash::list::List;
-use crate::device::flash::op::{Class, Op, Ops};
+use crate::device::flash::op::{CLASSES, Class, Op, Ops};
 use crate::device::ids::OpId;
 
-/// All such reads of a group. There are no more lists than choices of cells that were ever read
-/// together, which are few.
+/// All such operations of a group. There are no more lists than choices of cells that were ever
+/// asked for together, which are few.
 #[derive(Clone, Default)]
-pub struct WideReads {
-    lists: Vec<Wide>,
-}
-
-/// Those of a class that wait for the same cells.
-#[derive(Clone)]
 pub struct Wide {
-    class: Class,
-    cells: u64,
-    pub list: List,
+    /// Classes of which something waits: bit `i` for class `i`.
+    waiting: u32,
+    classes: [Vec<(u64, List)>; CLASSES],
 }
 
-impl WideReads {
+impl Wide {
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
+        self.list_of(ops, id).push_back(ops, id);
+    }
+    /// Puts an operation that was taken back to its place by age.
+    pub fn put_back(&mut self, ops: &mut Ops, id: OpId) {
+        self.list_of(ops, id).put_back(ops, id);
+    }
+    pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let class = ops[id].class as usize;
+        self.list_of(ops, id).remove(ops, id);
+        if self.heads(class).next().is_none() {
+            self.waiting &= !(1 << class);
+        }
+    }
+    /// Makes those of a class ones of another, each at its place by age.
+    pub fn become_of(&mut self, ops: &mut Ops, from: Class, to: Class) {
+        self.waiting &= !(1 << from as u32);
+        for (cells, mut list) in std::mem::take(&mut self.classes[from as usize]) {
+            if list.head().is_some() {
+                self.list(to, cells).take_in(ops, &mut list, to);
+            }
+        }
+    }
+    /// The list of an operation, which is or will be in it.
+    fn list_of(&mut self, ops: &Ops, id: OpId) -> &mut List {
         let Op { class, cells, .. } = ops[id];
-        let place = self.place_of(class, cells).unwrap_or_else(|| {
-            self.lists.push(Wide { class, cells, list: List::default() });
-            self.lists.len() - 1
+        self.list(class, cells)
+    }
+    fn list(&mut self, class: Class, cells: u64) -> &mut List {
+        self.waiting |= 1 << class as u32;
+        let lists = &mut self.classes[class as usize];
+        let place = lists.iter().position(|(of, _)| *of == cells).unwrap_or_else(|| {
+            lists.push((cells, List::default()));
+            lists.len() - 1
         });
-        self.lists[place].list.push_back(ops, id);
+        &mut lists[place].1
     }
-    /// Removes a read; returns whether it was the last one of its class.
-    pub fn remove(&mut self, ops: &mut Ops, id: OpId) -> bool {
-        let Op { class, cells, .. } = ops[id];
-        let place = self.place_of(class, cells).expect("what waits is in a list");
-        self.lists[place].list.remove(ops, id);
-        self.of(class as usize).all(|wide| wide.list.head().is_none())
-    }
-    fn place_of(&self, class: Class, cells: u64) -> Option<usize> {
-        self.lists.iter().position(|wide| wide.class == class && wide.cells == cells)
-    }
-    /// True once there was such a read.
+
+    /// True where something of a class waits.
     #[inline]
-    pub fn were_there(&self) -> bool {
-        !self.lists.is_empty()
+    pub fn has(&self, class: usize) -> bool {
+        self.waiting >> class & 1 == 1
     }
-    /// The lists of a class.
-    pub fn of(&self, class: usize) -> impl Iterator<Item = &Wide> {
-        self.lists.iter().filter(move |wide| wide.class as usize == class)
+    /// The lists of a class, which may be empty.
+    pub fn lists(&self, class: usize) -> impl Iterator<Item = &List> {
+        self.classes[class].iter().map(|(_, list)| list)
     }
-    /// The lists of a class whose reads need any of `cells`.
-    pub fn on(&self, class: usize, cells: u64) -> impl Iterator<Item = &Wide> {
-        self.of(class).filter(move |wide| wide.cells & cells != 0)
+    /// The lists of a class whose operations need any of `cells`.
+    pub fn on(&self, class: usize, cells: u64) -> impl Iterator<Item = &List> {
+        let on_them = self.classes[class].iter().filter(move |(of, _)| of & cells != 0);
+        on_them.map(|(_, list)| list)
     }
-    /// The oldest read of a class.
+    /// The oldest operation of a class for each choice of cells.
+    #[inline]
+    pub fn heads(&self, class: usize) -> impl Iterator<Item = OpId> {
+        self.lists(class).filter_map(List::head)
+    }
+    /// As [`Wide::heads`], of those that need none of `cells`.
+    #[inline]
+    pub fn heads_off(&self, class: usize, cells: u64) -> impl Iterator<Item = OpId> {
+        let off_them = self.classes[class].iter().filter(move |(of, _)| of & cells == 0);
+        off_them.filter_map(|(_, list)| list.head())
+    }
+    /// True where one of its class needs some of the same cells and was asked for before `id`.
     #[inline(never)]
-    pub fn oldest(&self, ops: &Ops, class: usize) -> Option<OpId> {
-        self.of(class).filter_map(|wide| wide.list.head()).min_by_key(|id| ops[*id].seq)
+    pub fn stands_before(&self, ops: &Ops, id: OpId) -> bool {
+        let op = &ops[id];
+        let mut heads = self.on(op.class as usize, op.cells).filter_map(List::head);
+        heads.any(|other| ops[other].seq < op.seq)
     }
 }

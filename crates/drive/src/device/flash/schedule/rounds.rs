@@ -181,7 +181,7 @@ impl Flash {
                 self.end_wait(time, id);
                 self.place_again(p, id, &mut turns);
                 self.begin_wait(time, id);
-                self.groups[group].push_front(&mut self.ops, id);
+                self.groups[group].put_back(&mut self.ops, id);
             }
         }
         let round = self.round(group);
