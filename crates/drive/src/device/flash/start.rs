@@ -129,8 +129,8 @@ impl Flash {
         self.serve(time, p, group);
     }
 
-    /// Puts an operation back in the queue, by its age. What was soft collection when
-    /// it left may be urgent by now.
+    /// Puts an operation back in the queue, by its age. What was background collection
+    /// when it left may be foreground collection by now.
     fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
         let Op { group, bin, .. } = self.ops[id];
         if self.ops[id].is_collection() {

@@ -738,7 +738,7 @@ proptest::proptest! {
         let kinds = [
             (OpKind::Read, Class::ReadHigh),
             (OpKind::Read, Class::ReadNormal),
-            (OpKind::Read, Class::Fetch),
+            (OpKind::Read, Class::ReadLow),
             (OpKind::Program, Class::Write),
             (OpKind::Program, Class::Foreground),
             (OpKind::Erase, Class::Foreground),
@@ -811,7 +811,7 @@ proptest::proptest! {
     }
 }
 
-/// The operation that goes next, by a look at each that waits.
+/// The operation that goes next, from all that wait.
 fn chosen_by_the_rules(
     group: &Group,
     ops: &Ops,
