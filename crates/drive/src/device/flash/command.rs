@@ -58,12 +58,16 @@ impl Flash {
 
     /// A group has begun what it can: where something still waits, it is served again when a
     /// channel of its falls free.
-    #[inline(never)]
+    #[inline]
     pub(super) fn ask_channels(&mut self, time: &mut Time, group: GroupId) {
         let state = &self.groups[group];
-        if state.queued() == 0 || state.busy == self.all_cells {
-            return;
+        if state.queued() > 0 && state.busy != self.all_cells {
+            self.wait_for_channels(time, group);
         }
+    }
+
+    #[inline(never)]
+    fn wait_for_channels(&mut self, time: &mut Time, group: GroupId) {
         for at in 0..self.channels_of[group].len() {
             let channel = self.channels_of[group][at];
             if self.channels[channel].is_busy(time.now) {

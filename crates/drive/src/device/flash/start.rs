@@ -192,8 +192,12 @@ impl Flash {
         group: GroupId,
     ) {
         let state = &self.groups[group];
-        let may_begin =
-            if self.commands { state.queued() > 0 } else { state.may_serve(self.all_cells) };
+        let may_begin = if self.commands {
+            // It may have to wait for channels.
+            state.queued() > 0 && state.busy != self.all_cells
+        } else {
+            state.may_serve(self.all_cells)
+        };
         if may_begin || !self.only_serves_queues {
             self.serve_by_schedule(time, p, group);
         }
