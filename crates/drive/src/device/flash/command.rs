@@ -40,18 +40,17 @@ impl Flash {
     #[inline]
     pub(super) fn pick(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         if self.commands {
-            return self.pick_for_free_channels(now, group);
+            match self.channels_of[group][..] {
+                [only] if self.channels[only].is_busy(now) => return None,
+                [_] => {}
+                _ => return self.pick_for_free_channels(now, group),
+            }
         }
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true)
     }
 
     #[inline(never)]
     fn pick_for_free_channels(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
-        if let [only] = self.channels_of[group][..]
-            && self.channels[only].is_busy(now)
-        {
-            return None;
-        }
         let is_open = |op: &Op| !self.channels[op.channel].is_busy(now);
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
     }
