@@ -95,7 +95,7 @@ CAUSES = (
         "write buffer",
         "waiting for room in the write buffer",
         "#41ab5d",
-        ("wait_buffer",),
+        ("wait_buffer", "wait_buffer_memory"),
     ),
     Cause(
         "withheld flash",

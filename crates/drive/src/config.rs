@@ -211,6 +211,10 @@ pub struct BufferConfig {
     pub size: Size,
     /// Time to copy a request's data into or out of the buffer.
     pub latency: Time,
+    /// Whether such copies go one after the other, in order of asking, as through one channel of
+    /// DRAM. If not, any number goes at once.
+    #[serde(default)]
+    pub serial: bool,
     /// When data goes to flash.
     pub flush: FlushPolicy,
     /// Which data goes to flash first.

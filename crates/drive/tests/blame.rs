@@ -20,7 +20,7 @@ const PROGRAM: (State, u64) = (State::Program, 200 * US);
 
 thread_local! {
     /// States that [`expect`] has seen charged in this test, as bits.
-    static SEEN: Cell<u32> = const { Cell::new(0) };
+    static SEEN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The whole blame of a command, in nanoseconds, and so its latency.
@@ -30,7 +30,7 @@ fn expect(done: &Done, blame: &[(State, u64)]) {
     blame.sort_by_key(|(state, _)| *state as u32);
     assert_eq!(done.blame, blame, "{:?}", done.command);
     assert_eq!(done.latency(), blame.iter().map(|(_, ns)| ns).sum::<u64>());
-    let states = blame.iter().fold(0, |states, (state, _)| states | 1 << *state as u32);
+    let states = blame.iter().fold(0, |states, (state, _)| states | 1u64 << *state as u32);
     SEEN.set(SEEN.get() | states);
 }
 
@@ -83,6 +83,7 @@ fn scene(state: State) -> fn() {
             a_read_is_served
         }
         State::Program => a_write_is_served_by_flash,
+        State::BufferBusy => a_buffer_busy_with_others,
         State::Buffer => the_buffer_serves_writes_and_reads,
     }
 }
@@ -187,6 +188,25 @@ fn the_buffer_serves_writes_and_reads() {
     bench.settle();
     expect(bench.done(write), &[LINK, (State::Firmware, 5 * US), buffer]);
     expect(bench.done(read), &[(State::Firmware, 3 * US), buffer, LINK]);
+}
+
+#[test]
+fn a_buffer_busy_with_others() {
+    let serial = [&with_surroundings("capacitor")[..], &[set("buffer.serial", true)]].concat();
+    let mut bench = Bench::filled(&serial);
+    let buffer = (State::Buffer, 2 * US);
+    // A write comes to the buffer 5 us after it has crossed the link, and two reads 0.5 and 1 us
+    // after it. The second also waits until the first has crossed the link.
+    let (_, link) = LINK;
+    let write = bench.submit(0, Kind::Write, 0, PAGE);
+    let reads = [2_500, 3_000].map(|at| bench.submit(link + at, Kind::Read, 0, PAGE));
+    bench.settle();
+    expect(bench.done(write), &[LINK, (State::Firmware, 5 * US), buffer]);
+    let firmware = (State::Firmware, 3 * US);
+    let waits = (State::BufferBusy, 1_500);
+    expect(bench.done(reads[0]), &[firmware, waits, buffer, LINK]);
+    let waits = [(State::BufferBusy, 3_000), (State::LinkBusy, link - 2 * US)];
+    expect(bench.done(reads[1]), &[firmware, waits[0], buffer, waits[1], LINK]);
 }
 
 // ---- units ----------------------------------------------------------------------

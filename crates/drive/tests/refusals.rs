@@ -718,6 +718,9 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
         "stride = \"3 MiB\"",
         &["not less than the region (3 MiB)"],
     );
+    let serial = "latency = \"0 us\"\nserial = true";
+    let path = "drive.buffer.serial";
+    refuse("latency = \"0 us\"", serial, path, "serial = true", &["takes no time"]);
 }
 
 #[test]
@@ -1039,6 +1042,29 @@ fn bins_summaries_and_gangs_that_cannot_be_are_refused() {
     let text = with_gang("{ channels = 3, control = \"synchronous\" }");
     let path = "drive.geometry.gang.channels";
     expect(&text, &problems(&text), path, "gang = {", &["3 does not divide the 4"]);
+}
+
+#[test]
+fn codewords_that_lie_across_what_is_read_apart_are_refused() {
+    let path = "drive.nand.codeword";
+    let with = |more: &[(&str, &str)], codeword: &str| {
+        let codeword = format!("endurance = 0\ncodeword = \"{codeword}\"");
+        file(&[more, &[("endurance = 0", &codeword)]].concat())
+    };
+    for (codeword, size) in
+        [("8 KiB", "of 4 KiB"), ("1000 B", "1 kB does not"), ("0 B", "0 B does not")]
+    {
+        let text = with(&[], codeword);
+        expect(&text, &problems(&text), path, "codeword = ", &["a mapping unit", size]);
+    }
+    // Units of two pages.
+    let text = with(&[("unit = \"4 KiB\"", "unit = \"8 KiB\"")], "8 KiB");
+    expect(&text, &problems(&text), path, "codeword = ", &["a page (drive.geometry.page_size)"]);
+    let gang = ("channels = 1", "channels = 2\ngang = { channels = 2, control = \"synchronous\" }");
+    let text = with(&[gang], "2 KiB");
+    expect(&text, &problems(&text), path, "codeword = ", &["synchronous gang"]);
+    let sound = with(&[], "2 KiB");
+    load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
 }
 
 #[test]

@@ -135,6 +135,8 @@ states! {
     SpaceErase => "wait_space_erase",
     /// No free space, and garbage collection is not running.
     SpaceIdle => "wait_space_gc_idle",
+    /// Waits for the buffer's memory, busy with data of other requests.
+    BufferBusy => "wait_buffer_memory",
     /// Waits for the link to the host, busy with other requests.
     LinkBusy => "wait_link",
     /// Crosses the link to or from the host.

@@ -115,6 +115,11 @@ pub struct NandConfig {
     /// Time to decode (ECC) what a read has transferred; decoders work beside
     /// the channel and are never short.
     pub decode: Time,
+    /// Bytes that are decoded by themselves: a host's read of a part of a mapping unit (of a page,
+    /// where units are larger) transfers the codewords that it touches. It divides both. Default:
+    /// reads transfer whole mapping units (pages). Not with a synchronous gang.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codeword: Option<Size>,
     /// Rate of each channel: bytes a second, or transfers a second on its 8-bit bus.
     pub channel: Rate,
     /// How long the cycles of each command hold the channel. Default: they take no time, and a

@@ -16,6 +16,8 @@ pub struct Timing {
     program_steps: Vec<Pulses>,
     /// ECC decoding after a read's transfer.
     pub decode: Span,
+    /// Bytes that are decoded by themselves, if a read transfers less than a whole unit.
+    pub codeword_bytes: Option<u64>,
     /// Cycles of commands on the channel, if they take time.
     pub cycles: Option<Cycles>,
     types: Divisor,
@@ -63,6 +65,7 @@ impl Timing {
             erase: Pulses::from(&nand.erase),
             types: Divisor::new(types as u32),
             decode: nand.decode.span(),
+            codeword_bytes: nand.codeword.map(|size| size.bytes()),
             cycles: nand.command_cycles.map(|cycles| Cycles {
                 read: cycles.read.span(),
                 program: cycles.program.span(),

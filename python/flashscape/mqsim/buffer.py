@@ -58,6 +58,10 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
                 f"MQSim lets {toml.size(limit)} be on its way to flash",
             ),
             Row("latency", toml.time(latency), sources(device, *names), f"for {toml.size(mean)}"),
+            *(
+                [Row("serial", True, remark="MQSim's DRAM serves one after the other")]
+                * (latency > 0)
+            ),
             Row("flush", "eager", sources(device, "Caching_Mechanism")),
             Row("order", "fifo"),
             Row("read_hits", True),

@@ -164,6 +164,7 @@ def _nand(device: Section, flash: Section) -> Table:
             ),
             Row("command_cycles", cycles, remark="ONFI_Channel_NVDDR2 has them in its code"),
             Row("decode", "0 us", remark="MQSim has no error correction"),
+            Row("codeword", "512 B", remark="reads transfer the sectors that are asked for"),
             _channel(device),
             Row(
                 "endurance",

@@ -40,6 +40,12 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
             ),
         );
     }
+    if drive.buffer.serial && drive.buffer.latency.span().is_zero() {
+        problems.push(
+            "drive.buffer.serial",
+            "what is copied into and out of the buffer takes no time; give drive.buffer.latency, or leave serial out",
+        );
+    }
     if drive.buffer.durability == Durability::None {
         check_written_through(&drive.buffer, problems);
     }

@@ -4,7 +4,7 @@ use super::{partial, rounds, streaming, wear};
 use crate::config::{DriveConfig, RoundsLevel};
 use ftl::{Layout, PartialWrites, PoolLevel};
 use nand::{Geometry, Units};
-use settings::Problems;
+use settings::{Problems, Size};
 
 /// Flash and firmware; `None` where their shape makes no sense.
 pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
@@ -29,6 +29,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
             return None;
         }
     };
+    check_codeword(drive, geometry, &layout, problems);
     check_units(drive, geometry, problems);
     check_bins(drive, geometry, &layout, problems);
     rounds::check(drive, geometry, problems);
@@ -88,6 +89,27 @@ fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems)
         return false;
     }
     true
+}
+
+/// Refuses codewords that would lie across what is read apart.
+fn check_codeword(
+    drive: &DriveConfig,
+    geometry: &Geometry,
+    layout: &Layout,
+    problems: &mut Problems,
+) {
+    let Some(codeword) = drive.nand.codeword else { return };
+    let path = "drive.nand.codeword";
+    let (chunk, what) = match layout.unit_bytes <= layout.page_bytes {
+        true => (layout.unit_bytes, "a mapping unit (drive.ftl.unit)"),
+        false => (layout.page_bytes, "a page (drive.geometry.page_size)"),
+    };
+    if codeword.bytes() == 0 || !chunk.is_multiple_of(codeword.bytes()) {
+        let chunk = Size::from_bytes(chunk);
+        problems.push(path, format!("{codeword} does not divide {what} of {chunk}"));
+    } else if geometry.lanes > 1 {
+        problems.push(path, "the channels of a synchronous gang carry their parts of a page together; leave this out, or choose another drive.geometry.gang");
+    }
 }
 
 /// Refuses units of concurrency that are smaller than the operations that occupy them.

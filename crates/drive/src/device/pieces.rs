@@ -16,7 +16,8 @@ pub struct Piece {
     batch: u32,
     row: u32,
     planes: u64,
-    chunks: u32,
+    /// What it transfers of them.
+    words: u32,
 }
 
 impl Piece {
@@ -41,7 +42,7 @@ impl Base {
             batch: piece.batch,
             row: piece.row,
             rows: 1,
-            transfer: self.flash.shape().chunks[piece.chunks as usize],
+            transfer: self.flash.shape().words[piece.words as usize],
         })
     }
 
@@ -50,20 +51,23 @@ impl Base {
         let layout = &self.space.ftl.layout;
         let (block, place) = layout.block_and_place(pun);
         let (batch, slot) = layout.batch_and_slot(place);
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        let shape = self.flash.shape();
         if layout.unit_bytes <= layout.page_bytes {
             let (row, planes) = (batch, layout.planes_of_slot(slot));
-            return self.add(pieces, Piece { block, batch, row, planes, chunks: 1 });
+            let words = shape.words_of(start, from, to);
+            return self.add(pieces, Piece { block, batch, row, planes, words });
         }
         // A unit of several pages: only those that the range touches.
-        let start = u64::from(lpn.0) * layout.unit_bytes;
         let first = from.saturating_sub(start) / layout.page_bytes;
         let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
         for page in first..behind {
             let in_batch = u64::from(slot) * (layout.unit_bytes / layout.page_bytes) + page;
             let row =
                 batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
-            let plane = in_batch % u64::from(layout.block_planes);
-            self.add(pieces, Piece { block, batch, row, planes: 1 << plane, chunks: 1 });
+            let planes = 1 << (in_batch % u64::from(layout.block_planes));
+            let words = shape.words_of(start + page * layout.page_bytes, from, to);
+            self.add(pieces, Piece { block, batch, row, planes, words });
         }
     }
 
@@ -77,7 +81,7 @@ impl Base {
                 || self.read_together(piece.block, last.planes, piece.planes))
         {
             last.planes |= piece.planes;
-            last.chunks += piece.chunks;
+            last.words += piece.words;
             return;
         }
         pieces.push(piece);

@@ -81,6 +81,16 @@ pub fn cases() -> Vec<Case> {
                 [bench.done(write).latency(), bench.done(read).latency()]
             })
             .under([("0 us", [0, 0]), ("3 us", [3 * US, 3 * US])]),
+        // Four copies of 3 us.
+        case("drive.buffer.serial")
+            .given(&[early(), set("buffer.latency", "3 us")])
+            .see("four writes at once, ns", |scene| {
+                let mut bench = scene.bench();
+                let writes = [0; 4].map(|_| bench.submit(0, Kind::Write, 0, PAGE));
+                bench.settle();
+                writes.map(|write| bench.done(write).latency())
+            })
+            .under([("false", [3 * US; 4]), ("true", [3, 6, 9, 12].map(|us| us * US))]),
         case("drive.buffer.flush.policy")
             .at("drive.buffer.flush")
             .given(&[early(), set("buffer.size", "40 KiB")])

@@ -3,7 +3,7 @@
 use crate::case::{Case, REFUSED, Scene, case};
 use crate::common::{Override, set};
 use crate::poised::{page, shape};
-use crate::requests::{PAGE, READ, US, WRITE};
+use crate::requests::{KIB, PAGE, READ, US, WRITE};
 use host::Kind;
 
 /// Reads of the first five pages of a block, one by one.
@@ -20,6 +20,14 @@ fn writes(scene: &Scene) -> Vec<u64> {
 
 fn of_reads(parameter: &'static str) -> Case {
     case(parameter).filled().see("reads of rows 0 to 4, us", reads)
+}
+
+fn of_parts(parameter: &'static str) -> Case {
+    case(parameter).filled().see("reads of parts of pages, ns", |scene| {
+        let mut bench = scene.bench();
+        let parts = [(0, KIB / 2), (3 * KIB / 2, KIB), (15 * KIB / 2, KIB)];
+        parts.map(|(at, length)| bench.alone(Kind::Read, at, length).latency())
+    })
 }
 
 /// On the drive that is one write away from collecting: the write, the move of a page
@@ -128,6 +136,20 @@ pub fn cases() -> Vec<Case> {
             ("40.96 MB/s", [125; 5]),
             ("81.92 MB/s", [75; 5]),
             ("409.6 MB/s", [35; 5]),
+        ]),
+        // Of the page of two units: the first 512 B, 1 KiB from 1.5 KiB on, and from 7.5 KiB on.
+        of_parts("drive.nand.codeword")
+            .given(&[set("geometry.page_size", "16 KiB"), set("ftl.unit", "8 KiB")])
+            .under([
+                ("8 KiB", [25_000 + 200_000, 25_000 + 200_000, 25_000 + 400_000]),
+                ("2 KiB", [25_000 + 50_000, 25_000 + 100_000, 25_000 + 100_000]),
+                ("512 B", [25_000 + 12_500, 25_000 + 25_000, 25_000 + 25_000]),
+            ]),
+        // The same of a unit of two pages, where the last takes two reads, one after the other.
+        of_parts("drive.nand.codeword").given(&[set("ftl.unit", "16 KiB"), set("geometry.page_size", "8 KiB")]).under([
+            ("8 KiB", [25_000 + 200_000, 25_000 + 200_000, 50_000 + 400_000]),
+            ("2 KiB", [25_000 + 50_000, 25_000 + 100_000, 50_000 + 100_000]),
+            ("512 B", [25_000 + 12_500, 25_000 + 25_000, 50_000 + 25_000]),
         ]),
         of_reads("drive.nand.command_cycles.read")
             .given(&[cycles()])

@@ -412,6 +412,9 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     if durability != "none" {
         writeln!(text, "programs_per_bin = {programs}").unwrap();
     }
+    if latency > 0 && dice.once_in(3) {
+        writeln!(text, "serial = true").unwrap();
+    }
     if dice.once_in(3) {
         writeln!(text, "partial_after = \"{} us\"", dice.of(&[0, 50, 3000])).unwrap();
     }
@@ -516,6 +519,9 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
              choice = {{ policy = \"{choice}\"{reads} }}"
         )
         .unwrap();
+    }
+    if !text.contains("\"synchronous\"") && dice.once_in(3) {
+        *text = text.replace("\ndecode = ", "\ncodeword = \"512 B\"\ndecode = ");
     }
     if !text.contains("streaming = true") && dice.once_in(3) {
         let [read, program, erase] = [0; 3].map(|_| dice.of(&[0, 0, 290, 361, 40_000]));

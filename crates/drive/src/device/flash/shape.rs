@@ -18,9 +18,12 @@ pub(in crate::device) struct Shape {
     pub whole_batch: u64,
     /// Bytes of a row that hold data of one unit.
     pub unit_in_row: u64,
-    /// By number of chunks, which move as a whole: a mapping unit, or a page where
-    /// units are larger.
-    pub(in crate::device) chunks: Vec<Span>,
+    /// Bytes that lie in one page as a piece: a mapping unit, or a page where units are larger.
+    chunk_bytes: u64,
+    /// Bytes that a read transfers as a whole: a codeword of a chunk, or a chunk.
+    word_bytes: u64,
+    /// By number of words, of a row at most.
+    pub(in crate::device) words: Vec<Span>,
     /// By number of units, of one row of theirs.
     pub(in crate::device) units: Vec<Span>,
     /// Of a block's summary, its command included.
@@ -29,7 +32,8 @@ pub(in crate::device) struct Shape {
 
 impl Shape {
     pub(in crate::device) fn new(layout: &Layout, timing: &Timing) -> Self {
-        let chunk = layout.unit_bytes.min(layout.page_bytes);
+        let chunk_bytes = layout.unit_bytes.min(layout.page_bytes);
+        let word_bytes = timing.codeword_bytes.unwrap_or(chunk_bytes);
         let in_row = layout.unit_bytes.min(layout.row_bytes());
         let up_to = |count: u64, bytes: u64| {
             (0..=count).map(|count| timing.transfer(count * bytes)).collect()
@@ -42,11 +46,22 @@ impl Shape {
             all_planes: layout.all_planes(),
             whole_batch: layout.whole_batch(),
             unit_in_row: in_row,
-            chunks: up_to(layout.row_bytes() / chunk, chunk),
+            chunk_bytes,
+            word_bytes,
+            words: up_to(layout.row_bytes() / word_bytes, word_bytes),
             units: up_to(u64::from(layout.units_per_batch), in_row),
             summary: timing.transfer(SUMMARY_BYTES)
                 + timing.cycles.map_or(Span::ZERO, |cycles| cycles.program),
         }
+    }
+    /// Words of a chunk that begins at `start` which a range of bytes touches.
+    #[inline]
+    pub(in crate::device) fn words_of(&self, start: u64, from: u64, to: u64) -> u32 {
+        if self.word_bytes == self.chunk_bytes {
+            return 1;
+        }
+        let (from, to) = (from.max(start), to.min(start + self.chunk_bytes));
+        (to.div_ceil(self.word_bytes) - from / self.word_bytes) as u32
     }
     /// Channel time of a row of the units of a batch that a mask names.
     #[inline]
@@ -55,7 +70,7 @@ impl Shape {
     }
     /// Channel time of a row.
     pub(in crate::device) fn of_row(&self) -> Span {
-        self.chunks[self.chunks.len() - 1]
+        self.words[self.words.len() - 1]
     }
     /// Channel time of a row of a whole batch.
     #[inline]

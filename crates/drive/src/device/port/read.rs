@@ -67,15 +67,9 @@ impl Port {
         }
         if from_buffer {
             let mut blame = Blame::default();
-            let latency = write.latency();
-            blame.charge(State::Buffer, latency);
-            self.requests.part_done(
-                id,
-                next + pieces.len() as u32,
-                base.time.now + latency,
-                &blame,
-                base.flash.blames(),
-            );
+            let copied = write.copy(base.time.now, &mut blame);
+            let part = next + pieces.len() as u32;
+            self.requests.part_done(id, part, copied, &blame, base.flash.blames());
             self.try_answer(base, write, id);
         }
         self.pieces = pieces;

@@ -66,9 +66,9 @@ impl Write {
         if self.config.durability == Durability::None {
             self.answer_if_through(base, requests, id);
         } else {
-            let latency = self.config.latency.span();
-            requests.blame_mut(id, base.flash.blames()).charge(State::Buffer, latency);
-            requests.answer(id, base.time.now + latency);
+            let blame = requests.blame_mut(id, base.flash.blames());
+            let copied = self.copy(base.time.now, blame);
+            requests.answer(id, copied);
         }
         true
     }

@@ -15,9 +15,9 @@ use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
 use buffer::Buffer;
 use by_entry::ByEntry;
-use engine::{Column, Instant, Span};
+use engine::{Column, Instant};
 use ftl::{Layout, PartialWrites, PoolId};
-use metrics::Blame;
+use metrics::{Blame, State};
 
 /// A pool's list of entries on its way to flash.
 #[derive(Clone)]
@@ -40,6 +40,8 @@ pub struct Write {
     pub(in crate::device) buffer: Buffer,
     /// True from the buffer's high mark to its low mark.
     draining: bool,
+    /// Until when the buffer's memory is busy with what has been asked of it.
+    copies_until: Instant,
     /// Page reads that entries still wait for.
     fetches: ByEntry<Join>,
     /// Blames of critical rows among them.
@@ -70,6 +72,7 @@ impl Write {
                 Flushing { partial_check: Instant::NEVER, hurry_until: None },
                 layout.pool_count() as usize,
             ),
+            copies_until: Instant::START,
             draining: false,
             fetches: ByEntry::default(),
             aside: Aside::default(),
@@ -98,10 +101,16 @@ impl Write {
     pub(in crate::device) fn serves_reads(&self) -> bool {
         self.config.read_hits
     }
-    /// How long an access to the buffer takes.
+    /// Copies a request's data into or out of the buffer; returns when that is done, and charges
+    /// `blame` with it.
     #[inline]
-    pub(in crate::device) fn latency(&self) -> Span {
-        self.config.latency.span()
+    pub(in crate::device) fn copy(&mut self, now: Instant, blame: &mut Blame) -> Instant {
+        let latency = self.config.latency.span();
+        let begin = if self.config.serial { self.copies_until.max(now) } else { now };
+        self.copies_until = begin + latency;
+        blame.charge(State::BufferBusy, begin - now);
+        blame.charge(State::Buffer, latency);
+        self.copies_until
     }
     /// True where writes are acknowledged before they are on flash.
     pub(in crate::device) fn acknowledges_early(&self) -> bool {
