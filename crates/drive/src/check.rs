@@ -160,7 +160,8 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
             "one pool for the whole drive (pool \"drive\") has nothing to stripe over; leave it out, or choose smaller pools",
         );
     }
-    if drive.link.rate.is_none() && drive.link.duplex.is_some() {
+    let link = drive.host_link();
+    if link.rate.is_none() && link.duplex.is_some() {
         problems.push(
             "drive.link.duplex",
             "a link without a rate takes no time in either direction; give drive.link.rate, or leave duplex out",

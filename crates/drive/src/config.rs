@@ -33,14 +33,27 @@ pub struct DriveConfig {
     pub scheduler: SchedulerConfig,
     /// The write buffer.
     pub buffer: BufferConfig,
-    /// The link to the host.
-    pub link: LinkConfig,
-    /// Time that the firmware takes for each command.
-    pub firmware: FirmwareConfig,
+    /// The link to the host. Without it crossing takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkConfig>,
+    /// Time that the firmware takes for each command. Without it: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<FirmwareConfig>,
     /// How the drive recovers from a power cut: it keeps metadata for that, 4 bytes for each
     /// physical unit. Default: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryConfig>,
+}
+
+impl DriveConfig {
+    /// The link to the host, or one that takes no time.
+    pub fn host_link(&self) -> LinkConfig {
+        self.link.unwrap_or_default()
+    }
+    /// What the firmware takes for each command, or no time.
+    pub fn overheads(&self) -> FirmwareConfig {
+        self.firmware.unwrap_or_default()
+    }
 }
 
 /// Order of operations on a flash unit.
@@ -287,7 +300,7 @@ pub enum BufferOrder {
 }
 
 /// The link to the host.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// Data rate in each direction, net of the protocol. Without it: no time.
@@ -314,7 +327,7 @@ pub enum Duplex {
 
 /// Time that the firmware takes for each command before it acts on it. The
 /// firmware handles any number at once.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FirmwareConfig {
     /// For a read.

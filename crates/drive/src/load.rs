@@ -248,6 +248,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_preset_has_between_flash_and_host_can_be_left_out() {
+        let given = |overrides: &[(&str, &str)]| {
+            let overrides: Vec<_> =
+                overrides.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+            load(SOUND, "test.toml", &overrides).unwrap().0.drive
+        };
+        let preset = given(&[]);
+        assert!(preset.host_link().rate.is_some() && !preset.overheads().read.span().is_zero());
+        let none = given(&[("drive.link", "none"), ("drive.firmware", "none")]);
+        let overheads = none.overheads();
+        let times = [overheads.read, overheads.write, overheads.trim, overheads.flush];
+        assert!(none.host_link().rate.is_none() && times.iter().all(|time| time.span().is_zero()));
+    }
+
+    #[test]
     fn a_channel_beyond_any_bus_is_refused() {
         for (rate, sound) in
             [("39.9 MB/s", false), ("40 MB/s", true), ("4800 MT/s", true), ("5000 GT/s", false)]

@@ -132,7 +132,7 @@ impl Run {
             expected: expected_requests(experiment, surveys),
             to_begin: 0,
             begun: false,
-            link: LinkLoad::new(&experiment.drive.link),
+            link: LinkLoad::new(&experiment.drive.host_link()),
             waiting: 0,
             // Half of it: the drive, its map and its results are there already or come.
             // What grows is copied to twice the room: both are there for a moment.

@@ -211,7 +211,7 @@ impl Drive {
         })?;
         let Prepared { device, history } = made.expect("nobody ends preconditioning");
         let capacity_bytes = device.ftl().layout.exported_bytes();
-        let link = LinkLoad::new(&experiment.drive.link);
+        let link = LinkLoad::new(&experiment.drive.host_link());
         let watch = experiment.run.starvation.as_ref().map(Watch::new);
         let (done, taken) = (Vec::new(), Vec::new());
         let state = State { device, next_id: 0, link, watch, done, taken };

@@ -93,7 +93,7 @@ impl Checked {
             "channels_bytes_per_second": channels * rate(page, transfer(page)),
             "array_read_bytes_per_second": units(concurrency.read) * rate(page, sense + transfer(page)),
             "array_program_bytes_per_second": units(concurrency.program) * rate(row, program + transfer(row)),
-            "link_bytes_per_second": experiment.drive.link.rate.map(|rate| rate.bytes_per_second()),
+            "link_bytes_per_second": experiment.drive.host_link().rate.map(|rate| rate.bytes_per_second()),
         })
     }
 }

@@ -57,7 +57,7 @@ pub fn check_rates(
             problems.push(format!("drive.nand.{key}"), problem);
         }
     }
-    let Some(rate) = drive.link.rate else { return };
+    let Some(rate) = drive.host_link().rate else { return };
     let largest = experiment.workload.iter().map(|workload| largest_request(workload, layout));
     let largest = largest.max().unwrap_or(0);
     if takes(rate, largest) > limit() {
@@ -154,10 +154,11 @@ fn add_controller(drive: &DriveConfig, times: &mut Times) {
     }
     times.add("drive.buffer.latency", drive.buffer.latency);
     times.add("drive.buffer.partial_after", drive.buffer.partial_after);
-    times.add("drive.firmware.read", drive.firmware.read);
-    times.add("drive.firmware.write", drive.firmware.write);
-    times.add("drive.firmware.trim", drive.firmware.trim);
-    times.add("drive.firmware.flush", drive.firmware.flush);
+    let overheads = drive.overheads();
+    times.add("drive.firmware.read", overheads.read);
+    times.add("drive.firmware.write", overheads.write);
+    times.add("drive.firmware.trim", overheads.trim);
+    times.add("drive.firmware.flush", overheads.flush);
 }
 
 fn add_workload(workload: &WorkloadConfig, path: &str, times: &mut Times) {

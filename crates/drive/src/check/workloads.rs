@@ -140,7 +140,7 @@ fn takes_no_time(workload: &WorkloadConfig, drive: &DriveConfig) -> bool {
         Kind::Flush => drive.buffer.durability != Durability::Volatile,
         Kind::Read | Kind::Write | Kind::WriteZeroes => false,
     };
-    let costs = |kind: &Kind| !is_free(kind) || !drive.firmware.overhead(*kind).is_zero();
+    let costs = |kind: &Kind| !is_free(kind) || !drive.overheads().overhead(*kind).is_zero();
     let kinds = host_kinds(workload);
     let any_costs = Kind::ALL.iter().any(|kind| kinds[kind.index()] && costs(kind));
     let is_open = workload.arrivals.is_some() || workload.trace.is_some();

@@ -32,8 +32,8 @@ pub struct Port {
 impl Port {
     pub fn new(config: &DriveConfig) -> Self {
         Self {
-            requests: Requests::new(config.firmware),
-            link: Link::new(&config.link),
+            requests: Requests::new(config.overheads()),
+            link: Link::new(&config.host_link()),
             pieces: Vec::new(),
             done: Vec::new(),
             digest: Digest::default(),
