@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import math
 import pickle
 import re
 import sys
@@ -98,6 +99,24 @@ def test_regions_divide_all_that_is_above_p50(small):
         assert [region.requests for region in group.regions] == expected
         means = [sum(region.each_ns.values()) for region in group.regions]
         assert means == sorted(means)
+
+
+def test_all_requests_together_are_those_of_the_log(small, tmp_path):
+    log = tmp_path / "requests.parquet"
+    result = fs.run(fs.Experiment.from_dict(small), requests=log)
+    rows = fs.read_requests(log).collect()
+    latencies = sorted(rows["latency_ns"].to_list())
+    figures = result.summary["all"]
+    assert len({kind for _, kind, _ in result.groups()}) > 1
+    assert figures["requests"] == len(latencies)
+    assert figures["bytes"] == rows["length_bytes"].sum()
+    assert sum(figures["blame_ns"].values()) == sum(latencies)
+    assert figures["latency_ns"]["mean"] == pytest.approx(sum(latencies) / len(latencies))
+    assert (result.all.min, result.all.max) == (latencies[0], latencies[-1])
+    for name, share in {"p50": 0.5, "p90": 0.9, "p99": 0.99}.items():
+        exact = latencies[math.ceil(share * len(latencies)) - 1]
+        assert exact <= figures["latency_ns"][name] <= exact * 1.001
+        assert getattr(result.all, name) == figures["latency_ns"][name]
 
 
 def test_bands_sum_to_blame_and_latencies(result):

@@ -70,8 +70,10 @@ class Measured(ABC):
         """
         return self.frame("slowest")
 
-    def of_kind(self, kind: str, initiator: str | None = None) -> Latency:
+    def of_kind(self, kind: str | None, initiator: str | None = None) -> Latency:
         """Latencies of a kind of request, of one initiator or of all together.
+
+        ``kind`` None: of all kinds together.
 
         Raises ValueError for an unknown name.
         """
@@ -92,22 +94,30 @@ class Measured(ABC):
             buckets=self._buckets(kind, initiator),
         )
 
-    def _figures(self, kind: str, initiator: str | None) -> list[dict[str, Any]]:
-        if kind not in KINDS:
+    def _figures(self, kind: str | None, initiator: str | None) -> list[dict[str, Any]]:
+        if kind is not None and kind not in KINDS:
             raise ValueError(f"no kind {kind!r} (there are {', '.join(KINDS)})")
         names = [of_one["name"] for of_one in self.summary["initiators"]]
         if initiator is not None and initiator not in names:
             raise ValueError(f"no initiator {initiator!r} (there are {', '.join(names)})")
-        return [of[kind] for of in self.summary["initiators"] if initiator in (None, of["name"])]
+        chosen = [of for of in self.summary["initiators"] if initiator in (None, of["name"])]
+        return [of[each] for of in chosen for each in KINDS if kind in (None, each)]
 
-    def _buckets(self, kind: str, initiator: str | None) -> tuple[tuple[int, int], ...]:
+    def _buckets(self, kind: str | None, initiator: str | None) -> tuple[tuple[int, int], ...]:
         import polars as pl
 
-        rows = self.latency.filter(pl.col("kind") == kind)
+        rows = self.latency
+        if kind is not None:
+            rows = rows.filter(pl.col("kind") == kind)
         if initiator is not None:
             rows = rows.filter(pl.col("initiator") == initiator)
         joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
         return tuple(joined.iter_rows())
+
+    @property
+    def all(self) -> Latency:
+        """Latencies of all requests, whatever their kind."""
+        return self.of_kind(None)
 
     @property
     def read(self) -> Latency:

@@ -19,7 +19,7 @@ use crate::measure::{InitiatorStats, KindStats, Measured};
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Source};
 use host::Kind;
-use metrics::{Holder, State};
+use metrics::{Holder, Latency, STATES, State};
 use nand::NandConfig;
 use serde_json::{Map, Value, json};
 use traces::Survey;
@@ -61,6 +61,7 @@ pub fn summary(
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
         "initiators": measured.initiators().iter().map(|stats| initiator(stats, seconds)).collect::<Vec<_>>(),
+        "all": together(measured, seconds),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
@@ -94,23 +95,42 @@ fn initiator(stats: &InitiatorStats, seconds: Option<f64>) -> Value {
 }
 
 fn requests(stats: &KindStats, seconds: Option<f64>) -> Value {
-    let mut latency = stats.latency.to_json();
+    let mut found = figures([stats], seconds);
     if let Some(estimate) = stats.batches.estimate() {
-        latency["mean_ci95"] = estimate.half_width.into();
+        found["latency_ns"]["mean_ci95"] = estimate.half_width.into();
+    }
+    found
+}
+
+/// Requests of all initiators and kinds. (The mean has no confidence interval: batches are of
+/// one kind.)
+fn together(measured: &Measured, seconds: Option<f64>) -> Value {
+    figures(measured.kinds().map(|(_, _, stats)| stats), seconds)
+}
+
+fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, seconds: Option<f64>) -> Value {
+    let mut latency = Latency::new();
+    let mut blame = [0; STATES];
+    let [mut requests, mut bytes, mut unmapped] = [0; 3];
+    for stats in groups {
+        latency.merge(&stats.latency);
+        stats.bands.total().iter().zip(&mut blame).for_each(|(ns, sum)| *sum += ns);
+        requests += stats.latency.count() + stats.untimed;
+        bytes += stats.bytes;
+        unmapped += stats.unmapped;
     }
     let blame: Map<String, Value> = State::ALL
         .iter()
-        .zip(stats.bands.total())
+        .zip(blame)
         .filter(|(_, ns)| *ns > 0)
         .map(|(state, ns)| (state.name().into(), ns.into()))
         .collect();
-    let requests = stats.latency.count() + stats.untimed;
     json!({
         "requests": requests,
-        "bytes": stats.bytes,
+        "bytes": bytes,
         "iops": seconds.map(|s| if s > 0.0 { requests as f64 / s } else { 0.0 }),
-        "unmapped": stats.unmapped,
-        "latency_ns": latency,
+        "unmapped": unmapped,
+        "latency_ns": latency.to_json(),
         "blame_ns": blame,
     })
 }

@@ -69,6 +69,15 @@ def part(workload: Mapping[str, Any]) -> str:
     return f"{units.binary(begin)} to {units.binary(end)}"
 
 
+def _with_all(result: Measured) -> list[tuple[str, str, dict[str, Any]]]:
+    """The groups of requests, and where there are several, all together behind them."""
+    groups = result.groups()
+    # Summaries of earlier versions have no such key.
+    if len(groups) > 1 and "all" in result.summary:
+        groups.append(("all", "all", result.summary["all"]))
+    return groups
+
+
 def requests(result: Measured) -> Rows:
     """Throughput by initiator and kind; of a run without time, what was asked for."""
     if result.untimed:
@@ -83,7 +92,7 @@ def requests(result: Measured) -> Rows:
             units.rate(figures["bytes"] / seconds if seconds else 0.0),
             f"{figures['unmapped']:,}",
         )
-        for name, kind, figures in result.groups()
+        for name, kind, figures in _with_all(result)
     ]
     head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
     brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
@@ -118,7 +127,7 @@ def latencies(result: Measured) -> Rows:
     )
     title = f"Latency ({confidence}; in brackets: samples at or beyond it)"
     rows, briefly = [], []
-    for name, kind, figures in result.groups():
+    for name, kind, figures in _with_all(result):
         latency = figures["latency_ns"]
         labels = (name, kind.replace("_", "-"))
         mean, longest = units.duration(latency["mean"]), units.duration(latency["max"])
