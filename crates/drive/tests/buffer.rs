@@ -127,6 +127,29 @@ fn a_partial_batch_goes_out_exactly_when_its_time_has_come() {
 }
 
 #[test]
+fn a_full_buffer_waits_for_no_batch() {
+    // Two dies of two planes: pages 0 and 2 are a batch of the first and under way from 0 on, page
+    // 1 waits on the second, and there is no room for a fourth.
+    let dies = [
+        set("geometry.dies_per_package", 2),
+        set("ftl.allocation.pool", "die"),
+        set("buffer.partial_after", "10 ms"),
+        set("buffer.size", "12 KiB"),
+    ];
+    let mut bench = Bench::new(&with(pairs(), &dies));
+    write_pages(&mut bench, 0, &[0, 2, 1]);
+    write_pages(&mut bench, 50 * US, &[4, 6]);
+    bench.until(60 * US);
+    assert_eq!(programs(&bench), 1, "what is programmed makes room for those that wait");
+    write_pages(&mut bench, 60 * US, &[8]);
+    // The channel is free at 200 us.
+    bench.until(210 * US);
+    assert_eq!(programs(&bench), 2, "three wait for two");
+    bench.until(510 * US);
+    assert_eq!(programmed_units(&bench), [3, 0, 1]);
+}
+
+#[test]
 fn a_write_through_goes_out_at_once_and_padded() {
     let mut bench = Bench::new(&with(pairs(), &[durability("none")]));
     let three = bench.submit(0, Kind::Write, 0, 3 * PAGE);

@@ -315,11 +315,18 @@ impl Write {
     /// Where requests wait for room and nothing is on its way to flash, no full
     /// batch can form any more: the fullest pool goes out as it is.
     fn hurry_if_stuck(&mut self, base: &mut Base) {
-        if self.buffer.flying == 0
-            && self.buffer.is_full()
-            && self.buffer.next_waiting().is_some()
-            && let Some(pool) = self.buffer.fullest()
-        {
+        if !self.buffer.is_full() || self.buffer.next_waiting().is_none() {
+            return;
+        }
+        let pool = if self.buffer.flying == 0 {
+            self.buffer.fullest(u32::MAX)
+        } else if self.config.partial_after.is_some() && self.buffer.is_short_of_room() {
+            // What waits for its time has waited long enough.
+            self.buffer.fullest(base.space.ftl.layout.units_per_batch - 1)
+        } else {
+            None
+        };
+        if let Some(pool) = pool {
             self.hurry(base, pool);
         }
     }

@@ -341,9 +341,10 @@ impl Buffer {
     pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = EntryId> {
         std::iter::successors(self.head(pool), |id| self.entries[*id].next)
     }
-    /// The pool with the most entries waiting.
-    pub fn fullest(&self) -> Option<PoolId> {
-        let most = self.lists.iter().map(|list| list.count).max()?;
+    /// The pool with the most entries waiting, of those with at most `bound`.
+    pub fn fullest(&self, bound: u32) -> Option<PoolId> {
+        let counts = self.lists.iter().map(|list| list.count);
+        let most = counts.filter(|count| *count <= bound).max()?;
         let pool = self.lists.iter().position(|list| list.count == most)?;
         (most > 0).then_some(PoolId(pool as u32))
     }
@@ -414,7 +415,7 @@ impl Buffer {
             self.capacity,
             self.pending,
             self.flying,
-            self.waiting.iter().map(VecDeque::len).sum::<usize>(),
+            self.count_waiting(),
             self.deferred.iter().map(|(_, reads)| reads.len()).sum::<usize>(),
             self.flushes.len()
         )
@@ -424,6 +425,15 @@ impl Buffer {
 
     pub fn wait(&mut self, id: RequestId, priority: Priority) {
         self.waiting[priority as usize].push_back(id);
+    }
+    /// How many requests wait for room.
+    fn count_waiting(&self) -> usize {
+        self.waiting.iter().map(VecDeque::len).sum()
+    }
+    /// True where more requests wait for room than entries are being programmed, which will make
+    /// some.
+    pub fn is_short_of_room(&self) -> bool {
+        self.count_waiting() > self.flying as usize
     }
     /// The request that is let in next.
     pub fn next_waiting(&self) -> Option<RequestId> {
