@@ -110,4 +110,7 @@ pub enum FreeBlockOrder {
     LeastWorn,
     /// The one that has been free for longest.
     Fifo,
+    /// The next one by position behind the block that was opened last; behind the last block comes
+    /// the first.
+    NextFit,
 }

@@ -201,8 +201,9 @@ pub enum Migration {
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct Bin {
-    // The least key is opened first: the erase count or the time of release.
+    // The least key is opened first: the erase count, the time of release, or round and position.
     free: BinaryHeap<Reverse<(u64, BlockId)>>,
+    // How many blocks were released or, by position, the least key that a released block may have.
     released: u64,
     /// Open blocks, by the place that streams name.
     pub open: [Open; STREAMS],
@@ -238,22 +239,33 @@ impl Bin {
     }
     /// Adds an erased block; `order` is the same in every call.
     pub fn release(&mut self, block: BlockId, erase_count: u32, order: FreeBlockOrder) {
-        self.released += 1;
+        if order != FreeBlockOrder::NextFit {
+            self.released += 1;
+        }
         let key = match order {
             FreeBlockOrder::LeastWorn => u64::from(erase_count),
             FreeBlockOrder::Fifo => self.released,
+            FreeBlockOrder::NextFit => {
+                let in_this_round = self.released >> 32 << 32 | u64::from(block.0);
+                let is_passed = in_this_round < self.released;
+                in_this_round + (u64::from(is_passed) << 32)
+            }
         };
         self.free.push(Reverse((key, block)));
     }
-    /// Takes the free block that is opened next.
-    pub fn take(&mut self) -> Option<BlockId> {
-        self.free.pop().map(|Reverse((_, block))| block)
+    /// Takes the free block that is opened next; `order` is that of [`Bin::release`].
+    pub fn take(&mut self, order: FreeBlockOrder) -> Option<BlockId> {
+        let Reverse((key, block)) = self.free.pop()?;
+        if order == FreeBlockOrder::NextFit {
+            self.released = key + 1;
+        }
+        Some(block)
     }
     /// The free block that is opened next.
     pub fn first_free(&self) -> Option<BlockId> {
         self.free.peek().map(|Reverse((_, block))| *block)
     }
-    /// Blocks that were ever released here.
+    /// What the order of opening goes by beside the keys.
     pub fn released(&self) -> u64 {
         self.released
     }
@@ -270,7 +282,7 @@ impl Bin {
     /// time for which they have been free, their order until now stands for it.
     pub fn reorder(&mut self, order: FreeBlockOrder, erase_count: impl Fn(BlockId) -> u32) {
         let mut blocks = Vec::with_capacity(self.free.len());
-        while let Some(block) = self.take() {
+        while let Some(Reverse((_, block))) = self.free.pop() {
             blocks.push(block);
         }
         self.released = 0;
@@ -279,5 +291,72 @@ impl Bin {
     /// The free blocks, in no order.
     pub fn free_blocks(&self) -> impl Iterator<Item = BlockId> {
         self.free.iter().map(|Reverse((_, block))| *block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bin of blocks 8 to 15, all free.
+    fn bin(order: FreeBlockOrder) -> Bin {
+        let mut bin = Bin::new();
+        (8..16).for_each(|block| bin.release(BlockId(block), 0, order));
+        bin
+    }
+
+    #[test]
+    fn by_position_the_next_block_behind_the_last_one_is_opened() {
+        let order = FreeBlockOrder::NextFit;
+        let mut bin = bin(order);
+        let take = |bin: &mut Bin| bin.take(order).map(|block| block.0);
+        assert_eq!(
+            (0..5).map(|_| take(&mut bin)).collect::<Option<Vec<_>>>(),
+            Some((8..13).collect())
+        );
+        // 13 to 15 are ahead, and what is released behind the last one comes in the next round.
+        for block in [11, 9, 12] {
+            bin.release(BlockId(block), 7, order);
+        }
+        assert_eq!([0; 5].map(|_| take(&mut bin)), [13, 14, 15, 9, 11].map(Some));
+        // Behind 11 come 12, and 13, which is released now; 8 and 10 are of the next round.
+        for block in [13, 10, 8] {
+            bin.release(BlockId(block), 1, order);
+        }
+        assert_eq!([0; 5].map(|_| take(&mut bin)), [Some(12), Some(13), Some(8), Some(10), None]);
+    }
+
+    #[test]
+    fn a_restored_bin_goes_on_behind_the_block_that_was_opened_last() {
+        let order = FreeBlockOrder::NextFit;
+        let mut first = bin(order);
+        for _ in 0..4 {
+            first.take(order);
+        }
+        first.release(BlockId(9), 1, order);
+        let mut second = Bin::new();
+        second.restore(first.free_list().collect::<Vec<_>>().into_iter(), first.released());
+        for bin in [&mut first, &mut second] {
+            bin.release(BlockId(8), 1, order);
+        }
+        let rest = |bin: &mut Bin| [0; 7].map(|_| bin.take(order).map(|block| block.0));
+        assert_eq!(
+            rest(&mut first),
+            [12, 13, 14, 15, 8, 9].map(Some).into_iter().chain([None]).collect::<Vec<_>>()[..]
+        );
+        assert_eq!(rest(&mut second)[..6], [12, 13, 14, 15, 8, 9].map(Some));
+    }
+
+    #[test]
+    fn the_least_worn_and_the_one_free_for_longest_go_first() {
+        for (order, expected) in
+            [(FreeBlockOrder::LeastWorn, [10, 12, 9]), (FreeBlockOrder::Fifo, [9, 12, 10])]
+        {
+            let mut bin = Bin::new();
+            for (block, erases) in [(9, 5), (12, 3), (10, 1)] {
+                bin.release(BlockId(block), erases, order);
+            }
+            assert_eq!([0; 3].map(|_| bin.take(order).unwrap().0), expected);
+        }
     }
 }

@@ -167,10 +167,11 @@ impl Ftl {
     #[inline(never)]
     fn open_block(&mut self, bin: BinId, stream: Stream) -> Result<BlockId, Full> {
         let (row, state) = (stream.row(self.shared), &mut self.bins[bin]);
+        let order = self.free_order;
         if state.free() <= row.leaves {
             return Err(Full);
         }
-        let block = state.take().expect("a bin with free blocks gives one");
+        let block = state.take(order).expect("a bin with free blocks gives one");
         state.open[row.open] = Open { block: Some(block), next: 0 };
         self.blocks.state[block] = BlockState::Open;
         self.blocks.unwritten[block] = self.layout.batches_per_block;

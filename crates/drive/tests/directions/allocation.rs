@@ -191,6 +191,8 @@ pub fn cases() -> Vec<Case> {
             .under([
                 ("least-worn", crate::case::about(1.0, 1.0)),
                 ("fifo", crate::case::about(13.0, 7.0)),
+                // By position they are opened in turn, too.
+                ("next-fit", crate::case::about(13.0, 7.0)),
             ]),
     ]
 }

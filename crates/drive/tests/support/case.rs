@@ -244,7 +244,7 @@ fn flash_and_firmware(
     let order = firmware.of(&["CWDP", "PDWC", "WCPD", "DPCW", "CDPW"]);
     let choice = firmware.of(&["round-robin", "least-queued", "most-free"]);
     let streams = firmware.of(&["separate", "shared"]);
-    let free_block = firmware.of(&["least-worn", "fifo"]);
+    let free_block = firmware.of(&["least-worn", "fifo", "next-fit"]);
     let stripe = match firmware.below(4) {
         3 if pool != "drive" => format!("stripe = \"{} B\", ", unit * firmware.between(1, 9)),
         _ => String::new(),
