@@ -114,6 +114,26 @@ fn victims(scene: &Scene) -> [u64; 3] {
     [counts[0], counts[1], counts[4]]
 }
 
+/// How often each of blocks 0 to 3 is the victim, by seed, where two of the four pages of each
+/// are valid, and it was closed before the next.
+fn victims_of_equals(scene: &Scene) -> [u64; 4] {
+    let mut counts = [0; 6];
+    for seed in 0..SEEDS {
+        let mut bench = Bench::of(&Experiment { seed, ..scene.experiment() });
+        let start = overwrite(&mut bench, [0, 4, 8, 12, 1, 5, 9, 13]);
+        let ftl = bench.device.ftl();
+        let valid: Vec<_> = (0..6).map(|block| ftl.live_units(BlockId(block))).collect();
+        assert_eq!((valid, free_blocks(&bench)), (vec![2, 2, 2, 2, 4, 4], 3));
+        bench.submit(start, Kind::Write, page(0, 3), PAGE);
+        bench.until(start);
+        let states = bench.device.ftl().block_states();
+        let victim = states.iter().position(|state| *state == BlockState::Collecting);
+        counts[victim.expect("a victim was chosen")] += 1;
+    }
+    assert_eq!((counts[4], counts[5]), (0, 0), "all of them is valid");
+    [counts[0], counts[1], counts[2], counts[3]]
+}
+
 /// A policy in Python, which is found from Python; here by name in a file of ours.
 struct ByName(String);
 
@@ -181,6 +201,16 @@ fn victim_cases() -> Vec<Case> {
         of_victims("drive.ftl.gc.victim(python).file")
             .given(&[set("ftl.gc.victim", python)])
             .under([(policies, [SEEDS, 0, 0]), (others, [0, 0, SEEDS])]),
+        of_collection("drive.ftl.gc.victim(greedy).ties", &[set("geometry.blocks_per_plane", 9)])
+            .given(&[set("ftl.gc.victim", "greedy")])
+            .see("how often blocks 0 to 3 are the victim, of 100", victims_of_equals)
+            .under([
+                ("first", [SEEDS, 0, 0, 0].into()),
+                ("last", [0, 0, 0, SEEDS].into()),
+                ("oldest", [SEEDS, 0, 0, 0].into()),
+                ("random", all_about(&[(25.0, four_sigma(SEEDS as f64, 0.25)); 4])),
+            ])
+            .left_out([SEEDS, 0, 0, 0]),
         // By age 0, 1, 2 and 4 gain.
         of_victims("drive.ftl.gc.victim(windowed-greedy).window")
             .given(&[set("ftl.gc.victim", "windowed-greedy")])

@@ -146,11 +146,13 @@ pub fn cases() -> Vec<Case> {
                 ("512 B", [25_000 + 12_500, 25_000 + 25_000, 25_000 + 25_000]),
             ]),
         // The same of a unit of two pages, where the last takes two reads, one after the other.
-        of_parts("drive.nand.codeword").given(&[set("ftl.unit", "16 KiB"), set("geometry.page_size", "8 KiB")]).under([
-            ("8 KiB", [25_000 + 200_000, 25_000 + 200_000, 50_000 + 400_000]),
-            ("2 KiB", [25_000 + 50_000, 25_000 + 100_000, 50_000 + 100_000]),
-            ("512 B", [25_000 + 12_500, 25_000 + 25_000, 50_000 + 25_000]),
-        ]),
+        of_parts("drive.nand.codeword")
+            .given(&[set("ftl.unit", "16 KiB"), set("geometry.page_size", "8 KiB")])
+            .under([
+                ("8 KiB", [25_000 + 200_000, 25_000 + 200_000, 50_000 + 400_000]),
+                ("2 KiB", [25_000 + 50_000, 25_000 + 100_000, 50_000 + 100_000]),
+                ("512 B", [25_000 + 12_500, 25_000 + 25_000, 50_000 + 25_000]),
+            ]),
         of_reads("drive.nand.command_cycles.read")
             .given(&[cycles()])
             .under([("0 us", [125; 5]), ("3 us", [128; 5])]),

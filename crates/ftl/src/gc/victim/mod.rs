@@ -12,7 +12,7 @@ use engine::Stream;
 settings::family! {
     /// Which block garbage collection takes.
     VictimPolicy asks choose(candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
-    /// The block with the least live data; the lowest number breaks ties.
+    /// The block with the least valid data.
     "greedy" => greedy::Greedy,
     /// The best ratio of space gained times age over cost (LFS).
     "cost-benefit" => cost_benefit::CostBenefit,

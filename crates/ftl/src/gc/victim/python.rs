@@ -37,7 +37,7 @@ impl Python {
 impl Choose for Python {
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
         // It is asked only where there is something to choose from.
-        let fallback = Greedy {}.choose(candidates, numbers)?;
+        let fallback = Greedy::default().choose(candidates, numbers)?;
         let random = numbers.bits();
         let answer = self.0.ask(|policy| {
             let chosen = policy.choose(candidates, random)?;

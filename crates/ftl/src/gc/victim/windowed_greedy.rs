@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn the_least_window_is_fifo_and_the_greatest_is_greedy() {
         assert_eq!(within(1), chosen(&Fifo {}));
-        assert_eq!(within(u32::MAX), chosen(&Greedy {}));
+        assert_eq!(within(u32::MAX), chosen(&Greedy::default()));
     }
 }
