@@ -108,7 +108,7 @@ def test_everything_is_combined_in_the_order_of_the_file(experiment_file, tmp_pa
     assert told == expected
     assert [point.number for point in points.points] == list(range(1, 17))
     # What a variation does not say is what the base has.
-    assert points.points[0].values[VICTIM] == {"policy": "greedy"}
+    assert points.points[0].values[VICTIM] == {"policy": "greedy", "ties": "first"}
     assert points.points[8].name == "fifo, queue_depth=4, channels=2, exported=150 MiB, seed=7"
 
 

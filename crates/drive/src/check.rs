@@ -64,8 +64,8 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_all(experiment, start, true)
 }
 
-/// As [`check`], of an experiment with a drive of another size than that in question: the memory
-/// that it would take is not asked for.
+/// As [`check`], of an experiment whose drive may be larger than the one that is meant: whether
+/// its memory can be had is not asked.
 ///
 /// # Errors
 /// Every other contradiction, with its path.

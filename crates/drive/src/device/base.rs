@@ -183,9 +183,8 @@ impl Base {
                 waits::charge(then, &present, self.flash.blame_mut(*id));
             }
         }
-        for (id, _) in parked.into_iter().rev() {
-            self.flash.resume(&mut self.time, &mut self.space, id);
-        }
+        let parked = parked.into_iter().map(|(id, _)| id);
+        self.flash.resume(&mut self.time, &mut self.space, parked);
         self.space.call_pool(self.space.ftl.layout.pool_of_bin(bin));
     }
 }

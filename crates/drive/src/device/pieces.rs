@@ -9,7 +9,7 @@ use ftl::{BlockId, Lpn, Pun};
 use metrics::Holder;
 use nand::PlaneId;
 
-/// What one read operation will fetch: part of one row.
+/// what one read operation reads: part of one row.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     block: BlockId,

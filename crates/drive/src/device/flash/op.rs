@@ -55,13 +55,13 @@ impl Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Collection for which the unit is kept: nothing else could start.
-    Held = 0,
+    Reserved = 0,
     /// Host reads of high, normal and low priority.
     ReadHigh = 1,
     ReadNormal = 2,
     ReadLow = 3,
     /// Reads that a host write waits for.
-    Fetch = 4,
+    RmwRead = 4,
     /// Collection of a bin that is short of space.
     Foreground = 5,
     /// Programs of host data.
@@ -76,11 +76,11 @@ pub const CLASSES: usize = Class::ALL.len();
 impl Class {
     /// Every class, in the order of its number.
     pub const ALL: [Self; 8] = [
-        Self::Held,
+        Self::Reserved,
         Self::ReadHigh,
         Self::ReadNormal,
         Self::ReadLow,
-        Self::Fetch,
+        Self::RmwRead,
         Self::Foreground,
         Self::Write,
         Self::Background,
@@ -93,7 +93,7 @@ impl Class {
     /// True for what may go before other work, within bounds.
     #[inline]
     pub const fn is_bounded(self) -> bool {
-        self as usize >= Self::ReadHigh as usize && self as usize <= Self::Fetch as usize
+        self as usize >= Self::ReadHigh as usize && self as usize <= Self::RmwRead as usize
     }
 }
 

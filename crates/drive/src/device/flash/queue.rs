@@ -32,7 +32,7 @@ pub(super) const BOUNDED_READS: u32 = {
 };
 /// The bits of background collection and of the one that a unit is kept for.
 const BACKGROUND: u32 = 1 << Class::Background as u32;
-const HELD: u32 = 1 << Class::Held as u32;
+const RESERVED: u32 = 1 << Class::Reserved as u32;
 
 /// The state of a group: which of its cells are in use, and what waits. What every
 /// operation looks at stands in the first cache line.
@@ -45,7 +45,7 @@ pub struct Group {
     /// still go before it.
     pub wanted: u64,
     /// Those among them that no read may take any more.
-    pub held: u64,
+    pub barred: u64,
     /// Cells kept for collections of bins.
     pub reserved: u64,
     /// True where whatever waits for an idle cell waits for the channel: commands need it.
@@ -83,7 +83,7 @@ impl Group {
         Self {
             busy: 0,
             wanted: 0,
-            held: 0,
+            barred: 0,
             reserved: 0,
             needs_channel,
             reserved_by: None,
@@ -147,7 +147,7 @@ impl Group {
     /// True where something waits and a cell may be free for it.
     #[inline]
     pub fn may_serve(&self, all_cells: u64) -> bool {
-        self.queued > 0 && (self.busy | self.held) != all_cells
+        self.queued > 0 && (self.busy | self.barred) != all_cells
     }
     /// True where an operation on `cells` asked for now would start at once.
     #[inline]
@@ -159,7 +159,7 @@ impl Group {
     /// or the oldest does. Nothing of a higher class that may start waits.
     #[inline]
     fn turn(&self, class: Class, number: u64, bypass: &Bypass, next: u64) -> Turn {
-        if class == Class::Held || class == Class::Background {
+        if class == Class::Reserved || class == Class::Background {
             // Its unit is reserved for it, or nothing else waits.
             return Turn::Goes { bound: self.bound };
         }
@@ -176,7 +176,7 @@ impl Group {
     /// their age, because bounds do not bind it. (Not every such case is recognised.)
     #[inline]
     fn outranks(&self, class: Class, bypass: &Bypass) -> bool {
-        let is_free = class == Class::Foreground || class == Class::Held;
+        let is_free = class == Class::Foreground || class == Class::Reserved;
         is_free && self.turn(class, u64::MAX, bypass, u64::MAX) != Turn::Oldest
     }
     /// Classes that wait and are of the rank of a class, or a better one.
@@ -212,7 +212,7 @@ impl Group {
     /// start now.
     #[inline(always)]
     pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: &Bypass) -> bool {
-        if (self.held | self.wanted) & cells != 0 {
+        if (self.barred | self.wanted) & cells != 0 {
             return false;
         }
         if self.queued == 0 && self.reserved & cells == 0 {
@@ -238,7 +238,7 @@ impl Group {
         match self.turn(class, next, bypass, next) {
             Turn::Goes { bound } => {
                 self.bound = bound;
-                class == Class::Held
+                class == Class::Reserved
             }
             Turn::Oldest => {
                 self.bound = None;
@@ -322,7 +322,7 @@ impl Group {
         let is_last = self.is_last_of(class, lane, list);
         self.taken(class, lane, is_last);
     }
-    /// True where a lane, the first list of which this is, is empty.
+    /// True where nothing of a class waits in a lane any more, of which `list` is the first list.
     #[inline]
     fn is_last_of(&self, class: Class, lane: usize, list: usize) -> bool {
         let is_of_several = lane > 0 && lane == self.cells as usize;
@@ -369,7 +369,7 @@ impl Group {
     /// True where nothing that the operation needs is taken.
     #[inline]
     pub fn may_start(&self, op: &Op) -> bool {
-        let taken = self.busy | self.held | if op.class.is_read() { 0 } else { self.wanted };
+        let taken = self.busy | self.barred | if op.class.is_read() { 0 } else { self.wanted };
         if op.cells & taken != 0 {
             return false;
         }
@@ -438,7 +438,7 @@ impl Group {
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let (mut oldest, mut age) = (None, u64::MAX);
-        for class in bits(self.classes & !BACKGROUND & !HELD) {
+        for class in bits(self.classes & !BACKGROUND & !RESERVED) {
             let mut consider = |id: OpId| {
                 if ops[id].seq < age {
                     (age, oldest) = (ops[id].seq, Some(id));
@@ -466,7 +466,7 @@ impl Group {
     /// are in order.
     pub fn oldest_of_hosts(&self, ops: &Ops) -> Option<OpId> {
         let classes =
-            self.classes & (HOST_READS | 1 << Class::Fetch as u32 | 1 << Class::Write as u32);
+            self.classes & (HOST_READS | 1 << Class::RmwRead as u32 | 1 << Class::Write as u32);
         let lanes = self.lists.len() / CLASSES;
         bits(classes)
             .filter_map(|class| self.lists[class * lanes].head())
@@ -475,13 +475,13 @@ impl Group {
 
     /// Operations of collection that wait, by class and then lane by lane in order.
     pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & (BACKGROUND | HELD | 1 << Class::Foreground as u32);
+        let classes = self.classes & (BACKGROUND | RESERVED | 1 << Class::Foreground as u32);
         bits(classes).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
     /// Operations of hosts that wait, the oldest first: each list is in the order of asking.
     pub fn oldest_first<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & !(BACKGROUND | HELD | 1 << Class::Foreground as u32);
+        let classes = self.classes & !(BACKGROUND | RESERVED | 1 << Class::Foreground as u32);
         let lists = bits(classes).flat_map(|class| self.lists_of(class));
         let mut heads: Vec<OpId> = lists.filter_map(List::head).collect();
         std::iter::from_fn(move || {
@@ -522,7 +522,7 @@ impl Group {
         match self.turn(class, seq, bypass, next_seq) {
             Turn::Goes { bound } => {
                 self.bound = bound;
-                Some(Pick { op, forced: class == Class::Held })
+                Some(Pick { op, forced: class == Class::Reserved })
             }
             Turn::Oldest => {
                 let pick = self.by_age(ops).filter(|pick| open(&ops[pick.op]));

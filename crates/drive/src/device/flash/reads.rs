@@ -63,7 +63,7 @@ impl Group {
         let may_start = |id: &OpId| {
             let op = &ops[*id];
             let given = open_to(op.seq);
-            let taken = self.busy | self.held & !given | self.reserved;
+            let taken = self.busy | self.barred & !given | self.reserved;
             op.cells & cells & given != 0 && op.cells & taken == 0 && open(op)
         };
         let rank = |id: &OpId| (ops[*id].class as usize, ops[*id].seq);

@@ -121,12 +121,23 @@ impl Flash {
         }
     }
 
-    /// Puts an operation back that waited for space, with its place by age.
-    pub(in crate::device) fn resume<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
-        let group = self.ops[id].group;
-        self.begin_wait(time, id);
-        self.requeue(p, id);
-        self.serve(time, p, group);
+    /// Puts operations back that waited for space in a bin, each at its place by age. All are back
+    /// before one starts, so the oldest goes first.
+    pub(in crate::device) fn resume<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        parked: impl Iterator<Item = OpId>,
+    ) {
+        let mut group = None;
+        for id in parked {
+            self.begin_wait(time, id);
+            self.requeue(p, id);
+            group = Some(self.ops[id].group);
+        }
+        if let Some(group) = group {
+            self.serve(time, p, group);
+        }
     }
 
     /// Puts an operation back in the queue, by its age. What was background collection
@@ -245,7 +256,7 @@ impl Flash {
         let state = &mut self.groups[group];
         state.wanted |= cells;
         if forced {
-            state.held |= cells;
+            state.barred |= cells;
         }
         let waits_for = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], waits_for);
@@ -265,7 +276,7 @@ impl Flash {
         let (group, cells, channel) = (op.group, op.cells, op.channel);
         let state = &mut self.groups[group];
         state.wanted &= !cells;
-        state.held &= !cells;
+        state.barred &= !cells;
         let startable = state.busy & cells == 0;
         let awaited = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], awaited);

@@ -355,7 +355,7 @@ impl Flash {
         let (id, cells) = (working.op, working.cells);
         // Nothing takes its cells but the reads that it makes way for.
         self.groups[group].wanted |= cells;
-        self.groups[group].held |= cells;
+        self.groups[group].barred |= cells;
         self.vacate(id);
         self.serve(time, p, group);
         let channel = self.ops[id].channel;
@@ -474,7 +474,7 @@ impl Flash {
         let (id, cells) = (working.op, working.cells);
         let state = &mut self.groups[group];
         state.wanted &= !cells;
-        state.held &= !cells;
+        state.barred &= !cells;
         assert!(state.busy & cells == 0, "a cell serves one operation at a time");
         state.busy |= cells;
         let op = &self.ops[id];

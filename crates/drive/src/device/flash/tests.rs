@@ -47,7 +47,7 @@ impl Placement for Pages {
     }
     fn class_of(&self, _: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
         match (is_reserved(), self.urgent) {
-            (true, _) => Class::Held,
+            (true, _) => Class::Reserved,
             (false, true) => Class::Foreground,
             (false, false) => Class::Background,
         }
@@ -115,11 +115,14 @@ impl Chip {
     fn ask_planes(&mut self, at: u64, kind: OpKind, class: Class, bin: u32, planes: u64) -> Asked {
         self.until(at);
         let (holder, owner) = match (kind, class) {
-            (OpKind::Read, Class::Background | Class::Foreground | Class::Held) => {
+            (OpKind::Read, Class::Background | Class::Foreground | Class::Reserved) => {
                 (Holder::GcRead, Owner::CollectRead(1.into()))
             }
             (OpKind::Read, _) => (Holder::HostRead, Owner::Read(RequestId(0), 0)),
             (OpKind::Erase, _) => (Holder::Erase, Owner::CollectErase),
+            (_, Class::Background | Class::Foreground | Class::Reserved) => {
+                (Holder::GcProgram, Owner::CollectMove(Batch { block: BlockId(0), batch: 0 }))
+            }
             _ => (Holder::HostProgram, Owner::Flush(self.flash.payloads.new_empty())),
         };
         let transfer = self.flash.shape.of_row();
@@ -427,8 +430,23 @@ fn a_program_without_a_page_is_set_aside_and_keeps_nobody_waiting() {
     chip.assert_ends(read, 5 + SENSE + CARRY);
     chip.until(200);
     chip.pages.left = 1;
-    chip.flash.resume(&mut chip.time, &mut chip.pages, program.id);
+    chip.flash.resume(&mut chip.time, &mut chip.pages, [program.id].into_iter());
     chip.assert_ends(program, 200 + CARRY + PROGRAM);
+}
+
+#[test]
+fn of_programs_that_were_set_aside_the_oldest_goes_first() {
+    let mut chip = Chip::new("");
+    chip.pages.left = 0;
+    let older = chip.program(0, 0);
+    let younger = chip.program(1, 0);
+    chip.until(200);
+    chip.pages.left = 2;
+    let parked = std::mem::take(&mut chip.pages.parked);
+    assert_eq!(parked, [older.id, younger.id]);
+    chip.flash.resume(&mut chip.time, &mut chip.pages, parked.into_iter());
+    chip.assert_ends(older, 200 + CARRY + PROGRAM);
+    chip.assert_ends(younger, 200 + 2 * (CARRY + PROGRAM));
 }
 
 #[test]
@@ -436,7 +454,7 @@ fn a_reserved_unit_serves_its_collection_alone() {
     let mut chip = Chip::new("");
     chip.flash.reserve(&chip.time, BinId(0));
     let read = chip.read(0, 0);
-    let moved = chip.ask(10, OpKind::Read, Class::Held, 0);
+    let moved = chip.ask(10, OpKind::Read, Class::Reserved, 0);
     chip.assert_ends(moved, 10 + SENSE + CARRY);
     chip.until(500);
     assert!(
@@ -447,7 +465,7 @@ fn a_reserved_unit_serves_its_collection_alone() {
     chip.flash.serve(&mut chip.time, &mut chip.pages, GroupId(0));
     chip.assert_ends(read, 500 + SENSE + CARRY);
     let blame = chip.flash.ops.blame_ref(read.id);
-    // The collection's own read held the unit in between.
+    // The collection's own read occupied the unit in between.
     assert_eq!(blame.of(State::Reserved), Span::from_us(500 - 125));
     assert_eq!(blame.of(State::UnitGcRead), Span::from_us(125));
 }
@@ -667,6 +685,45 @@ const TWO_PAIRS: &str = "geometry.planes_per_die = 4; ftl.block_planes = 2; \
      concurrency.read = \"plane\"; concurrency.program = \"plane-pair\"; \
      concurrency.erase = \"die\"";
 
+/// A die of eight planes with blocks on four each, the planes of which reads take as they need
+/// them: choices of cells overlap in part.
+const TWO_FOURS: &str = "geometry.planes_per_die = 8; ftl.block_planes = 4; \
+     concurrency.read = \"plane\"; concurrency.program = \"die\"; concurrency.erase = \"die\"";
+
+/// What is done to a group before it chooses.
+#[derive(Clone, Debug)]
+struct Moment {
+    busy: u64,
+    wanted: u64,
+    barred: u64,
+    /// Cells of operations for which the channel is free.
+    open: u64,
+    raises: bool,
+    /// Of what was chosen, that which goes back to its place.
+    puts_back: Option<usize>,
+}
+
+/// Cells of so many that are kept for the collection of a bin, or none.
+fn kept(cells: u32) -> impl proptest::strategy::Strategy<Value = Option<(u64, BinId)>> {
+    use proptest::strategy::Strategy;
+    let kept = (1..1u64 << cells, 0u32..2).prop_map(|(cells, bin)| (cells, BinId(bin)));
+    proptest::option::weighted(0.3, kept)
+}
+
+/// Moments of a group with so many cells.
+fn moments(cells: u32) -> impl proptest::strategy::Strategy<Value = Vec<Moment>> {
+    use proptest::{bool::ANY, collection::vec, option::weighted, strategy::Strategy};
+    let all = 1u64 << cells;
+    let some = move || proptest::prop_oneof![proptest::strategy::Just(0), 0..all];
+    let open = proptest::prop_oneof![proptest::strategy::Just(all - 1), 0..all];
+    let moment = (some(), some(), some(), open, ANY, weighted(0.3, 0usize..24));
+    let moment = moment.prop_map(|(busy, wanted, barred, open, raises, puts_back)| {
+        let wanted = wanted & !busy;
+        Moment { busy, wanted, barred: wanted & barred, open, raises, puts_back }
+    });
+    vec(moment, 1..16)
+}
+
 proptest::proptest! {
     /// Against a scan of all that waits: what an operation asks that may be suspended.
     #[test]
@@ -682,7 +739,7 @@ proptest::proptest! {
             (OpKind::Read, Class::ReadHigh),
             (OpKind::Read, Class::ReadNormal),
             (OpKind::Read, Class::ReadLow),
-            (OpKind::Read, Class::Fetch),
+            (OpKind::Read, Class::RmwRead),
             (OpKind::Read, Class::Background),
             (OpKind::Program, Class::Write),
         ];
@@ -696,7 +753,7 @@ proptest::proptest! {
         // As if the erase were suspended.
         let flash = &mut chip.flash;
         let group = &mut flash.groups[GroupId(0)];
-        (group.busy, group.held) = (0, 15);
+        (group.busy, group.barred) = (0, 15);
         let given = |seq: u64| if seq < before { open } else { 0 };
         for _ in 0..=taken {
             let ops = &flash.ops;
@@ -729,42 +786,22 @@ proptest::proptest! {
     #[test]
     fn what_goes_next_is_as_by_the_rules(
         bypass in 0usize..3,
-        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..8), 0..24),
-        busy in proptest::collection::vec((0u64..16, 0u64..16, proptest::bool::ANY), 1..12),
+        asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..KINDS.len()), 0..24),
+        kept in kept(4),
+        moments in moments(4),
     ) {
-        let bypass = ["none", "drain", "batch"][bypass];
-        let mut chip = Chip::new(&format!("{TWO_PAIRS}; scheduler.bypass = \"{bypass}\""));
-        chip.ask(0, OpKind::Erase, Class::Foreground, 0);
-        let kinds = [
-            (OpKind::Read, Class::ReadHigh),
-            (OpKind::Read, Class::ReadNormal),
-            (OpKind::Read, Class::ReadLow),
-            (OpKind::Program, Class::Write),
-            (OpKind::Program, Class::Foreground),
-            (OpKind::Erase, Class::Foreground),
-            (OpKind::Program, Class::Background),
-            (OpKind::Read, Class::Background),
-        ];
-        for (bin, planes, at) in asked {
-            let (kind, class) = kinds[at];
-            chip.ask_planes(0, kind, class, bin, planes);
-        }
-        let flash = &mut chip.flash;
-        let (ops, next) = (&mut flash.ops, flash.next_seq);
-        let group = &mut flash.groups[GroupId(0)];
-        let mut bound = None;
-        for (busy, wanted, raises) in busy {
-            (group.busy, group.wanted) = (busy, wanted & !busy);
-            if raises {
-                group.raise_background(ops);
-            }
-            let expected = chosen_by_the_rules(group, ops, bypass, &mut bound, next);
-            let chosen = group.pick(ops, &flash.bypass, next, |_| true).map(|pick| pick.op);
-            proptest::prop_assert_eq!(chosen, expected);
-            if let Some(chosen) = chosen {
-                group.take(ops, chosen);
-            }
-        }
+        choose_as_by_the_rules(TWO_PAIRS, BYPASSES[bypass], &asked, kept, &moments)?;
+    }
+
+    /// As above, where choices of cells overlap in part.
+    #[test]
+    fn what_goes_next_is_as_by_the_rules_where_choices_overlap(
+        bypass in 0usize..3,
+        asked in proptest::collection::vec((0u32..2, 1u64..16, 0usize..KINDS.len()), 0..24),
+        kept in kept(8),
+        moments in moments(8),
+    ) {
+        choose_as_by_the_rules(TWO_FOURS, BYPASSES[bypass], &asked, kept, &moments)?;
     }
 
     /// Against the queue: what passes by it is what it would have chosen, once what goes before it
@@ -811,32 +848,104 @@ proptest::proptest! {
     }
 }
 
-/// The operation that goes next, from all that wait.
+const BYPASSES: [&str; 3] = ["none", "drain", "batch"];
+/// Operations that the rules are tried with.
+const KINDS: [(OpKind, Class); 9] = [
+    (OpKind::Read, Class::ReadHigh),
+    (OpKind::Read, Class::ReadNormal),
+    (OpKind::Read, Class::ReadLow),
+    (OpKind::Read, Class::RmwRead),
+    (OpKind::Program, Class::Write),
+    (OpKind::Program, Class::Foreground),
+    (OpKind::Erase, Class::Foreground),
+    (OpKind::Program, Class::Background),
+    (OpKind::Read, Class::Background),
+];
+
+/// Has a group choose again and again, and compares each choice with the rules.
+fn choose_as_by_the_rules(
+    drive: &str,
+    bypass: &str,
+    asked: &[(u32, u64, usize)],
+    kept: Option<(u64, BinId)>,
+    moments: &[Moment],
+) -> Result<(), proptest::test_runner::TestCaseError> {
+    let mut chip = Chip::new(&format!("{drive}; scheduler.bypass = \"{bypass}\""));
+    chip.ask(0, OpKind::Erase, Class::Foreground, 0);
+    for (bin, planes, at) in asked {
+        let (kind, mut class) = KINDS[*at];
+        let is_collection = matches!(class, Class::Foreground | Class::Background);
+        if is_collection && kept.is_some_and(|(_, of)| of == BinId(*bin)) {
+            class = Class::Reserved;
+        }
+        // A host's read takes a plane, or what a program takes; one of collection what it needs.
+        let is_unit = drive == TWO_PAIRS || !class.is_bounded();
+        let planes = if is_unit { *planes } else { planes & planes.wrapping_neg() };
+        chip.ask_planes(0, kind, class, *bin, planes);
+    }
+    let flash = &mut chip.flash;
+    let (ops, next) = (&mut flash.ops, flash.next_seq);
+    let group = &mut flash.groups[GroupId(0)];
+    let (mut bound, mut taken) = (None, Vec::new());
+    if let Some((cells, bin)) = kept {
+        group.keep(cells, bin);
+    }
+    for moment in moments {
+        (group.busy, group.wanted, group.barred) = (moment.busy, moment.wanted, moment.barred);
+        if moment.raises {
+            group.raise_background(ops);
+        }
+        if let Some(at) = moment.puts_back.filter(|_| !taken.is_empty()) {
+            group.put_back(ops, taken.swap_remove(at % taken.len()));
+        }
+        let open = |op: &Op| op.cells & !moment.open == 0;
+        let expected = chosen_by_the_rules(group, ops, bypass, &mut bound, next, kept, open);
+        let chosen = group.pick(ops, &flash.bypass, next, open).map(|pick| pick.op);
+        proptest::prop_assert_eq!(chosen, expected);
+        if let Some(chosen) = chosen {
+            group.take(ops, chosen);
+            taken.push(chosen);
+        }
+    }
+    Ok(())
+}
+
+/// The operation that goes next, from all that wait; `kept` are cells for the collection of a bin,
+/// and `open` says of an operation whether its channel is free for it.
 fn chosen_by_the_rules(
     group: &Group,
     ops: &Ops,
     bypass: &str,
     bound: &mut Option<u64>,
     next: u64,
+    kept: Option<(u64, BinId)>,
+    open: impl Fn(&Op) -> bool,
 ) -> Option<OpId> {
     let mut waiting: Vec<OpId> = group.waiting(ops).collect();
     waiting.sort_by_key(|id| ops[*id].seq);
+    let is_free_for = |op: &Op| {
+        let wanted = if op.class.is_read() { group.barred } else { group.wanted };
+        let is_kept = |(cells, bin): (u64, BinId)| {
+            cells & op.cells != 0 && !(bin == op.bin && op.is_collection())
+        };
+        op.cells & (group.busy | wanted) == 0 && !kept.is_some_and(is_kept)
+    };
     let fits = |id: &OpId| {
         let op = &ops[*id];
-        let taken = group.busy | if op.class.is_read() { 0 } else { group.wanted };
         let stands_before = |other: &OpId| {
             let other = &ops[*other];
             other.seq < op.seq && other.class == op.class && other.cells & op.cells != 0
         };
-        op.cells & taken == 0 && !waiting.iter().any(stands_before)
+        is_free_for(op) && open(op) && !waiting.iter().any(stands_before)
     };
     let of_class = |class: u32| waiting.iter().filter(move |id| ops[**id].class as u32 == class);
     let ranked = |id: &&OpId| ops[**id].class != Class::Background;
     if !waiting.iter().any(|id| ranked(&id)) {
         return of_class(Class::Background as u32).copied().find(fits);
     }
-    // Foreground collection is older than any host program.
-    let first = waiting.iter().filter(ranked).min_by_key(|id| ops[**id].seq).copied();
+    // Foreground collection is older than any host program; what a unit is kept for has no age.
+    let aged = |id: &&OpId| ranked(id) && ops[**id].class != Class::Reserved;
+    let first = waiting.iter().filter(aged).min_by_key(|id| ops[**id].seq).copied();
     let by_age = match first {
         Some(id) if ops[id].class == Class::Write => {
             of_class(Class::Foreground as u32).next().copied().or(first)
@@ -844,8 +953,9 @@ fn chosen_by_the_rules(
         _ => first,
     };
     let by_class =
-        (1..Class::Background as u32).find_map(|class| of_class(class).copied().find(fits));
+        (0..Class::Background as u32).find_map(|class| of_class(class).copied().find(fits));
     match (bypass, by_class) {
+        (_, Some(id)) if ops[id].class == Class::Reserved => by_class,
         ("none", Some(_)) => by_age.filter(fits),
         ("batch", Some(id)) => {
             let class = ops[id].class;

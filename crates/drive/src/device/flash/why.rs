@@ -185,7 +185,7 @@ impl Survey<'_> {
             let one = &self.flash.ops[*other];
             // Its unit is reserved for a program that waits for the channel, too.
             let is_exclusive =
-                one.asks_for != AsksFor::Both || group.held & one.cells & op.cells != 0;
+                one.asks_for != AsksFor::Both || group.barred & one.cells & op.cells != 0;
             is_exclusive && one.group == op.group && one.cells & op.cells != 0
         };
         let occupied_by = self.begun.iter().copied().filter(occupies).collect();

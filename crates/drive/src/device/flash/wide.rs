@@ -6,8 +6,9 @@ use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
 use crate::device::ids::OpId;
 
-/// All such operations of a group. There are no more lists than choices of cells that were ever
-/// asked for together, which are few.
+/// All such operations of a group. A list stays when it is empty, so there are as many as choices
+/// of cells that were ever asked for together: a few for programs and erases, more for collection's
+/// reads of rows in part where each takes only the planes that it needs.
 #[derive(Clone, Default)]
 pub struct Wide {
     /// Classes of which something waits: bit `i` for class `i`.
@@ -17,15 +18,20 @@ pub struct Wide {
 
 impl Wide {
     pub fn push_back(&mut self, ops: &mut Ops, id: OpId) {
-        self.list_of(ops, id).push_back(ops, id);
+        let Op { class, cells, .. } = ops[id];
+        self.list_for(class, cells).push_back(ops, id);
     }
     /// Puts an operation that was taken back to its place by age.
     pub fn put_back(&mut self, ops: &mut Ops, id: OpId) {
-        self.list_of(ops, id).put_back(ops, id);
+        let Op { class, cells, .. } = ops[id];
+        self.list_for(class, cells).put_back(ops, id);
     }
+    /// Removes an operation that is in its list.
     pub fn remove(&mut self, ops: &mut Ops, id: OpId) {
-        let class = ops[id].class as usize;
-        self.list_of(ops, id).remove(ops, id);
+        let (class, cells) = (ops[id].class as usize, ops[id].cells);
+        let mut lists = self.classes[class].iter_mut();
+        let (_, list) = lists.find(|(of, _)| *of == cells).expect("it stands in a list");
+        list.remove(ops, id);
         if self.heads(class).next().is_none() {
             self.waiting &= !(1 << class);
         }
@@ -35,16 +41,12 @@ impl Wide {
         self.waiting &= !(1 << from as u32);
         for (cells, mut list) in std::mem::take(&mut self.classes[from as usize]) {
             if list.head().is_some() {
-                self.list(to, cells).take_in(ops, &mut list, to);
+                self.list_for(to, cells).take_in(ops, &mut list, to);
             }
         }
     }
-    /// The list of an operation, which is or will be in it.
-    fn list_of(&mut self, ops: &Ops, id: OpId) -> &mut List {
-        let Op { class, cells, .. } = ops[id];
-        self.list(class, cells)
-    }
-    fn list(&mut self, class: Class, cells: u64) -> &mut List {
+    /// The list in which an operation of a class and choice of cells is about to stand.
+    fn list_for(&mut self, class: Class, cells: u64) -> &mut List {
         self.waiting |= 1 << class as u32;
         let lists = &mut self.classes[class as usize];
         let place = lists.iter().position(|(of, _)| *of == cells).unwrap_or_else(|| {

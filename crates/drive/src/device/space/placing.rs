@@ -215,7 +215,7 @@ impl Placement for Space {
     #[inline]
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
         if !self.preemptible && is_reserved() {
-            return Class::Held;
+            return Class::Reserved;
         }
         let task = &self.bins[bin].task;
         let is_urgent = match task.scrubs {

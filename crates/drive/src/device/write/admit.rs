@@ -190,7 +190,7 @@ impl Write {
         self.fetches.put(entry, Join::of(pieces.len() as u32));
         for (row, piece) in pieces.into_iter().enumerate() {
             let owner = Owner::Fetch(entry, row as u32);
-            base.ask_piece(piece, Holder::RmwRead, Class::Fetch, owner);
+            base.ask_piece(piece, Holder::RmwRead, Class::RmwRead, owner);
         }
     }
 
