@@ -210,7 +210,11 @@ def test_the_drive_is_that_of_the_file(files: Files):
         "15 blocks",
         "9 blocks",
     ]
-    assert drive["ftl"]["gc"]["victim"] == {"policy": "d-choices", "choices": int(math.log2(80))}
+    assert drive["ftl"]["gc"]["victim"] == {
+        "policy": "d-choices",
+        "choices": int(math.log2(80)),
+        "among": "all",
+    }
     # 4 lanes of 0.5 B/ns, of which 128 in 156 carry data.
     assert drive["link"]["rate"] == f"{round(4 * 0.5e9 * 128 / 156)} B/s"
     assert config["record"]["interval"] == "2 ms"

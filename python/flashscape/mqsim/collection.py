@@ -95,11 +95,12 @@ def _victim(device: Section, flash: Section) -> Row:
     if policy == "RGA":
         choices = max(int(math.log2(flash.whole("Block_No_Per_Plane"))), 1)
         why = (
-            f"the best of log2(Block_No_Per_Plane) = {choices} drawn blocks; MQSim "
-            "draws open and free ones, too"
+            f"the best of log2(Block_No_Per_Plane) = {choices} blocks, drawn among all but open "
+            "ones; where none of them gains space MQSim collects nothing, and others are drawn here"
         )
-        device.say(name, Verdict.APPROXIMATED, why)
-        return Row("victim", {"policy": "d-choices", "choices": choices}, from_key)
+        device.say(name, Verdict.MAPPED, why)
+        victim = {"policy": "d-choices", "choices": choices, "among": "all"}
+        return Row("victim", victim, from_key)
     if policy in ("GREEDY", "FIFO"):
         device.say(name, Verdict.MAPPED, "")
         return Row("victim", policy.lower(), from_key)

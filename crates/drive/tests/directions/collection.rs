@@ -75,7 +75,7 @@ fn of_collection(parameter: &'static str, more: &[Override]) -> Case {
 
 // ---- victims ------------------------------------------------------------------------
 
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 400;
 
 /// How often each of blocks 0, 1 and 4 is the victim, by seed, where die 0 stands so at
 /// a host's unit 40:
@@ -178,7 +178,7 @@ fn victim_cases() -> Vec<Case> {
         format!("{{ policy = 'python', function = 'first', file = '{policies}' }}").leak();
     let of_victims = |parameter| {
         of_collection(parameter, &[set("geometry.blocks_per_plane", 9)])
-            .see("how often blocks 0, 1 and 4 are the victim, of 100", victims)
+            .see("how often blocks 0, 1 and 4 are the victim, of 400", victims)
     };
     vec![
         // Least live data, 4. Closed first, 0. Gained times age over twice the live:
@@ -203,12 +203,12 @@ fn victim_cases() -> Vec<Case> {
             .under([(policies, [SEEDS, 0, 0]), (others, [0, 0, SEEDS])]),
         of_collection("drive.ftl.gc.victim(greedy).ties", &[set("geometry.blocks_per_plane", 9)])
             .given(&[set("ftl.gc.victim", "greedy")])
-            .see("how often blocks 0 to 3 are the victim, of 100", victims_of_equals)
+            .see("how often blocks 0 to 3 are the victim, of 400", victims_of_equals)
             .under([
                 ("first", [SEEDS, 0, 0, 0].into()),
                 ("last", [0, 0, 0, SEEDS].into()),
                 ("oldest", [SEEDS, 0, 0, 0].into()),
-                ("random", all_about(&[(25.0, four_sigma(SEEDS as f64, 0.25)); 4])),
+                ("random", all_about(&[(SEEDS as f64 / 4.0, four_sigma(SEEDS as f64, 0.25)); 4])),
             ])
             .left_out([SEEDS, 0, 0, 0]),
         // By age 0, 1, 2 and 4 gain.
@@ -219,6 +219,11 @@ fn victim_cases() -> Vec<Case> {
         of_victims("drive.ftl.gc.victim(d-choices).choices")
             .given(&[set("ftl.gc.victim", "d-choices")])
             .under([("1", best_of(1)), ("2", best_of(2)), ("200", best_of(200))])
+            .left_out(best_of(10)),
+        // Ten draws of nine blocks, each at most once, are all of them.
+        of_victims("drive.ftl.gc.victim(d-choices).among")
+            .given(&[set("ftl.gc.victim", "d-choices")])
+            .under([("gaining", best_of(10)), ("all", [0, 0, SEEDS].into())])
             .left_out(best_of(10)),
     ]
 }

@@ -326,7 +326,11 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         2 => "\"random\"".to_owned(),
         3 => "\"fifo\"".to_owned(),
         4 => format!("{{ policy = \"windowed-greedy\", window = {} }}", dice.between(1, 12)),
-        _ => format!("{{ policy = \"d-choices\", choices = {} }}", dice.between(1, 12)),
+        _ => format!(
+            "{{ policy = \"d-choices\", choices = {}, among = \"{}\" }}",
+            dice.between(1, 12),
+            dice.of(&["gaining", "all"])
+        ),
     };
     let urgent = dice.between(1, 3);
     let soft = urgent + dice.below(3);

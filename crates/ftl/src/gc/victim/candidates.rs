@@ -1,5 +1,6 @@
 //! Candidates for collection, and the trait of the policies that choose among them.
 
+use crate::blocks::BARRED;
 use engine::Stream;
 
 /// What a policy sees: the blocks of one bin, by their place in it.
@@ -24,6 +25,11 @@ impl Candidates<'_> {
     #[inline]
     pub fn gains(&self, index: usize) -> bool {
         self.live[index] <= self.most_live
+    }
+    /// True where block `index` is closed, or has nothing valid: it is free, or nothing of it is
+    /// left to be collected.
+    pub(super) fn is_closed_or_free(&self, index: usize) -> bool {
+        self.live[index] <= self.units_per_block || self.live[index] == BARRED
     }
     /// The blocks that may be chosen and gain space.
     pub fn gaining(&self) -> impl Iterator<Item = usize> {
