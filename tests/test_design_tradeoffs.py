@@ -100,21 +100,25 @@ def test_both_profiles_replay_whole_traces():
         assert found > 40
 
 
-@pytest.mark.parametrize("load", _loads.TRACES)
-def test_traces_count_for_thresholds_once_all_drives_clean(load):
-    file = ROOT.parent / "shared" / "traces" / _loads.TRACES[load]
-    if not file.is_file():
-        pytest.skip(f"{file.name} is not there")
-    run = declared(STUDY, "short")[f"{load}-threshold-2"].experiment["run"]
-    requests = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
-    assert run == {"warm_up": {"requests": len(requests)}}, "all of it, once"
-    written = sum(int(size) for *_, size, kind in requests if kind == "0") * 512
-    assert written > (0.15 - min(figure_threshold.PERCENT) / 100) * BLOCKS * 63 * 4096
-
-
-def test_stand_ins_count_for_thresholds_on_drives_that_clean():
+def test_thresholds_are_judged_on_drives_that_begin_with_their_reserve_free():
+    runs = declared(STUDY, "short")
     for load in ("tpcc", "exchange"):
-        state = declared(STUDY, "short")[f"{load}-threshold-2"].experiment["precondition"]
+        experiment = runs[f"{load}-threshold-2"].experiment
+        assert experiment["precondition"] == _loads.FRESH
+    # 6.8 million requests in 30 minutes on six drives, 900 a second on ten.
+    rates = {
+        load: sum(
+            float(stream["arrivals"]["rate"].removesuffix(" IOPS"))
+            for stream in runs[f"{load}-threshold-2"].experiment["workload"]
+        )
+        for load in ("tpcc", "exchange")
+    }
+    assert rates == {"tpcc": pytest.approx(629.6, abs=0.1), "exchange": 90}
+
+
+def test_steady_thresholds_are_of_drives_that_clean():
+    for load in ("tpcc", "exchange"):
+        state = declared(STUDY, "short")[f"{load}-steady-threshold-2"].experiment["precondition"]
         assert state["age"]["overwrites"] * _drives.exported_bytes() > 0.15 * BLOCKS * 63 * 4096
 
 
@@ -262,7 +266,6 @@ def test_means_that_follow_by_arithmetic_are_told_and_not_judged():
     told = table_7.levelled(Outcomes(SHORT, runs))
     assert told.ours.count("20.00 /") == 3, "the mean of each algorithm is told"
     assert "rate_limiting_mean_life" not in told.figures
-    assert not any("mean_life" in name for name in table_7.numbers(Outcomes(SHORT, runs)).figures)
     good = {
         "greedy_mean_life": 44,
         "greedy_stddev_life": 13,
@@ -380,10 +383,11 @@ def test_cold_data_speed_reuse_up_by_less_than_their_share_says(tmp_path):
     # Four times the erases of a block, but for what moves less.
     moved = most["write_amplification"] / without["write_amplification"]
     assert claim.figures["uniform_faster"] == pytest.approx(4 * moved, rel=0.05)
-    # Under sequential ones as much is moved; hot data and the threshold are all that is reused.
+    # Under sequential ones as much is moved. Of a plane's 128 blocks those with hot data are reused,
+    # the 6 that are kept free, the open one and the one that is being overwritten.
     without, _, most = (row for row in rows if row["writes"] == "sequential")
     assert most["write_amplification"] == pytest.approx(without["write_amplification"])
-    assert most["reused_share"] == pytest.approx(0.85 - 0.75 + 0.05, abs=0.01)
+    assert most["reused_share"] == pytest.approx(0.85 - 0.75 + (6 + 2) / 128, abs=0.01)
     faster = without["reused_share"] / most["reused_share"]
     assert claim.figures["sequential_faster"] == pytest.approx(faster)
     assert "10% of the blocks with hot data and the reserve of 15%" in claim.reason
@@ -391,5 +395,8 @@ def test_cold_data_speed_reuse_up_by_less_than_their_share_says(tmp_path):
 
 def test_without_traces_their_claims_are_not_run(tmp_path):
     found = fs.reproduce("design-tradeoffs-performance/table-7", traces=tmp_path)
-    assert {claim.verdict for claim in found.claims} == {"not-run"}
-    assert all("iozone-100k.trace" in claim.reason for claim in found.claims)
+    assert {claim.id: claim.verdict for claim in found.claims} == {
+        "A-15": "not-run",
+        "A-15n": "context",
+    }
+    assert "iozone-100k.trace" in found["A-15"].reason

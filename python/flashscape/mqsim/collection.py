@@ -99,8 +99,7 @@ def _victim(device: Section, flash: Section) -> Row:
             "ones; where none of them gains space MQSim collects nothing, and others are drawn here"
         )
         device.say(name, Verdict.MAPPED, why)
-        victim = {"policy": "d-choices", "choices": choices, "among": "all"}
-        return Row("victim", victim, from_key)
+        return Row("victim", {"policy": "d-choices", "choices": choices, "among": "all"}, from_key)
     if policy in ("GREEDY", "FIFO"):
         device.say(name, Verdict.MAPPED, "")
         return Row("victim", policy.lower(), from_key)

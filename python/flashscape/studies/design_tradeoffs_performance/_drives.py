@@ -19,6 +19,12 @@ PACKAGES = 8
 
 PAGE_BYTES = 4096
 
+_BLOCKS = 2048
+"""Of a plane."""
+
+_PLANES = 8
+"""Of a package."""
+
 Drive = dict[str, Any]
 
 
@@ -77,10 +83,6 @@ def striped_at_once(stripe_kib: int) -> Drive:
     """The same where consecutive pages interleave for sure: two dies in turn, without rounds."""
     allocation = {"stripe": f"{stripe_kib} KiB", "order": "CWDP"}
     return free_running(concurrency=units(INTERLEAVED[2]), ftl={"allocation": allocation})
-
-
-_BLOCKS = 2048
-"""Of a plane."""
 
 
 def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLOCKS) -> Drive:
@@ -142,9 +144,13 @@ def inter_plane() -> Drive:
 def one_open_block() -> Drive:
     """One open block a package: pages cross the bus unless they happen to stay in their plane.
 
-    That is what the authors' code does where copy-back is off.
+    That is what the authors' code does where copy-back is off. It then cleans until more than one
+    block above the threshold is free, and of equal victims it takes the first.
     """
-    return baseline(ftl={"allocation": {"bin": "package"}})
+    low = _PLANES * _BLOCKS * 5 // 100
+    thresholds = {"soft": f"{low} blocks", "urgent": f"{low} blocks", "stop": f"{low + 1} blocks"}
+    gc = {"victim": {"policy": "greedy", "ties": "first"}, **thresholds}
+    return baseline(ftl={"allocation": {"bin": "package"}, "gc": gc})
 
 
 def threshold(percent: int) -> Drive:

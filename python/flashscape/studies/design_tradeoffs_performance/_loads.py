@@ -36,6 +36,8 @@ _TPCC_PER_SECOND = 300
 _TPCC_READS = 0.66
 _TPCC_SPACE = 0.85
 _TPCC_SECONDS = 1800
+_TPCC_RECORDS = 6_800_000
+_TPCC_DRIVES = 6
 
 TPCC_WRITTEN = 0.16
 """Share of the exported space that the stand-in writes to, for a cleaning efficiency of 70 %.
@@ -63,49 +65,59 @@ _EXCHANGE_READS = 0.6
 _EXCHANGE_BYTES = 25_000_000_000
 """Of ten drives' 250 GB."""
 _EXCHANGE_SECONDS = 900
-
-
-EXCHANGE_WHOLE: dict[str, Any] = {"time": f"{_EXCHANGE_SECONDS} s"}
-"""As long as the trace."""
+_EXCHANGE_DRIVES = 10
 
 TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
 """From the authors' SSD add-on to DiskSim 4.0. Both profiles replay all of them."""
-
-RECORDS = {"iozone": 100_000, "postmark": 62_257}
-"""Requests of a trace."""
 
 
 def _size(share: float, total: int, unit: int) -> str:
     return f"{int(share * total) // unit * unit} B"
 
 
-def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """8 KiB, 300 requests a second (Poisson), 66 % reads: those over 85 % of the space."""
+def _tpcc(per_second: float, read: str = "8 KiB") -> list[dict[str, Any]]:
+    """8 KiB, so many requests a second (Poisson), 66 % reads: those over 85 % of the space."""
     total = exported_bytes()
-    page = {"size": "8 KiB", "align": "8 KiB"}
     streams = []
-    for name, reads, share, space in (
-        ("reads", "100 %", _TPCC_READS, _TPCC_SPACE),
-        ("writes", "0 %", 1 - _TPCC_READS, TPCC_WRITTEN),
+    for name, reads, share, space, size in (
+        ("reads", "100 %", _TPCC_READS, _TPCC_SPACE, read),
+        ("writes", "0 %", 1 - _TPCC_READS, TPCC_WRITTEN, "8 KiB"),
     ):
-        rate = {"process": "poisson", "rate": f"{_TPCC_PER_SECOND * share:g} IOPS"}
+        page = {"size": size, "align": size}
+        rate = {"process": "poisson", "rate": f"{per_second * share:g} IOPS"}
         region = {"size": _size(space, total, 262_144)}
         streams.append({"name": name, "reads": reads, **page, "region": region, "arrivals": rate})
+    return streams
+
+
+def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """300 requests a second."""
     seconds = _TPCC_SECONDS // setting.pick(short=6, full=1)
-    return streams, {"time": f"{seconds} s"}
+    return _tpcc(_TPCC_PER_SECOND), {"time": f"{seconds} s"}
 
 
-def _exchange(name: str, reads: float, share: float, size: int) -> dict[str, Any]:
-    """A share of its requests, uniform over so many bytes.
+def tpcc_by_whole_pages() -> list[dict[str, Any]]:
+    """The same where a read takes the logical page of 256 KiB that it lies in."""
+    return _tpcc(_TPCC_PER_SECOND, "256 KiB")
+
+
+def tpcc_of_one() -> dict[str, Any]:
+    """A sixth of the trace's 6.8 million requests, as long as the trace."""
+    per_second = _TPCC_RECORDS / _TPCC_SECONDS / _TPCC_DRIVES
+    return {"workload": _tpcc(per_second), "run": {"time": f"{_TPCC_SECONDS} s"}}
+
+
+def _exchange(per_second: float) -> dict[str, Any]:
+    """Three reads to two writes, so many a second (Poisson), uniform over 25 GB.
 
     Sizes vary; how is not known: exponential with mean 8 KiB, rounded up to 4 KiB.
     """
     return {
-        "name": name,
-        "reads": f"{reads * 100:g} %",
+        "name": "exchange",
+        "reads": f"{_EXCHANGE_READS * 100:g} %",
         "size": {"mean": "8 KiB"},
-        "region": {"size": f"{size // 262_144 * 262_144} B"},
-        "arrivals": {"process": "poisson", "rate": f"{_EXCHANGE_PER_SECOND * share:g} IOPS"},
+        "region": {"size": f"{_EXCHANGE_BYTES // 262_144 * 262_144} B"},
+        "arrivals": {"process": "poisson", "rate": f"{per_second:g} IOPS"},
     }
 
 
@@ -114,38 +126,28 @@ def exchange_written() -> float:
     return _EXCHANGE_BYTES / exported_bytes()
 
 
-def exchange_writing(written: float) -> list[dict[str, Any]]:
-    """The same requests where all writes go to a share of the exported space."""
-    return [
-        _exchange("reads", 1, _EXCHANGE_READS, _EXCHANGE_BYTES),
-        _exchange("writes", 0, 1 - _EXCHANGE_READS, int(written * exported_bytes())),
-    ]
-
-
 def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Three reads to two writes, 900 a second (Poisson), uniform over 25 GB."""
-    stream = _exchange("exchange", _EXCHANGE_READS, 1, _EXCHANGE_BYTES)
+    """900 requests a second."""
     seconds = _EXCHANGE_SECONDS // setting.pick(short=9, full=1)
-    return [stream], {"time": f"{seconds} s"}
+    return [_exchange(_EXCHANGE_PER_SECOND)], {"time": f"{seconds} s"}
+
+
+def exchange_of_one() -> dict[str, Any]:
+    """A tenth of them, as long as the trace."""
+    stream = _exchange(_EXCHANGE_PER_SECOND / _EXCHANGE_DRIVES)
+    return {"workload": [stream], "run": {"time": f"{_EXCHANGE_SECONDS} s"}}
 
 
 def traced(
-    setting: Setting, name: str, *, depth: int | None = None, after_itself: bool = False
+    setting: Setting, name: str, *, depth: int | None = None
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A whole trace at its own pace, or, with a queue depth, as fast as it goes.
-
-    With ``after_itself`` it is played twice, and counts the second time: on a drive that it has
-    brought into its own state.
-    """
+    """A whole trace at its own pace, or, with a queue depth, as fast as it goes."""
     trace: dict[str, Any] = {"file": str(setting.trace(TRACES[name])), "format": "disksim"}
     stream: dict[str, Any] = {"name": name, "trace": trace}
     if depth is not None:
         trace["mode"] = "closed"
         stream["queue_depth"] = depth
-    if not after_itself:
-        return [stream], {}
-    trace["repeat"] = 2
-    return [stream], {"warm_up": {"requests": RECORDS[name]}}
+    return [stream], {}
 
 
 def experiment(

@@ -53,9 +53,6 @@ NAMES = {
 
 LOOKS = plots.Looks(*NAMES.values())
 
-DRAWN = 10
-"""Blocks that are drawn where greedy takes the best of some, not the first of the best of all."""
-
 
 def runs(setting: Setting) -> list[Run]:
     """The same writes with each algorithm."""
@@ -63,8 +60,8 @@ def runs(setting: Setting) -> list[Run]:
 
 
 def runs_of_drawn(setting: Setting) -> list[Run]:
-    """Those without migration, with the best of some blocks that are drawn at random."""
-    gc = {"gc": {"victim": {"policy": "d-choices", "choices": DRAWN}}}
+    """Those without migration, where any of equal victims is taken, not the last."""
+    gc = {"gc": {"victim": {"policy": "greedy", "ties": "random"}}}
     return [_run(setting, f"{name}-drawn", name, gc) for name in ("greedy", "rate-limiting")]
 
 

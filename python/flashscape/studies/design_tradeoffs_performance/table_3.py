@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.design_tradeoffs_performance._drives import PACKAGES, baseline
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH, in_short, mean
+from flashscape.studies.design_tradeoffs_performance._drives import (
+    PACKAGES,
+    baseline,
+    exported_bytes,
+)
+from flashscape.studies.design_tradeoffs_performance._loads import FRESH, cleaned, in_short, mean
 from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
 
 if TYPE_CHECKING:
@@ -29,6 +33,9 @@ _OPEN: dict[str, Any] = {
 }
 """As the authors' simulator was asked: exponential sizes in pages, uniform gaps of 0 to 1 ms."""
 
+_WRITTEN = 3_593_678_848
+"""Bytes of the region that the authors' runs of writes with cleaning write to [code]."""
+
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
@@ -45,7 +52,8 @@ def runs(setting: Setting) -> list[Run]:
                 }
                 state: dict[str, Any] = dict(FRESH)
                 if kind == "clean":
-                    state["age"] = {"overwrites": 2.0, "addresses": {"pattern": addresses}}
+                    stream["region"] = {"size": f"{_WRITTEN} B"}
+                    state = _aged(addresses)
                 found.append(
                     Run(
                         f"{load}-{pattern}-{kind}",
@@ -59,6 +67,13 @@ def runs(setting: Setting) -> list[Run]:
                     )
                 )
     return found
+
+
+def _aged(addresses: str) -> dict[str, Any]:
+    """A full drive after as many writes as it has space, random ones to the region."""
+    if addresses == "uniform":
+        return cleaned(_WRITTEN / exported_bytes())
+    return FRESH | {"age": {"overwrites": 1.0, "addresses": {"pattern": addresses}}}
 
 
 def _ns(runs: Outcomes, pattern: str, kind: str, load: str = "page") -> float:
@@ -108,8 +123,8 @@ def numbers(runs: Outcomes) -> Answer:
         f"{_both(runs, 'clean')}"
     )
     reason = (
-        f"Under uniform writes to the whole full drive {_efficiency(runs):.0%} of a victim's pages "
-        "are superseded here, so that it gains few pages for what its cleaning takes"
+        f"{_efficiency(runs):.0%} of a victim's pages are superseded under random writes. The "
+        "authors' simulator prints 391.8 us a page there, and 329.4 us under sequential writes"
     )
     return Answer(ours, figures, reason)
 
