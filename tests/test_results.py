@@ -184,7 +184,7 @@ def crowd(small):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_labels_are_never_cut(crowd, result, width, is_terminal, monkeypatch):
+def test_nothing_is_cut_or_left_out(crowd, result, width, is_terminal, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM", "xterm")
     for shown in (result, crowd):
@@ -201,7 +201,8 @@ def test_labels_are_never_cut(crowd, result, width, is_terminal, monkeypatch):
             flat = "".join(printed.split())
             for name, _, figures in shown.groups():
                 assert name in flat
-                for span in ("mean", "max") if renderable is whole else ():
+                shown_spans = ("mean", "p50", "p99", "p99_9", "p99_99", "max")
+                for span in shown_spans if renderable is whole else ():
                     assert units.duration(figures["latency_ns"][span]).replace(" ", "") in flat
             if is_terminal:
                 assert max(map(len, printed.splitlines())) <= width

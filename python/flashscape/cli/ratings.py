@@ -32,14 +32,7 @@ def table(trials: Sequence[Trial]) -> Rows:
     )
     rows = [_row(trial) for trial in trials]
     title = "Small reads; of the worst slice; mean service time of its issue period"
-    few = (0, 1, 2, 3, 4, 5, 6, len(head) - 1)
-    brief = Rows(
-        "Small reads; of the worst slice",
-        tuple(head[at] for at in few),
-        [tuple(row[at] for at in few) for row in rows],
-        1,
-    )
-    return Rows(title, head, rows, 1, brief)
+    return Rows(title, head, rows, 1)
 
 
 def _row(trial: Trial) -> tuple[str, ...]:

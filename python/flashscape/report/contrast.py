@@ -16,19 +16,17 @@ if TYPE_CHECKING:
 def differences(contrast: Contrast) -> Rows:
     """Figures of two sides, with what is known of their difference."""
     a, b = contrast.baseline.label, contrast.other.label
-    rows, briefly = [], []
+    rows = []
     for row in contrast.differences:
         name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
         values = [shown(row.figure, value) for value in (row.baseline, row.other)]
         change = signed(row.figure, row.difference)
         winner = {"baseline": a, "other": b, None: "–"}[row.winner]
         rows.append((*name, *values, change, _interval(row), _chance(row), _behind(row), winner))
-        briefly.append((*name, *values, change, winner))
     percent = units.percent(1 - contrast.differences[0].alpha).replace(".0", "")
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
-    brief = Rows("", (*head, "winner"), briefly, 3)
-    return Rows("", (*head, *more), rows, 3, brief)
+    return Rows("", (*head, *more), rows, 3)
 
 
 def _interval(row: Difference) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
 
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
-_BRIEFLY = ("p50", "p99", "p99_9")
 _CAUSES_SHOWN = 3
 _CUTS_SHOWN = 12
 _SEEN = 0.0005
@@ -35,8 +34,6 @@ class Rows(NamedTuple):
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     names: int
-    brief: Rows | None = None
-    """Less of it, for where there is little room."""
 
 
 def tenants(result: Measured) -> Rows:
@@ -53,8 +50,7 @@ def tenants(result: Measured) -> Rows:
         )
         for workload in workloads
     ]
-    brief = Rows("Tenants", head[:2], [row[:2] for row in rows], 2)
-    return Rows("Tenants", head, rows if len(rows) > 1 else [], 5, brief)
+    return Rows("Tenants", head, rows if len(rows) > 1 else [], 5)
 
 
 def part(workload: Mapping[str, Any]) -> str:
@@ -95,8 +91,7 @@ def requests(result: Measured) -> Rows:
         for name, kind, figures in _with_all(result)
     ]
     head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
-    brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
-    return Rows("Requests", head, rows, 2, brief)
+    return Rows("Requests", head, rows, 2)
 
 
 def _asked(result: Measured) -> Rows:
@@ -113,8 +108,7 @@ def _asked(result: Measured) -> Rows:
         if (figures := initiator[kind])["requests"]
     ]
     head = ("initiator", "kind", "requests", "bytes", "unmapped")
-    brief = Rows("Requests", head[:-1], [row[:-1] for row in rows], 2)
-    return Rows("Requests", head, rows, 2, brief)
+    return Rows("Requests", head, rows, 2)
 
 
 def latencies(result: Measured) -> Rows:
@@ -126,22 +120,15 @@ def latencies(result: Measured) -> Rows:
         else "without ±, as it is not known to be steady"
     )
     title = f"Latency ({confidence}; in brackets: samples at or beyond it)"
-    rows, briefly = [], []
+    rows = []
     for name, kind, figures in _with_all(result):
         latency = figures["latency_ns"]
         labels = (name, kind.replace("_", "-"))
         mean, longest = units.duration(latency["mean"]), units.duration(latency["max"])
         exact = mean + (_confidence(latency) if is_steady else "")
         rows.append((*labels, exact, *(_percentile(latency, p) for p in _SHOWN), longest))
-        spans = (units.duration(latency[p]) for p in _BRIEFLY)
-        briefly.append((*labels, mean, *spans, longest))
-    brief = Rows("Latency", _latency_head(_BRIEFLY), briefly, 2)
-    return Rows(title, _latency_head(_SHOWN), rows, 2, brief)
-
-
-def _latency_head(percentiles: tuple[str, ...]) -> tuple[str, ...]:
-    names = (name.replace("_", ".") for name in percentiles)
-    return ("initiator", "kind", "mean", *names, "max")
+    names = (name.replace("_", ".") for name in _SHOWN)
+    return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
 
 def causes(result: Measured) -> Rows:
@@ -200,18 +187,16 @@ def power_cuts(result: Measured) -> Rows:
     title = f"Power cuts ({'; '.join(told)})" if told else "Power cuts"
     parts = [key for key in outages.PARTS if any(outages.part_ns(cut, key) for cut in cuts)]
     found = ["half_programmed", *(["half_erased"] if any(c["half_erased"] for c in cuts) else [])]
-    rows, briefly = [], []
+    rows = []
     for cut in cuts:
         after = " (until the next cut)" if cut["interrupted"] else ""
         recovered = (units.duration(cut["at_ns"]), units.duration(cut["duration_ns"]) + after)
         spans = (units.duration(ns) if (ns := outages.part_ns(cut, key)) else "–" for key in parts)
         counts = tuple(f"{cut[key]:,}" for key in ("lost_requests", "saved_units", *found))
         rows.append((*recovered, *spans, *counts))
-        briefly.append((*recovered, *counts))
     names = (f"of it {outages.PARTS[key][0]}" for key in parts)
     last = ("lost requests", "saved units", *(key.replace("_", "-") for key in found))
-    brief = Rows(title, ("cut at", "recovery", *last), briefly, 1)
-    return Rows(title, ("cut at", "recovery", *names, *last), rows, 1, brief)
+    return Rows(title, ("cut at", "recovery", *names, *last), rows, 1)
 
 
 def shares(group: Group) -> Rows:

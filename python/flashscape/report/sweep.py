@@ -58,14 +58,7 @@ def table(sweep: Sweep) -> Rows:
     if len(frame) > ROWS_MOST:
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
     names = len(head) - len(figures)
-    drop = {len(head) - 4, len(head) - 2}
-    brief = Rows(
-        title,
-        tuple(h for at, h in enumerate(head) if at not in drop),
-        [tuple(c for at, c in enumerate(row) if at not in drop) for row in body],
-        names,
-    )
-    return Rows(title, tuple(head), body, names, brief)
+    return Rows(title, tuple(head), body, names)
 
 
 def _cell(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Tables for a terminal. What names a row is never cut: where it is narrow, columns go."""
+"""Tables for a terminal. Nothing is cut: where it is narrow, a table is folded."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class _Prose:
 
 
 class Sheet:
-    """A table that takes the form for which there is room."""
+    """A table, or where it is too wide several below each other, each with what names its rows."""
 
     def __init__(self, content: rows.Rows) -> None:
         self._content = content
@@ -141,16 +141,42 @@ class Sheet:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         room = _room(console, options)
-        form: rows.Rows | None = self._content
-        if console.is_terminal:
-            while form is not None and _least_width(form) > room:
-                form = form.brief
-        if form is None:
+        parts = _folded(self._content, room) if console.is_terminal else [self._content]
+        if parts is None:
             yield _blocks(self._content)
             return
-        if form.title:
-            yield Text(form.title, style="bold")
-        yield Constrain(_table(form), max(room, _least_width(form)))
+        for number, part in enumerate(parts):
+            if number:
+                yield ""
+            if part.title:
+                yield Text(part.title, style="bold")
+            yield Constrain(_table(part), max(room, _least_width(part)))
+
+
+def _folded(content: rows.Rows, room: int) -> list[rows.Rows] | None:
+    """Tables of so many columns of text with all of its figures; None where one does not fit."""
+    if _least_width(content) <= room:
+        return [content]
+    if _has_prose(content):
+        return None
+    figures = range(content.names, len(content.head))
+    # As few tables as there can be, with as many figures each, more or less.
+    for count in range(2, len(figures) + 1):
+        each = -(-len(figures) // count)
+        starts = range(figures.start, figures.stop, each)
+        parts = [_part(content, range(at, min(at + each, figures.stop))) for at in starts]
+        if all(_least_width(part) <= room for part in parts):
+            return [parts[0], *(part._replace(title="") for part in parts[1:])]
+    return None
+
+
+def _part(content: rows.Rows, figures: range) -> rows.Rows:
+    """The table with some of its columns of figures."""
+    columns = [*range(content.names), *figures]
+    return content._replace(
+        head=tuple(content.head[at] for at in columns),
+        rows=[tuple(row[at] for at in columns) for row in content.rows],
+    )
 
 
 def _room(console: Console, options: ConsoleOptions) -> int:

@@ -49,8 +49,7 @@ def kinds(statistics: Figures) -> Rows:
             )
         )
     head = ("kind", "requests", "share", "bytes", "4 KiB aligned", "all aligned to")
-    brief = Rows("Requests", head[:4], [row[:4] for row in rows], 1)
-    return Rows("Requests", head, rows, 1, brief)
+    return Rows("Requests", head, rows, 1)
 
 
 def sizes(statistics: Figures) -> Rows:
@@ -63,8 +62,7 @@ def sizes(statistics: Figures) -> Rows:
             parts = (f"{units.binary(size)} {_share(n, figures['requests'])}" for size, n in common)
             rows.append((_name(figures), *map(units.binary, shown), ", ".join(parts)))
     head = ("kind", "mean", "p10", "p50", "p90", "p99", "max", "most common")
-    brief = Rows("Sizes", head[:-1], [row[:-1] for row in rows], 1)
-    return Rows("Sizes", head, rows, 1, brief)
+    return Rows("Sizes", head, rows, 1)
 
 
 def arrivals(statistics: Figures) -> Rows:
@@ -111,9 +109,7 @@ def windows(statistics: Figures) -> Rows:
     ]
     head = ("window", "whole ones", "most requests", "most bytes", "empty", "CoV", "variance/mean")
     title = "Bursts (variance/mean of requests in a window: 1 for Poisson arrivals)"
-    brief_rows = [(row[0], row[2], row[5], row[6]) for row in rows]
-    brief = Rows("Bursts", (head[0], head[2], head[5], head[6]), brief_rows, 1)
-    return Rows(title, head, rows, 1, brief)
+    return Rows(title, head, rows, 1)
 
 
 def places(statistics: Figures) -> Rows:
@@ -195,8 +191,7 @@ def sequences(statistics: Figures) -> Rows:
         "constant stride",
     )
     title = "Sequence (sequential: begins where one of the last 32 of its kind ended)"
-    brief = Rows("Sequence", head[:4], [row[:4] for row in rows], 1)
-    return Rows(title, head, rows, 1, brief)
+    return Rows(title, head, rows, 1)
 
 
 def devices(file: Figures, statistics: Figures) -> Rows:
