@@ -255,7 +255,9 @@ def test_a_full_disk(experiment_file, tmp_path):
 def test_a_place_where_nothing_can_be_written(experiment_file, flashscape, tmp_path):
     (tmp_path / "file").write_text("")
     refused(
-        flashscape("run", experiment_file, "--out", "file"), 1, "file: no directory for results"
+        flashscape("run", experiment_file, "--out", "file"),
+        1,
+        "file: is a file, and results go to a directory",
     )
 
 

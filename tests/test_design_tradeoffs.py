@@ -22,13 +22,11 @@ from flashscape.studies.design_tradeoffs_performance import (
     _drives,
     _loads,
     _wear,
-    figure_threshold,
     table_4,
     table_5,
     table_6,
     table_7,
 )
-from places import ROOT
 
 STUDY = "design-tradeoffs-performance"
 FOLDER = Path(package.__file__).parent
@@ -383,8 +381,8 @@ def test_cold_data_speed_reuse_up_by_less_than_their_share_says(tmp_path):
     # Four times the erases of a block, but for what moves less.
     moved = most["write_amplification"] / without["write_amplification"]
     assert claim.figures["uniform_faster"] == pytest.approx(4 * moved, rel=0.05)
-    # Under sequential ones as much is moved. Of a plane's 128 blocks those with hot data are reused,
-    # the 6 that are kept free, the open one and the one that is being overwritten.
+    # Under sequential ones as much is moved. Of a plane's 128 blocks those with hot data are
+    # reused, the 6 that are kept free, the open one and the one that is being overwritten.
     without, _, most = (row for row in rows if row["writes"] == "sequential")
     assert most["write_amplification"] == pytest.approx(without["write_amplification"])
     assert most["reused_share"] == pytest.approx(0.85 - 0.75 + (6 + 2) / 128, abs=0.01)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import flashscape as fs
+from flashscape.errors import OutputError
+from flashscape.output import Directory
 from test_bad_input import refused, run_on_disk_of
 
 
@@ -182,3 +184,37 @@ def test_a_table_of_another_kind_is_refused(config, flashscape, tmp_path):
         shown = f"{name}.parquet: is not the table {name} of this version: it lacks the column"
         refused(flashscape("explain", "out"), 1, shown)
         (tmp_path / "out" / f"{name}.parquet").write_bytes(kept)
+
+
+def test_a_directory_that_another_process_writes_to_is_refused(tmp_path):
+    folder = tmp_path / "results"
+    claim = (
+        "import sys; from flashscape.output import Directory as D; D.claim(sys.argv[1], force=True)"
+    )
+    wait = f"{claim}; print('claimed', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", wait, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout.readline() == "claimed\n"
+        for force in (False, True):
+            with pytest.raises(OutputError, match=f"process {other.pid} writes its results there"):
+                Directory.claim(folder, force=force)
+        other.kill()
+    # What it left keeps nobody away.
+    with Directory.claim(folder, force=False):
+        pass
+
+
+def test_what_is_no_directory_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name, message in (
+        ("file", "is a file, and results go to a directory"),
+        ("file/below", "is a file, and results go to a directory"),
+        ("link", "is a link to .*nowhere, which is not there"),
+    ):
+        with pytest.raises(OutputError, match=message):
+            Directory.claim(tmp_path / name, force=True)

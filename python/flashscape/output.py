@@ -41,6 +41,8 @@ class Directory:
         self.path = path
         self._made = made
         self._staging = path / f"{_STAGING}{os.getpid()}"
+        self._sign = path / f"{_STAGING}{os.getpid()}-{SUMMARY}"
+        """There from the claim to the release: other processes keep away."""
 
     @classmethod
     def claim(cls, path: str | os.PathLike[str], *, force: bool) -> Directory:
@@ -56,9 +58,10 @@ class Directory:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             in_use = next((f for f in folder.iterdir() if not _is_left(f)), None)
+            claimed._refuse_another()
         except OSError as error:
             claimed.release()
-            raise OutputError(f"{folder}: no directory for results: {error.strerror}") from error
+            raise no_directory(folder, error) from error
         if in_use is not None and not force:
             raise OutputError(
                 f"{folder}: is not empty (it has {in_use.name}); "
@@ -68,10 +71,24 @@ class Directory:
         try:
             with claimed._staged() as staging:
                 (staging / SUMMARY).write_bytes(b"\n")
+            claimed._sign.write_bytes(b"\n")
+            claimed._refuse_another()
         except OSError as error:
             claimed.release()
+            if isinstance(error, OutputError):
+                raise
             raise OutputError(f"{folder}: cannot be written to: {error.strerror}") from error
         return claimed
+
+    def _refuse_another(self) -> None:
+        """Raise OutputError where another process has claimed the directory and is at work."""
+        for sign in self.path.glob(f"{_STAGING}*-{SUMMARY}"):
+            if not _is_left(sign):
+                process = sign.name.removeprefix(_STAGING).partition("-")[0]
+                raise OutputError(
+                    f"{self.path}: process {process} writes its results there; choose another "
+                    "directory, or wait for its end"
+                )
 
     def __enter__(self) -> Directory:
         return self
@@ -80,7 +97,9 @@ class Directory:
         self.release()
 
     def release(self) -> None:
-        """Take away the directories that were made for results and are still empty."""
+        """Take away the sign, and directories that were made for results and are still empty."""
+        with contextlib.suppress(OSError):
+            self._sign.unlink(missing_ok=True)
         for folder in self._made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -204,6 +223,18 @@ class File:
         for left in self.path.parent.glob(f"{_STAGING}*"):
             if left.name.endswith(f"-{self.path.name}") and _is_left(left):
                 left.unlink(missing_ok=True)
+
+
+def no_directory(folder: Path, error: OSError) -> OutputError:
+    """What to say where a directory for results cannot be made or listed."""
+    if isinstance(error, OutputError):
+        return error
+    for each in (folder, *folder.parents):
+        if each.is_symlink() and not each.exists():
+            return OutputError(f"{each}: is a link to {each.readlink()}, which is not there")
+        if each.exists() and not each.is_dir():
+            return OutputError(f"{each}: is a file, and results go to a directory")
+    return OutputError(f"{folder}: no directory for results: {error.strerror}")
 
 
 def remove(folder: Path, names: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import OutputError
-from flashscape.output import Directory
+from flashscape.output import Directory, no_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +48,7 @@ class Place:
             folder.mkdir(parents=True, exist_ok=True)
             _refuse_foreign(folder, study)
         except OSError as error:
-            if isinstance(error, OutputError):
-                raise
-            raise OutputError(f"{folder}: no directory for results: {error.strerror}") from error
+            raise no_directory(folder, error) from error
         try:
             yield cls(folder)
         finally:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
 from flashscape.errors import OutputError
-from flashscape.output import Directory
+from flashscape.output import Directory, no_directory
 from flashscape.result import Result
 from flashscape.sweep import inputs
 
@@ -110,9 +110,7 @@ class Store:
             store.points.mkdir(exist_ok=True)
         except OSError as error:
             _take_away(made)
-            if isinstance(error, OutputError):
-                raise
-            raise OutputError(f"{folder}: no directory for results: {error.strerror}") from error
+            raise no_directory(folder, error) from error
         with _locked(folder):
             store._tidy()
             try:
