@@ -138,12 +138,13 @@ name = "x"
     refused(
         ended,
         2,
-        "sweep.toml: 8 problems",
+        "sweep.toml: 9 problems",
         'line 2, seeeds: unknown key (did you mean "seeds"?',
         "line 3, seeds: a seed stands there twice",
         "line 7, grid.drive.ftl.gc.victim[2]: the same as grid.drive.ftl.gc.victim[0]",
         "line 7, grid.drive.ftl.gc.victim: drive.ftl.gc.victim covers what variation[1]",
         'line 7, drive.ftl.gc.victim.policy: no policy "fifoo" (did you mean "fifo"?',
+        "line 8, workload[0].queue_depth: 0 is too small (at least 1)",
         "line 9, grid.run.requests: 5 is not a list of values (write [5])",
         "line 10, zip[0]: lists that go together are equally long; a has 2, b has 1",
         'line 16, variation[1].name: "x" is the name of variation 1, too',
@@ -1030,7 +1031,7 @@ def test_impossible_points_are_noted_where_they_may_be(quick, flashscape, tmp_pa
     table = pl.read_parquet(tmp_path / "out" / "sweep.parquet")
     points = table.unique("point", maintain_order=True).select("point", "status", DEPTH)
     assert points.rows() == [(1, "done", 4), (2, "invalid", 0), (3, "done", 1)]
-    assert "at least 1 must be outstanding" in table.filter(status="invalid")["error"][0]
+    assert "0 is too small (at least 1)" in table.filter(status="invalid")["error"][0]
     assert "3 points: 2 done, 1 invalid" in flashscape("sweep", "--show", "out").out
 
 

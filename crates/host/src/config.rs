@@ -56,6 +56,7 @@ pub struct WorkloadConfig {
     /// Closed loop: requests outstanding at any time, default 1. Open loop: at
     /// most so many outstanding, later ones wait at the host; default no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub queue_depth: Option<u32>,
     /// Closed loop: time between a place becoming free and the next request,
     /// fixed or exponential. Default: `0 s`.

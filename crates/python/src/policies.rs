@@ -209,12 +209,21 @@ struct Place(usize);
 impl<'a, 'py> FromPyObject<'a, 'py> for Place {
     type Error = PyErr;
     fn extract(answer: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if answer.is_instance_of::<PyBool>() {
-            let problem = "'bool' object cannot be interpreted as an integer";
-            return Err(PyTypeError::new_err(problem));
-        }
-        answer.extract().map(Self)
+        let place = match answer.is_instance_of::<PyBool>() {
+            true => None,
+            false => answer.extract().ok(),
+        };
+        place
+            .map(Self)
+            .ok_or_else(|| unsuitable("the place of a block, a whole number from 0 on", &answer))
     }
+}
+
+/// An answer of the wrong kind, and what it should have been.
+fn unsuitable(expected: &str, answer: &Bound<'_, PyAny>) -> PyErr {
+    let shown = answer.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+    let shown: String = shown.chars().take(60).collect();
+    PyTypeError::new_err(format!("it must return {expected}, and returned {shown}"))
 }
 
 impl RouteOutside for Function {

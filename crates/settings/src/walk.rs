@@ -290,6 +290,11 @@ fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
         (Shape::List(list), Value::Object(_)) if fits(&list.rest.shape(), value) => {
             Some(format!(" (write [[{at}]])"))
         }
+        (Shape::List(list), Value::String(_) | Value::Number(_))
+            if fits(&list.rest.shape(), value) =>
+        {
+            Some(format!(" (write [{value}])"))
+        }
         _ => None,
     };
     let wanted = wanted_shape(shape);

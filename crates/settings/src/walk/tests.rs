@@ -409,6 +409,7 @@ fn wrong_kinds_come_with_what_to_write_instead() {
             "line 10, tenants: expected a table, found 3",
         ],
     );
+    refused("dies = 4", &["line 1, dies: expected a list, found 4 (write [4])"]);
 }
 
 #[test]
