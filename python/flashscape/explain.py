@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, outages, units
+from flashscape import interruptions, outages, remedies, units
 from flashscape.causes import OWN_SERVICE, Cause, by_cause
 from flashscape.latency import KINDS
 from flashscape.regions import Region, region, regions
@@ -126,6 +126,7 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
         *_completeness(result),
         *outages.sentences(result),
         *_so_what(shown, result),
+        *remedies.sentences(_named_by_kind(shown), result),
         *interruptions.sentences(result),
         *_write_amplification(result),
         *_steadiness(result),
@@ -267,15 +268,19 @@ def _listed(times: dict[Cause, float]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
+def _named_by_kind(groups: list[Group]) -> dict[str, set[str]]:
+    """The causes that are named, by kind of request."""
+    named: dict[str, set[str]] = {}
+    for group in groups:
+        for shares in (group.mean, _shares(group.tail_ns)):
+            causes = (cause.name for cause, share in shares.items() if share >= NAMED_SHARE)
+            named.setdefault(group.kind, set()).update(causes)
+    return named
+
+
 def _so_what(groups: list[Group], result: Measured) -> list[str]:
     """What the causes named mean on this drive."""
-    named = {
-        cause.name
-        for group in groups
-        for shares in (group.mean, _shares(group.tail_ns))
-        for cause, share in shares.items()
-        if share >= NAMED_SHARE
-    }
+    named: set[str] = set().union(*_named_by_kind(groups).values())
     sentences = []
     drive = result.summary["config"]["drive"]
     nand = drive["nand"]

@@ -50,7 +50,7 @@ class Made(NamedTuple):
 
 
 def scheme(drive: dict[str, Any], key: str) -> str:
-    """The name of a drive's ``suspension`` or ``program_suspension``."""
+    """The name of a policy of the scheduler, as ``suspension`` and ``program_suspension``."""
     policy = drive["scheduler"].get(key, "baseline")
     return str(policy if isinstance(policy, str) else policy["policy"])
 

@@ -34,6 +34,7 @@ impl WorkloadConfig {
             Some(trace) => check_trace(self, trace, &mut faults),
             None => check_synthetic(self, region, &mut faults),
         }
+        faults.when(self.queue_depth == Some(0), "queue_depth", "at least 1 must be outstanding");
         check_stop(self.stop.as_ref(), &mut faults);
         faults.0
     }
