@@ -23,6 +23,12 @@ PROFILE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/e
 MOST = 0.01
 
 SMALL = ["drive.geometry.pages_per_block=16", 'drive.ftl.over_provisioning.exported="4 GB"']
+SLICE = [
+    "drive.geometry.channels=4",
+    "drive.geometry.blocks_per_plane=100",
+    "drive.geometry.pages_per_block=48",
+    'drive.buffer.size="16 MiB"',
+]
 # The file, its settings, and what counts as an operation.
 BENCHES = {
     "read": ("experiments/bench-read.toml", [*SMALL, "run.requests=100000"], "requests"),
@@ -30,10 +36,24 @@ BENCHES = {
     "gc": ("experiments/bench-gc.toml", [*SMALL, "run.requests=30000"], "commands"),
     "mixed": (
         "examples/mixed.toml",
-        ['run={ requests = 100000 }', "precondition.age={ overwrites = 2.0 }"],
+        [
+            *SLICE,
+            'drive.ftl.over_provisioning={ exported = "1080 MB" }',
+            "run={ requests = 100000 }",
+            "precondition.age={ overwrites = 2.0 }",
+        ],
         "requests",
     ),
-    "trace": ("examples/demo.toml", ["run={}"], "requests"),
+    "trace": (
+        "examples/demo.toml",
+        [
+            *SLICE,
+            'drive.ftl.over_provisioning={ exported = "1 GiB" }',
+            "workload[0].trace.repeat=1",
+            "run={}",
+        ],
+        "requests",
+    ),
 }
 
 

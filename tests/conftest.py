@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import signal
 import subprocess
 import sys
@@ -23,6 +24,10 @@ class Ended(NamedTuple):
 # Shells start what goes on in the background with Ctrl-C ignored, and so would be all that
 # the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# readline, which pytest imports, says to processes that the tests start how wide a terminal is,
+# and tables would be folded to it.
+os.unsetenv("COLUMNS")
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,10 @@ import pytest
 
 import flashscape as fs
 from flashscape._flashscape import student_cdf, student_quantile
-from flashscape.compare import differences, statistics
+from flashscape.compare import differences, kept, slowest, statistics
+from flashscape.compare import picture as overlay
 from flashscape.compare.statistics import Blocks, Figure
+from flashscape.report import contrast as contrasts
 from test_bad_input import refused
 
 # ---- statistics against tables and slow definitions ------------------------------------
@@ -219,7 +221,7 @@ def varied(config: dict, **gc) -> fs.Experiment:
 
 
 @pytest.fixture(scope="module")
-def held(open_loop, tmp_path_factory) -> tuple[fs.Comparison, object]:
+def exclusive(open_loop, tmp_path_factory) -> tuple[fs.Comparison, object]:
     """Collection that yields to reads against one that keeps its unit until it is done."""
     out = tmp_path_factory.mktemp("compare") / "out"
     return fs.compare(open_loop, varied(open_loop, preemptible=False), out=out), out
@@ -236,11 +238,12 @@ def test_the_same_configuration_differs_by_exactly_nothing(open_loop):
     assert len(tested) >= 8
     assert all(row.difference == 0 and row.interval == (0, 0) for row in tested)
     assert all(sum(tail.change_ns.values()) == 0 for tail in contrast.tails)
+    assert contrast.untested == []
 
 
-def test_a_known_difference_is_found_with_sign_and_cause(held):
+def test_a_known_difference_is_found_with_sign_and_cause(exclusive):
     """A read that finds its unit kept for a whole collection waits for all of it."""
-    compared, _ = held
+    compared, _ = exclusive
     (contrast,) = compared.contrasts
     assert contrast.arrivals.sentence == "The same 11,500 requests at the same moments."
     row = contrast.difference("host", "read", "p99")
@@ -259,9 +262,9 @@ def test_a_known_difference_is_found_with_sign_and_cause(held):
         contrast.difference("host", "read", "p12")
 
 
-def test_the_difference_is_that_of_the_logs(held):
+def test_the_difference_is_that_of_the_logs(exclusive):
     """Request by request, by hand."""
-    compared, out = held
+    compared, out = exclusive
     logs = [fs.read_requests(out / side / "requests.parquet").collect() for side in "AB"]
     reads = [log.filter(pl.col("kind") == "read").sort("index") for log in logs]
     assert reads[0]["index"].to_list() == reads[1]["index"].to_list()
@@ -277,8 +280,8 @@ def test_the_difference_is_that_of_the_logs(held):
     assert p99.samples == (len(apart) - rank,) * 2
 
 
-def test_results_of_earlier_runs_with_logs_and_without(held, flashscape):
-    compared, out = held
+def test_results_of_earlier_runs_with_logs_and_without(exclusive, flashscape):
+    compared, out = exclusive
     again = fs.compare(out / "A", out / "B")
     assert again.frame.equals(compared.frame)
     one, other = fs.Result.load(out / "A"), fs.Result.load(out / "B")
@@ -295,8 +298,8 @@ def test_results_of_earlier_runs_with_logs_and_without(held, flashscape):
     assert p99.winner is None
 
 
-def test_what_is_written_is_what_was_found(held):
-    compared, out = held
+def test_what_is_written_is_what_was_found(exclusive):
+    compared, out = exclusive
     names = {file.name for file in out.iterdir()}
     assert names == {"A", "B", "comparison.json"}
     document = json.loads((out / "comparison.json").read_text())
@@ -327,9 +330,9 @@ def test_seeds_pair_runs(open_loop):
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_no_winner_is_named_beside_a_run_that_starved(open_loop, starving, seeds):
     """Requests that were not answered are in no latency, so what is left looks good."""
-    held = varied(open_loop, preemptible=False)
+    exclusive = varied(open_loop, preemptible=False)
     # The slow side would lose; its limit is below the time of an erase, so it starves soon.
-    ended = held.replace({"run.starvation.limit": "1 ms"})
+    ended = exclusive.replace({"run.starvation.limit": "1 ms"})
     sides = {"A": (ended, open_loop), "B": (open_loop, ended)}[starving]
     compared = fs.compare(*sides, seeds=seeds)
     (contrast,) = compared.contrasts
@@ -474,6 +477,205 @@ def test_means_without_logs_have_the_intervals_of_the_summaries(open_loop):
 )
 def test_batches_of_a_summary(requests, batches):
     assert differences.batches(requests) == batches
+
+
+# ---- what is tested, and what counts ------------------------------------------------------
+
+
+def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flashscape, tmp_path):
+    """Without logs a median has no error, whatever its values are."""
+    for name, seed in (("one", 1), ("other", 2)):
+        fs.run(open_loop | {"seed": seed}, out=tmp_path / name)
+    (contrast,) = fs.compare(tmp_path / "one", tmp_path / "other").contrasts
+    p50 = contrast.difference("host", "read", "p50")
+    assert p50.corrected is None
+    named = [each for found in contrast.untested for each in found.names]
+    tested = [row for row in contrast.differences if row.corrected is not None]
+    assert len(named) == len(set(named)) == len(contrast.differences) - len(tested)
+    assert "host.read.p50" in named
+    assert "drive.erases" in named
+    (logs,) = [found for found in contrast.untested if "host.read.p50" in found.names]
+    assert logs.why == "A and B have no log of their requests"
+    assert "--requests DIR/requests.parquet" in logs.remedy
+    for told in contrast.sentences:
+        alike = told.partition("no significant difference")[2].partition("not tested")[0]
+        for row in contrast.differences:
+            if row.corrected is None and told.startswith(f"{row.initiator} {row.kind}:"):
+                assert f"{row.figure.replace('_', '.')} " not in alike
+    hosts = sum(not each.startswith("drive.") for each in named)
+    assert f"{hosts} figures could not be tested" in contrast.verdict
+    ended = flashscape("compare", "one", "other")
+    said = " ".join(ended.out.split())
+    assert said.index("Not tested, so") < said.index(contrast.verdict)
+
+
+def test_a_winner_is_not_named_without_what_speaks_against_it(open_loop):
+    """The mean of one is better, and an untested percentile of the other."""
+    one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
+    [read] = [figures for name, kind, figures in other.groups() if kind == "read"]
+    read["latency_ns"]["p50"] = 1
+    (contrast,) = fs.compare(one, other).contrasts
+    assert contrast.winner is contrast.baseline
+    assert "Not tested, and better in B: host read p50" in contrast.verdict
+
+
+def test_the_verdict_is_about_the_figures_that_count(open_loop):
+    exclusive = varied(open_loop, preemptible=False)
+    everything = fs.compare(open_loop, exclusive).contrasts[0]
+    compared = fs.compare(open_loop, exclusive, figures=["host.read.p99.0", "drive.erases"])
+    (contrast,) = compared.contrasts
+    far = contrast.difference("host", "read", "p99")
+    # Alone in its test, so its probability is corrected for none.
+    assert far.corrected == far.estimate.p
+    assert compared.tests == 1
+    assert [row.figure for row in contrast.differences if row.counts] == ["p99", "erases"]
+    won = "A wins: 1 of 1 tested figure differs significantly (host read p99), in its favour"
+    assert contrast.verdict.startswith(won)
+    assert "; 1 figure could not be tested." in contrast.verdict
+    assert [each.names for each in contrast.untested] == [("drive.erases",)]
+    assert compared.to_dict()["figures"] == ["host.read.p99", "drive.erases"]
+    # Values and intervals of the others are what they were.
+    before, after = (c.difference("host", "read", "p50") for c in (everything, contrast))
+    assert (before.interval, before.baseline) == (after.interval, after.baseline)
+    assert after.corrected is None
+
+
+def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path):
+    compared = fs.compare(
+        open_loop, open_loop | {"seed": 2}, percentiles=(99.5, 50, 99.99), out=tmp_path / "out"
+    )
+    (contrast,) = compared.contrasts
+    reads = [row.figure for row in contrast.differences if row.kind == "read"]
+    # Rising; of some 8,000 reads p99.99 has a sample or two behind it, and is told of.
+    assert reads == ["mean", "p50", "p99_5"]
+    (few,) = [each for each in contrast.untested if "host.read.p99_99" in each.names]
+    assert "a test takes 10" in few.why
+    log = fs.read_requests(tmp_path / "out/A/requests.parquet").filter(pl.col("kind") == "read")
+    rising = sorted(log.collect()["latency_ns"].to_list())
+    exact = rising[math.ceil(0.995 * len(rising)) - 1]
+    assert contrast.difference("host", "read", "p99_5").baseline == exact
+    # From the histogram, whose buckets are at most 0.1 % wide.
+    one, other = (fs.run(open_loop | {"seed": seed}) for seed in (1, 2))
+    (kept,) = fs.compare(one, other, figures=["host.read.p99_5"]).contrasts
+    value = kept.difference("host", "read", "p99_5").baseline
+    assert exact <= value <= exact * 1.001
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        (["host.reed.p99"], r"did you mean host\.read\.p99\?"),
+        (["hots.read.mean"], r"did you mean host\.read\.mean\?"),
+        (["host.read.p100"], "there is no such figure"),
+        (["erases"], r"did you mean drive\.erases\?"),
+        ("host.read.p99", "is one text; give a list"),
+    ],
+)
+def test_a_figure_that_is_not_known_is_refused_before_anything_runs(figures, message, config):
+    def announce(told):
+        raise AssertionError(told)
+
+    with pytest.raises(fs.ConfigError, match=message):
+        fs.compare(config, config, figures=figures, announce=announce)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("50,x", "'x' is not a number"),
+        ((0,), "0 is not between 0 and 100"),
+        ("", "none is given"),
+        ((99.99999999,), "at most 7 digits"),
+    ],
+)
+def test_what_is_no_percentile(given, message, config):
+    with pytest.raises(fs.ConfigError, match=message):
+        fs.compare(config, config, percentiles=given)
+
+
+def test_names_of_runs_are_everywhere(open_loop, tmp_path):
+    out = tmp_path / "out"
+    open_loop = open_loop | {"run": {"requests": 3000}}
+    exclusive = varied(open_loop, preemptible=False)
+    compared = fs.compare(open_loop, exclusive, names=["yields", "keeps"], out=out)
+    (contrast,) = compared.contrasts
+    assert "yields" in contrast.verdict + " ".join(contrast.sentences)
+    assert contrasts.differences(contrast).head[3:5] == ("yields", "keeps")
+    document = json.loads((out / "comparison.json").read_text())
+    assert [document["contrasts"][0][f"{side}_name"] for side in ("baseline", "other")] == [
+        "yields",
+        "keeps",
+    ]
+    assert set(compared.frame["other_name"]) == {"keeps"}
+    assert fs.Result.load(out / "B").summary["title"] == "keeps"
+    assert "keeps" in compared._repr_html_()
+    pytest.importorskip("matplotlib")
+    for subject in (compared.pictured(), kept.pictured(out)):
+        figure = overlay.draw(subject)
+        (legend, *_) = (axes.get_legend() for axes in figure.axes if axes.get_legend())
+        assert [t.get_text() for t in legend.get_texts()] == ["A: yields", "B: keeps"]
+    with pytest.raises(fs.ConfigError, match="'a' is given twice"):
+        fs.compare(open_loop, exclusive, names=["a", "a"])
+
+
+def test_far_percentiles_without_logs_have_no_winner_by_chance():
+    """From the slowest 100 of 20,000; both sides are of one distribution."""
+    seed, wrong, undecided = 3000, 0, 0
+    print(f"seeds {seed} to {seed + CASES - 1}")
+    for case in range(CASES):
+        rng = random.Random(seed + case)
+        each = []
+        for _ in range(2):
+            latencies = synthetic(rng, 20_000, 0.3)
+            order = sorted(range(20_000), key=lambda at: -latencies[at])[:100]
+            each.append(slowest.estimate([latencies[at] for at in order], order, 21, (0, 20_000)))
+        estimate = statistics.of_unpaired(*each)
+        undecided += estimate is None
+        wrong += estimate is not None and estimate.p < 0.05
+    # 3 are expected at most, with a standard deviation of 1.7.
+    assert wrong <= 8
+    assert undecided <= CASES // 4
+
+
+def test_far_percentiles_of_kept_runs_are_tested_from_their_slowest_requests(small):
+    """Sensing takes 30 us more; of 100,000 reads 11 rank at or above p99.99."""
+    config = copy.deepcopy(small)
+    arrivals = {"process": "poisson", "rate": "20 kIOPS"}
+    config["workload"] = [{"name": "host", "reads": "100 %", "arrivals": arrivals}]
+    config["precondition"] = {"fill": "random"}
+    config["run"] = {"requests": 100_000}
+    experiment = fs.Experiment.from_dict(config)
+    one, other = (fs.run(experiment.replace({"drive.nand.read": [t]})) for t in ("50 us", "80 us"))
+    (contrast,) = fs.compare(one, other).contrasts
+    far = contrast.difference("host", "read", "p99_99")
+    assert far.method == "slowest requests"
+    assert far.samples == (11, 11)
+    falling = one.slowest["latency_ns"].sort(descending=True)
+    assert far.baseline == falling[10]
+    assert far.difference >= 30_000
+    assert contrast.difference("host", "read", "p99").method == "none"
+
+
+def test_a_far_percentile_without_logs_is_found_where_it_differs():
+    rng = random.Random(9)
+    each = []
+    for factor in (1, 3):
+        latencies = [factor * value for value in synthetic(rng, 20_000, 0.0)]
+        order = sorted(range(20_000), key=lambda at: -latencies[at])[:100]
+        each.append(slowest.estimate([latencies[at] for at in order], order, 21, (0, 20_000)))
+        assert each[-1].value == sorted(latencies)[math.ceil(0.999 * 20_000) - 1]
+    assert statistics.of_unpaired(*each).p < 0.01
+
+
+def test_slowest_requests_that_come_in_one_burst_have_no_interval():
+    """One event, however many requests it delays; and too few that are kept."""
+    falling = list(range(200_000, 100_000, -1000))
+    burst = [500 + at for at in range(100)]
+    assert slowest.estimate(falling, burst, 20, (0, 100_000)) is None
+    spread = [(at * 37 % 100) * 1000 for at in range(100)]
+    assert slowest.estimate(falling, spread, 20, (0, 100_000)) is not None
+    assert slowest.estimate(falling, spread, 90, (0, 100_000)) is None
+    assert slowest.estimate(falling, spread, 101, (0, 100_000)) is None
 
 
 # ---- directories ------------------------------------------------------------------------

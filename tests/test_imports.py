@@ -21,6 +21,9 @@ FACE = {
     "errors",
     "experiment",
     "explain",
+    "foreign",
+    "frames",
+    "imported",
     "latency",
     "measured",
     "output",
@@ -38,10 +41,11 @@ FACE = {
     "trace",
     "units",
     "version",
+    "written",
 }
 """Modules of ``flashscape`` that programs may build on."""
 
-ABOVE = {"act": (), "mqsim": (), "reproduce": (), "studies": ("act", "reproduce")}
+ABOVE = {"act": (), "fio_jobs": (), "mqsim": (), "reproduce": (), "studies": ("act", "reproduce")}
 """Packages above the face, and those of each other whose doors they may use."""
 
 FILES = {

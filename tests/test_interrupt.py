@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import signal
 import subprocess
@@ -77,14 +78,14 @@ def test_a_comparison_that_is_interrupted_outside_of_its_runs_says_what_stays(
         ended.append(arguments)
         raise KeyboardInterrupt
 
-    module = sys.modules["flashscape.compare"]
+    module = importlib.import_module("flashscape.compare")
     with monkeypatch.context() as patched:
         # Called as soon as a run has ended.
         patched.setattr(module._Tasks, "_has_results", stop_after_the_first)
         with pytest.raises(fs.Interrupted) as caught:
             fs.compare(config, config, out=out)
     assert (len(ended), caught.value.kept) == (1, f"nothing is compared; {in_folders(out / 'A')}")
-    monkeypatch.setattr(module, "_contrasts", stop_after_the_first)
+    monkeypatch.setattr(module.analysis, "contrasts", stop_after_the_first)
     with pytest.raises(fs.Interrupted) as caught:
         fs.compare(config, config, out=out, force=True)
     both = in_folders(out / "A", out / "B")

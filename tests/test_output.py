@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -189,7 +190,8 @@ def test_a_table_of_another_kind_is_refused(config, flashscape, tmp_path):
 def test_a_directory_that_another_process_writes_to_is_refused(tmp_path):
     folder = tmp_path / "results"
     claim = (
-        "import sys; from flashscape.output import Directory as D; D.claim(sys.argv[1], force=True)"
+        "import sys; from flashscape.output import Directory as D; "
+        "claimed = D.claim(sys.argv[1], force=True)"
     )
     wait = f"{claim}; print('claimed', flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -206,6 +208,36 @@ def test_a_directory_that_another_process_writes_to_is_refused(tmp_path):
     # What it left keeps nobody away.
     with Directory.claim(folder, force=False):
         pass
+
+
+@pytest.mark.parametrize("trial", range(20))
+def test_one_of_those_who_come_together_gets_the_directory(tmp_path, trial):
+    folder = tmp_path / "results"
+    start, got, refused = threading.Barrier(4), [], []
+
+    def claim():
+        start.wait()
+        try:
+            got.append(Directory.claim(folder, force=trial % 2 == 0))
+        except OutputError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=claim) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(got) == 1, refused
+    assert all("process" in error and "writes its results there" in error for error in refused)
+    got[0].release()
+
+
+def test_a_lock_that_was_left_keeps_nobody_away(tmp_path):
+    # The number of another process that is there, as after a start of the machine.
+    (tmp_path / ".lock").write_text(f"{os.getppid()}\n")
+    with Directory.claim(tmp_path, force=False):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_no_directory_is_said(tmp_path):

@@ -35,7 +35,7 @@ NO_POLICY = {
 
 
 def greedy(blocks):
-    return min(blocks.gaining, key=lambda block: (blocks.live[block], block))
+    return min(blocks.gaining, key=lambda block: (blocks.valid[block], block))
 
 
 def fifo(blocks):
@@ -169,9 +169,9 @@ def test_a_scrub_choice_may_take_no_block_and_sees_what_is_written_of_it(scrubbi
 
     def none(blocks):
         seen.append(len(blocks.fitting))
-        assert len(blocks) == len(blocks.live) == len(blocks.age) == 64
+        assert len(blocks) == len(blocks.valid) == len(blocks.age) == 64
         assert len(blocks.sensed) == len(blocks.erases) == 64
-        assert all(0 < blocks.live[place] <= blocks.units_per_block for place in blocks.fitting)
+        assert all(0 < blocks.valid[place] <= blocks.units_per_block for place in blocks.fitting)
         assert max(blocks.sensed) > 0
         return
 
@@ -187,7 +187,7 @@ def test_a_scrub_choice_may_take_no_block_and_sees_what_is_written_of_it(scrubbi
         (lambda blocks: "first", "and returned 'first'"),
         (lambda blocks: 1.0, "and returned 1.0"),
         (lambda blocks: len(blocks), "chose block 64 of 64"),
-        (lambda blocks: list(blocks.live).index(-1), "holds no data or cannot be moved"),
+        (lambda blocks: list(blocks.valid).index(-1), "holds no data or cannot be moved"),
         (lambda blocks: blocks.gaining[0], "no attribute 'gaining'"),
     ],
 )
@@ -203,12 +203,12 @@ def test_a_policy_sees_what_is_written_of_it(suspending):
     def victim(blocks):
         seen["blocks"] += 1
         places = range(len(blocks))
-        assert len(blocks) == len(blocks.live) == len(blocks.age) == 64
-        assert blocks.gaining == [p for p in places if 0 <= blocks.live[p] <= blocks.most_live]
-        assert all(-1 <= live <= blocks.units_per_block for live in blocks.live)
+        assert len(blocks) == len(blocks.valid) == len(blocks.age) == 64
+        assert blocks.gaining == [p for p in places if 0 <= blocks.valid[p] <= blocks.most_valid]
+        assert all(-1 <= valid <= blocks.units_per_block for valid in blocks.valid)
         assert all(age >= 0 for age in blocks.age)
         assert 0 <= blocks.random < 2**64
-        assert blocks.most_live < blocks.units_per_block
+        assert blocks.most_valid < blocks.units_per_block
         return blocks.gaining[blocks.random % len(blocks.gaining)]
 
     def route(meeting):
@@ -285,13 +285,13 @@ GREEDY = """
 
     @dataclass
     class Rank:
-        live: int
+        valid: int
         place: int
 
 
     def choose(blocks):
-        ranks = (Rank(blocks.live[place], place) for place in blocks.gaining)
-        return min(ranks, key=lambda rank: (rank.live, rank.place)).place
+        ranks = (Rank(blocks.valid[place], place) for place in blocks.gaining)
+        return min(ranks, key=lambda rank: (rank.valid, rank.place)).place
 """
 
 
@@ -360,7 +360,7 @@ def test_an_exception_ends_the_run_with_its_place(policy_file, flashscape, tmp_p
         (lambda blocks: -1, "and returned -1"),
         (lambda blocks: 1.0, "and returned 1.0"),
         (lambda blocks: len(blocks), "chose block 64 of 64"),
-        (lambda blocks: list(blocks.live).index(-1), "gains no space"),
+        (lambda blocks: list(blocks.valid).index(-1), "gains no space"),
         (lambda blocks, more: 0, "missing 1 required positional argument"),
         (lambda blocks: blocks.lives[0], "no attribute 'lives' (test_policies.py, line "),
     ],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 
+import polars as pl
 import pytest
 
 import flashscape as fs
 from flashscape import remedies
+from flashscape.causes import by_cause
 
 BASE = {
     "drive": {
@@ -38,19 +40,82 @@ LACKING = {
 """What makes a drive one that lacks the setting."""
 
 
-def told(experiment, path):
-    """What is said of a setting after a run."""
-    remarks = fs.explain(fs.run(experiment)).remarks
-    return [line for line in remarks if line.startswith(f"{path} = ")]
+WAITS = {
+    "drive.scheduler.suspension": ("read", "erases"),
+    "drive.scheduler.program_suspension": ("read", "host programs"),
+    "drive.scheduler.bypass": ("read", "host programs"),
+    "drive.ftl.gc.preemptible": ("read", "withheld flash"),
+    "drive.ftl.gc.pacing": ("write", None),
+}
+"""The kind and the cause whose wait has to become shorter; of pacing that of the slowest writes."""
+
+
+def told(result, path):
+    """The sentences about a setting after a run."""
+    return [line for line in fs.explain(result).remarks if line.startswith(f"{path} = ")]
+
+
+def wait(result, kind, cause):
+    """The wait of a request of a kind for a cause, in the mean; without one the slowest request."""
+    latency = result.of_kind(kind)
+    if cause is None:
+        return latency.percentile(99.9)
+    blamed = result.blame.filter(pl.col("kind") == kind)
+    times = by_cause(zip(blamed["state"], blamed["total_ns"], strict=True))
+    return {each.name: ns for each, ns in times.items()}.get(cause, 0) / latency.requests
 
 
 @pytest.mark.parametrize("remedy", remedies.REMEDIES, ids=lambda remedy: remedy.path)
-def test_what_is_named_can_be_set(remedy):
+def test_what_is_named_can_be_set_and_shortens_the_wait(remedy):
     experiment = fs.Experiment.from_dict(BASE).replace(LACKING[remedy.path])
-    [line] = told(experiment, remedy.path)
+    before = fs.run(experiment)
+    [line] = told(before, remedy.path)
     assert f"{remedy.path} = {remedy.value} would {remedy.effect} (it is " in line
     value = tomllib.loads(f"x = {remedy.value}")["x"]
-    assert told(experiment.replace({remedy.path: value}), remedy.path) == [], "it has it now"
+    after = fs.run(experiment.replace({remedy.path: value}))
+    assert told(after, remedy.path) == [], "it has it now"
+    kind, cause = WAITS[remedy.path]
+    assert wait(after, kind, cause) < 0.9 * wait(before, kind, cause)
+
+
+def nothing_told_of(path, **changes):
+    """Whether nothing is said of a setting on the drive with these changes."""
+    experiment = fs.Experiment.from_dict(BASE).replace(
+        {key.replace("__", "."): value for key, value in changes.items()}
+    )
+    result = fs.run(experiment)
+    assert fs.explain(result).remarks
+    return told(result, path) == []
+
+
+def test_reads_that_wait_interrupt_nothing():
+    for key in ("suspension", "program_suspension"):
+        waits = {"drive__scheduler__read_routing": "wait"}
+        assert nothing_told_of(f"drive.scheduler.{key}", **waits)
+
+
+def test_a_program_of_one_step_is_not_interrupted():
+    one = {"drive__nand__program_steps__steps": 1}
+    assert nothing_told_of("drive.scheduler.program_suspension", **one)
+
+
+def test_collection_that_begins_late_is_not_paced():
+    # As many free blocks for the background as for the foreground: nothing to spread.
+    late = {f"drive__ftl__gc__{key}": "4 blocks" for key in ("soft", "urgent", "stop")}
+    assert nothing_told_of("drive.ftl.gc.pacing", drive__ftl__gc__pacing="none", **late)
+
+
+def test_nothing_is_said_of_a_collection_that_there_was_not():
+    fresh = {
+        "drive": BASE["drive"] | {"ftl": BASE["drive"]["ftl"] | {"gc": {"pacing": "none"}}},
+        "workload": [{"name": "host", "reads": "0 %", "queue_depth": 64}],
+        "run": {"requests": 2000},
+    }
+    result = fs.run(fresh)
+    assert result.summary["collection"]["blocks"] == 0
+    assert not any("drive.ftl" in line for line in fs.explain(result).remarks)
+    [line] = [line for line in fs.explain(result).remarks if line.startswith("drive.geometry")]
+    assert "it has 1 die of 4 planes" in line
 
 
 def test_rounds_are_not_told_to_interrupt():

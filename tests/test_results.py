@@ -204,16 +204,17 @@ def test_nothing_is_cut_or_left_out(crowd, result, width, is_terminal, monkeypat
                 shown_spans = ("mean", "p50", "p99", "p99_9", "p99_99", "max")
                 for span in shown_spans if renderable is whole else ():
                     assert units.duration(figures["latency_ns"][span]).replace(" ", "") in flat
-            if is_terminal:
-                assert max(map(len, printed.splitlines())) <= width
-            else:
-                assert ("p99.99" if renderable is whole else "together") in printed
-                assert printed == _piped(renderable, monkeypatch), "it does not depend on COLUMNS"
+            assert max(map(len, printed.splitlines())) <= width
+            assert ("p99.99" if renderable is whole else "together") in printed
+            if not is_terminal:
+                assert max(map(len, _piped(renderable, monkeypatch).splitlines())) > 60
+                monkeypatch.setenv("COLUMNS", str(width))
 
 
 def _piped(renderable, monkeypatch):
+    """What a pipe gets where nobody says how wide it is."""
     file = io.StringIO()
-    monkeypatch.setenv("COLUMNS", "33")
+    monkeypatch.delenv("COLUMNS")
     monkeypatch.setattr(sys, "stdout", file)
     text.console().print(renderable)
     return file.getvalue()
@@ -359,3 +360,11 @@ def test_pages_that_stream_between_packages_are_counted_and_told(config):
     assert 0 < pages <= programs
     assert told == f"{pages:,} to another package, past the controller"
     assert streamed(False)[:2] == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "shown"),
+    [(9, " (9!)"), (9.67, " (9!)"), (10, " (10)"), (999, " (999)"), (1000, ""), (None, "")],
+)
+def test_samples_behind_a_percentile_are_marked_below_ten(beyond, shown):
+    assert rows.behind(beyond, 1000) == shown

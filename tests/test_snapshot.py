@@ -69,7 +69,7 @@ def test_the_command_line_takes_shows_and_starts(flashscape, experiment_file, by
     assert taken.status == 0, taken.err
     # 150 MiB in units of 4 KiB.
     assert re.fullmatch(
-        r"aged\.snap \([0-9.]+ MiB\): small: 38,400 mapping units of data, \d+ erases, "
+        r"aged\.snap \([0-9.]+ [kM]B\): small: 38,400 mapping units of data, \d+ erases, "
         r"after preconditioning\n",
         taken.out,
     )

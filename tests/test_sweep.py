@@ -23,6 +23,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.quantities import quantity
+from flashscape.report import sweep as sweep_report
 from flashscape.sweep import check, reading, rows, schema, sharing
 from flashscape.sweep.agenda import Agenda
 from flashscape.sweep.observer import SilentSweep, jobs_that_fit
@@ -806,7 +807,7 @@ def test_a_snapshot_that_cannot_be_used_is_refused_before_anything_runs(shared, 
 
 
 CHOOSE = (
-    "def choose(blocks):\n    return {}(blocks.gaining, key=lambda block: blocks.live[block])\n"
+    "def choose(blocks):\n    return {}(blocks.gaining, key=lambda block: blocks.valid[block])\n"
 )
 
 
@@ -1138,7 +1139,9 @@ def test_a_dry_run_lists_the_points_and_writes_nothing(experiment_file, flashsca
     assert not (tmp_path / "out").exists()
     assert flashscape("sweep", file).status == 2
     assert flashscape("sweep").status == 2
-    assert "goes with --plot alone" in flashscape("sweep", file, "--show", "out").err
+    assert (
+        "goes with --plot and --percentiles alone" in flashscape("sweep", file, "--show", "out").err
+    )
 
 
 @pytest.mark.parametrize(
@@ -1191,3 +1194,99 @@ def test_the_document_says_what_there_is(flashscape, tmp_path):
     alike = ("_ns", "_share", "_beyond")
     single = {name for name in rows.metrics() if not name.endswith(alike)}
     assert {name for name in single - named if not name.startswith(families)} == set()
+
+
+# What tables and pictures leave out.
+
+
+class Ends(SilentSweep):
+    """Interrupts a sweep when so many points have ended."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def ended(self, ended):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_sweep_shows_what_varies_in_all_of_it(quick, tmp_path):
+    """Of the first victim alone points are done; the column tells which that is."""
+    grid = {VICTIM: ["greedy", "fifo"], DEPTH: [1, 2]}
+    with pytest.raises(fs.SweepInterrupted) as caught:
+        fs.sweep(quick, grid=grid, out=tmp_path / "out", jobs=1, progress=Ends(1), share=False)
+    swept = caught.value.sweep
+    assert swept.frame.filter(status="done")[VICTIM].n_unique() == 1
+    shown = sweep_report.table(swept)
+    assert shown.head[:2] == ("victim", "queue_depth")
+    assert swept.varied == (VICTIM, DEPTH)
+
+
+def test_percentiles_of_a_sweep(quick, flashscape, tmp_path):
+    swept = fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
+    shown = sweep_report.table(swept)
+    assert "p99.99" in shown.head
+    # Of some 200 requests the last one alone ranks at or above p99.99.
+    at = shown.head.index("p99.99")
+    assert all(row[at].endswith(" (1!)") for row in shown.rows)
+    chosen = sweep_report.table(swept, (99.9, 50))
+    assert [name for name in chosen.head if name.startswith("p")] == ["p50", "p99.9"]
+    assert "p95" in str(fs.tables(swept, percentiles=[95]))
+    assert "p95" in str(fs.tables(tmp_path / "out", percentiles="95"))
+    with pytest.raises(fs.ConfigError, match=r"99\.5 is not among those that the points"):
+        fs.tables(swept, percentiles=[99.5])
+    ended = flashscape("sweep", "--show", "out", "--percentiles", "90,99.999")
+    assert "p90" in ended.out
+    assert "p99.999" in ended.out
+    assert "p50" not in ended.out
+
+
+@pytest.mark.parametrize("spread", [1, 100])
+def test_bars_of_a_picture_end_at_its_axis(spread, quick, tmp_path):
+    """Intervals of twice the mean: nothing is below 0, or below the end of a logarithmic axis."""
+    pytest.importorskip("matplotlib")
+    from flashscape.sweep import picture
+
+    subject = fs.sweep(quick, grid={DEPTH: [1, 2]}, seeds=2, out=tmp_path / "out").pictured()
+    far = pl.col("p99_99_ns") * spread
+    wide = subject.frame.with_columns(
+        far.alias("p99_99_ns"),
+        (far * 2).alias("p99_99_ns_ci95"),
+        (pl.col("iops") * 2).alias("iops_ci95"),
+    )
+    figure = picture.draw(subject._replace(frame=wide))
+    latency, throughput = figure.axes[0], figure.axes[3]
+    assert latency.get_yscale() == ("log" if spread > 1 else "linear")
+    assert throughput.get_yscale() == "linear"
+    for axes in (latency, throughput):
+        low, high = axes.get_ylim()
+        bars = [bar for lines in axes.collections for bar in lines.get_segments() if len(bar)]
+        ends = [end for bar in bars for _, end in bar]
+        assert bars
+        assert min(ends) >= low * (1 - 1e-9)
+        # The upper ends are whole.
+        assert max(ends) <= high
+        assert "bars end at the axis" in axes.get_title("left")
+    top = wide.filter(kind="read")["iops"].max() * 3
+    assert max(end for bar in throughput.collections[0].get_segments() for _, end in bar) <= top
+    assert figure.axes[2].get_title("left").startswith("write amplification")
+
+
+def test_points_of_too_few_requests_are_hollow(quick, tmp_path):
+    pytest.importorskip("matplotlib")
+    from flashscape.sweep import picture
+
+    subject = fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out").pictured()
+    latency = picture.draw(subject).axes[0]
+    hollow = [line for line in latency.lines if line.get_markerfacecolor() == "white"]
+    frame = subject.frame.filter(kind="read")
+    few = [
+        value
+        for name in ("p99_99", "p99")
+        for value, beyond in zip(frame[f"{name}_ns"], frame[f"{name}_samples_beyond"], strict=True)
+        if beyond < 10
+    ]
+    assert sorted(value for line in hollow for value in line.get_ydata()) == sorted(few)
+    assert len(few) == 4
+    assert "hollow: fewer than 10" in latency.get_title("left")

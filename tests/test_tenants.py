@@ -194,9 +194,9 @@ def test_a_partition_is_equal_parts_of_whole_units_and_is_shown(flashscape, tmp_
     assert flashscape(*command, "--quiet", "--requests", log).status == 0
     rows = pl.read_parquet(log)
     assert [of(rows, name, "offset_bytes") for name in "abc"] == [[0], [part], [2 * part]]
-    assert "b: 341 MiB to 683 MiB" in shown.err
+    assert "b: 358 MB to 716 MB" in shown.err
     assert "\nTenants\n" in shown.out
-    assert "341 MiB to 683 MiB" in shown.out
+    assert "358 MB to 716 MB" in shown.out
 
 
 FIRMWARE, SENSE, CARRY, DECODE = 5_000, 50_000, 2_880, 5_000

@@ -153,7 +153,7 @@ def test_its_picture_has_no_empty_panel(tmp_path):
     assert swept.draw() is None
     figure = picture.draw(swept.pictured())
     assert len(figure.axes) == 4
-    drawn = {axes.get_title(): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
+    drawn = {axes.get_title("left"): axes.lines[0].get_ydata().tolist() for axes in figure.axes}
     assert drawn["asked for until worn out"] == swept.frame["worn_out_bytes"].to_list()
     assert drawn["erases"] == swept.frame["erases"].to_list()
 
@@ -189,9 +189,9 @@ def test_the_picture_of_lives_has_gaps_where_drives_survived(mixed_lives):
     from flashscape.sweep import picture
 
     swept, _ = mixed_lives
-    panels = {axes.get_title(): axes for axes in picture.draw(swept.pictured()).axes}
+    panels = {axes.get_title("left"): axes for axes in picture.draw(swept.pictured()).axes}
     (axes,) = (axes for title, axes in panels.items() if title.startswith("asked for until worn"))
-    assert axes.get_title().endswith("(gaps: drives that survived)")
+    assert axes.get_title("left").endswith("(gaps: drives that survived)")
     drawn = axes.lines[0].get_ydata()
     assert [math.isnan(value) for value in drawn] == [False, True, True]
 
@@ -330,7 +330,7 @@ def _arrivals(*sides):
 
 def test_arrivals_without_time_have_no_moments():
     short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
-    # Both drives live that long, whatever the depth of a queue that there is not.
+    # Both drives last that long, whatever the depth of a queue that there is not.
     found = _arrivals(
         short, short.replace({"drive.nand.endurance": 10, "workload[0].queue_depth": 4})
     )

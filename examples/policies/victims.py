@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def greedy(blocks: Candidates) -> int:
-    """Take the block with the least live data, as the built-in policy does."""
-    return min(blocks.gaining, key=blocks.live.__getitem__)
+    """Take the block with the least valid data, as the built-in policy does."""
+    return min(blocks.gaining, key=blocks.valid.__getitem__)
 
 
 def cold_first(blocks: Candidates) -> int:
@@ -23,7 +23,7 @@ def cold_first(blocks: Candidates) -> int:
     """
     oldest = max(blocks.age[block] for block in blocks.gaining)
     cold = (block for block in blocks.gaining if 2 * blocks.age[block] >= oldest)
-    return min(cold, key=blocks.live.__getitem__)
+    return min(cold, key=blocks.valid.__getitem__)
 
 
 def at_random(blocks: Candidates) -> int:

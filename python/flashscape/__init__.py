@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from flashscape.errors import TraceError as TraceError
     from flashscape.experiment import Experiment as Experiment
     from flashscape.explain import explain as explain
+    from flashscape.fio_jobs import import_fio as import_fio
+    from flashscape.frames import to_pandas as to_pandas
+    from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
-    from flashscape.mqsim import Imported as Imported
     from flashscape.mqsim import import_mqsim as import_mqsim
     from flashscape.plotting import plot as plot
     from flashscape.reproduce import Reproduction as Reproduction
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from flashscape.sweep import SweepInterrupted as SweepInterrupted
     from flashscape.sweep import sweep as sweep
     from flashscape.sweep import sweep_file as sweep_file
+    from flashscape.tables import Tables as Tables
+    from flashscape.tables import tables as tables
 
 _HOMES = {
     "_flashscape": ("Completion", "__version__"),
@@ -72,7 +76,10 @@ _HOMES = {
     "experiment": ("Experiment",),
     "explain": ("explain",),
     "latency": ("Latency",),
-    "mqsim": ("Imported", "import_mqsim"),
+    "frames": ("to_pandas",),
+    "imported": ("Imported",),
+    "fio_jobs": ("import_fio",),
+    "mqsim": ("import_mqsim",),
     "reproduce": ("Reproduction", "reproduce"),
     "plotting": ("plot",),
     "requests": ("read_requests",),
@@ -80,6 +87,7 @@ _HOMES = {
     "run": ("Observer", "run"),
     "snapshot": ("Snapshot",),
     "sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_file"),
+    "tables": ("Tables", "tables"),
 }
 """The module that each name comes from."""
 

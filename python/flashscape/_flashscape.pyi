@@ -162,8 +162,11 @@ class Candidates:
     """The blocks of one bin, by their places in it, among which garbage collection chooses."""
 
     @property
+    def valid(self) -> memoryview[int]:
+        """Valid units of each block; -1 for one that may not be chosen."""
+    @property
     def live(self) -> memoryview[int]:
-        """Live units of each block; -1 for one that may not be chosen."""
+        """The earlier name of ``valid``."""
     @property
     def age(self) -> memoryview[int]:
         """Units that hosts wrote to the drive since each block was closed."""
@@ -174,8 +177,11 @@ class Candidates:
     def units_per_block(self) -> int:
         """Mapping units in a block."""
     @property
+    def most_valid(self) -> int:
+        """Valid units with which collecting a block still gains space."""
+    @property
     def most_live(self) -> int:
-        """Live units with which collecting a block still gains space."""
+        """The earlier name of ``most_valid``."""
     @property
     def random(self) -> int:
         """A random number of 64 bits, another for each question, the same in each run."""
@@ -187,8 +193,11 @@ class Written:
     """The blocks of one bin, by their places in it, among which scrubbing chooses."""
 
     @property
+    def valid(self) -> memoryview[int]:
+        """Valid units of each block; -1 for one that may not be chosen."""
+    @property
     def live(self) -> memoryview[int]:
-        """Live units of each block; -1 for one that may not be chosen."""
+        """The earlier name of ``valid``."""
     @property
     def age(self) -> memoryview[int]:
         """Units that hosts wrote to the drive since each block was closed."""

@@ -5,20 +5,25 @@ Needs matplotlib, which is imported only where something is drawn.
 
 from __future__ import annotations
 
+import io
 import logging
 import math
 import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import output, units
+from flashscape.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from os import PathLike
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 _INK = "#2b2b2b"
 
@@ -67,6 +72,64 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(level)
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the style of all pictures, and without a word on stderr."""
+    with quiet():
+        import matplotlib as mpl
+
+        with mpl.rc_context(STYLE):
+            yield
+
+
+FORMS = ("png", "pdf", "svg")
+"""Forms of picture files, by their suffixes."""
+
+_DOTS = 150
+"""Dots to an inch of a PNG."""
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+"""Neither a date nor the version of what has drawn it."""
+
+
+def encoded(figure: Figure, form: str) -> bytes:
+    """A figure as ``png``, ``pdf`` or ``svg``: equal figures, equal bytes."""
+    buffer = io.BytesIO()
+    with styled():
+        figure.savefig(buffer, format=form, dpi=_DOTS, metadata=_METADATA[form])
+    return buffer.getvalue()
+
+
+def form_of(path: str | PathLike[str]) -> str:
+    """The form that a file's suffix asks for; raise OutputError for any other."""
+    suffix = Path(path).suffix.lower()
+    if suffix.removeprefix(".") not in FORMS:
+        told = f"no picture has the suffix {suffix!r}" if suffix else "the name has no suffix"
+        raise OutputError(f"{path}: {told}; name a file that ends in .png, .pdf or .svg")
+    return suffix.removeprefix(".")
+
+
+def refuse(why: str | None) -> None:
+    """Raise OutputError where there is a reason not to draw."""
+    if why is not None:
+        raise OutputError(f"no picture: {why}")
+
+
+def write(draw: Callable[[], Figure], path: str | PathLike[str], *, force: bool = False) -> None:
+    """Draw to a PNG, PDF or SVG file, as its suffix says, whole or not at all.
+
+    Raises OutputError for another suffix, and where the file is there already without
+    ``force``: both before anything is drawn.
+    """
+    form = form_of(path)
+    with output.File.claim(path, "--out", force=force) as file:
+        file.store(encoded(draw(), form))
 
 
 def short(name: str, length: int) -> str:

@@ -25,7 +25,7 @@ class Drive(_flashscape.Drive):
     ``starvation`` is a table as under ``[run.starvation]``: where a request starves, and not only
     to be told of, ``advance`` and ``submit`` raise StarvationError at that moment, once for it;
     what ``submit`` was asked for then is not submitted, and the drive may go on all the same.
-    Raises ConfigError, SnapshotError and SpaceError. Any number of drives may live in
+    Raises ConfigError, SnapshotError and SpaceError. Any number of drives may exist in
     a process, each used by one thread at a time.
 
     >>> drive = Drive({"preset": "dc-tlc"})                 # doctest: +SKIP

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape import foreign
 from flashscape._flashscape import Plan
 from flashscape.errors import ConfigError, unread
 
@@ -101,6 +102,26 @@ class Experiment:
         return cls(_Source(text, "configuration", False, _text(folder)), _pairs(overrides))
 
     @classmethod
+    def from_text(
+        cls,
+        text: str,
+        overrides: Overrides = (),
+        *,
+        folder: str | PathLike[str] | None = None,
+        name: str = "configuration",
+        snapshot_given: bool = False,
+    ) -> Experiment:
+        """Read TOML or, where it begins with a brace, JSON; faults call it ``name``.
+
+        Traces are looked for in ``folder``, else in the present one; ``snapshot_given`` as in
+        :meth:`from_file`.
+        """
+        _must_be_text(text, name)
+        is_json = text.lstrip().startswith("{")
+        source = _Source(text, name, is_json, _text(folder))
+        return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
+
+    @classmethod
     def from_dict(
         cls,
         config: Mapping[str, Any],
@@ -153,7 +174,7 @@ class Experiment:
         ``docs/how-to/add-a-policy.md``. Raises ConfigError where no such policy is.
 
         >>> def fullest(blocks):
-        ...     return max(blocks.gaining, key=lambda block: blocks.live[block])
+        ...     return max(blocks.gaining, key=lambda block: blocks.valid[block])
         >>> experiment.with_policy("drive.ftl.gc.victim", fullest)  # doctest: +SKIP
         """
         if not callable(function):
@@ -210,6 +231,13 @@ class Experiment:
     def title(self) -> str:
         """What it is about, else the name of its file."""
         return str(self.config.get("title") or self._source.file)
+
+    def _repr_html_(self) -> str:
+        from flashscape.report import derived, html
+
+        config, figures = self.config, self.derived
+        contents = [derived.workloads(config), *derived.tables(figures, config["drive"])]
+        return html.tables(self.title, figures["notes"], contents)
 
     def __repr__(self) -> str:
         return f"<Experiment {self.title!r}>"
@@ -287,16 +315,24 @@ def _refuse_callables(policies: tuple[_Policy, ...]) -> None:
 
 
 def _read(path: Path) -> _Source:
+    if str(path) == "-":
+        raise ConfigError("-: only `run` and `check` read the standard input; name a file")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(unread(path, error)) from error
     except UnicodeDecodeError as error:
+        if (told := foreign.description(path)) is not None:
+            raise ConfigError(f"{path}: {told}") from error
         hint = _trace_hint(path) if _is_packed(path) else ""
         raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
     if _is_sweep(text):
         checks = f"flashscape sweep {path} --dry-run"
         raise ConfigError(f"{path}: is a sweep, not an experiment; {checks} checks its points")
+    if foreign.is_job_and_no_toml(text) or text.startswith("{"):
+        told = foreign.description(path)
+        if told is not None:
+            raise ConfigError(f"{path}: {told}")
     if _ROW.fullmatch(text.split("\n", 1)[0].removeprefix("\ufeff")):
         raise ConfigError(f"{path}: is no experiment{_trace_hint(path)}")
     return _Source(text, str(path), path.suffix.lower() == ".json", str(path.parent))

@@ -6,81 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashscape import interruptions, outages, remedies, units
-from flashscape.causes import OWN_SERVICE, Cause, by_cause
+from flashscape.causes import OWN_SERVICE, by_cause
+from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
-from flashscape.regions import Region, region, regions
+from flashscape.regions import region, regions
+from flashscape.request_group import NAMED_SHARE, Group
 
 if TYPE_CHECKING:
     from flashscape.measured import Measured
-
-NAMED_SHARE = 0.1
-"""Causes below this share of the time are not named in sentences."""
 
 _WORST = 2
 """Initiators whose requests of a kind are explained where there are many."""
 
 _QUICK_NS = 100_000
 """What never takes as long, and less than a hundredth of the worst, is no tail."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """The requests of one kind by one initiator, and where their time went."""
-
-    initiator: str
-    kind: str
-    figures: dict[str, Any]
-    """As in the summary."""
-    mean_ns: dict[Cause, float]
-    """Time of a request by cause, in the mean of all."""
-    regions: list[Region]
-    """Those above p50, from percentile to percentile; none where they are few."""
-    tail: Region | None
-    """All beyond p99.9, or beyond the farthest percentile before it that is founded."""
-
-    @property
-    def name(self) -> str:
-        """Such as ``pgbench read``."""
-        return f"{self.initiator} {self.kind.replace('_', '-')}"
-
-    @property
-    def mean(self) -> dict[Cause, float]:
-        """Share of each cause in the time of all requests."""
-        return _shares(self.mean_ns)
-
-    @property
-    def tail_ns(self) -> dict[Cause, float]:
-        """Time of a request of the tail by cause, in the mean; empty where there is none."""
-        return self.tail.each_ns if self.tail else {}
-
-    @property
-    def waits(self) -> bool:
-        """False where all of the time is the requests' own service."""
-        return not all(cause.is_own for cause in self.mean_ns)
-
-    @property
-    def main_cause(self) -> Cause | None:
-        """The cause with the largest share of the tail's time."""
-        return max(self.tail_ns, key=lambda cause: self.tail_ns[cause], default=None)
-
-    @property
-    def sentences(self) -> list[str]:
-        """What is to be said of them."""
-        latency = self.figures["latency_ns"]
-        kind = f"{self.kind.replace('_', '-')} request"
-        far = f"p{self.tail.above:g}" if self.tail else "p50"
-        sentences = [
-            f"{units.many(self.figures['requests'], kind)} took "
-            f"{units.duration(latency['mean'])} in the mean, "
-            f"{units.duration(latency[far.replace('.', '_')])} at "
-            f"{far} and {units.duration(latency['max'])} at worst. "
-            f"Of the mean, {_listed(self.mean_ns)}."
-        ]
-        if self.tail:
-            each = units.duration(sum(self.tail_ns.values()))
-            those = f"The {self.tail.requests:,.0f} beyond {far} took {each} in the mean"
-            sentences.append(f"{those}: {_listed(self.tail_ns)}.")
-        return sentences
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,11 +136,6 @@ def _group(result: Measured, initiator: str, kind: str, figures: dict[str, Any])
     )
 
 
-def _shares(times: dict[Cause, float]) -> dict[Cause, float]:
-    total = sum(times.values())
-    return {cause: ns / total for cause, ns in times.items()}
-
-
 def _quick(groups: list[Group]) -> list[Group]:
     """Those whose slowest request is nothing to speak of."""
     longest = max((group.figures["latency_ns"]["max"] for group in groups), default=0)
@@ -258,21 +192,11 @@ def _completeness(result: Measured) -> list[str]:
     return [f"The run was {result.cut_short}: these figures describe its beginning only."]
 
 
-def _listed(times: dict[Cause, float]) -> str:
-    total = sum(times.values())
-    ranked = sorted(times.items(), key=lambda item: -item[1])
-    named = [item for item in ranked if item[1] >= NAMED_SHARE * total] or ranked[:1]
-    parts = [f"{units.duration(ns)} ({units.percent(ns / total)})" for _, ns in named]
-    parts = [f"{part} to {cause.phrase}" for part, (cause, _) in zip(parts, named, strict=True)]
-    parts[0] = parts[0].replace(") to", ") went to", 1)
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-
-
 def _named_by_kind(groups: list[Group]) -> dict[str, set[str]]:
     """The causes that are named, by kind of request."""
     named: dict[str, set[str]] = {}
     for group in groups:
-        for shares in (group.mean, _shares(group.tail_ns)):
+        for shares in (group.mean, group.tail_share):
             causes = (cause.name for cause, share in shares.items() if share >= NAMED_SHARE)
             named.setdefault(group.kind, set()).update(causes)
     return named
@@ -337,15 +261,6 @@ def _write_amplification(result: Measured) -> list[str]:
         f"Write amplification is {amplification['total']:.2f}: for each byte that hosts wrote, "
         f"the flash programmed {' + '.join(parts) or 'nothing'}{why}."
     ]
-
-
-def why_not_one(host: float) -> str:
-    """Why a byte that hosts wrote was not programmed once; empty where it was."""
-    if host < 0.98:
-        return "host is below 1: overwritten while in the buffer, or still there"
-    if host > 1.02:
-        return "host is above 1: writes that cover mapping units in part program them whole"
-    return ""
 
 
 def _steadiness(result: Measured) -> list[str]:

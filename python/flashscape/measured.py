@@ -59,7 +59,7 @@ class Measured(ABC):
 
     @cached_property
     def wear(self) -> pl.DataFrame:
-        """Erases and live data of each block at the end of the run."""
+        """Erases and valid data of each block at the end of the run."""
         return self.frame("wear")
 
     @cached_property

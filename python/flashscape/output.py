@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape.errors import OutputError
+from flashscape.locking import LOCK, Lock, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
+PARQUET = (".parquet", ".pq")
+"""What the name of a log of requests may end with."""
 REQUESTS = "requests.parquet"
 """Where in a directory of results the log of requests is looked for."""
 COLUMNS = {
@@ -40,15 +43,16 @@ class Directory:
     def __init__(self, path: Path, made: tuple[Path, ...] = ()) -> None:
         self.path = path
         self._made = made
+        self._lock: Lock | None = None
+        """From the claim to the release: nobody else writes here."""
         self._staging = path / f"{_STAGING}{os.getpid()}"
-        self._sign = path / f"{_STAGING}{os.getpid()}-{SUMMARY}"
-        """There from the claim to the release: other processes keep away."""
 
     @classmethod
     def claim(cls, path: str | os.PathLike[str], *, force: bool) -> Directory:
         """Make the directory; raise OutputError where it holds anything or cannot be written to.
 
-        With ``force`` it may hold anything, and results in it will be replaced.
+        With ``force`` it may hold anything, and results in it will be replaced; but not while
+        somebody writes there.
         """
         if not os.fspath(path):
             raise OutputError("the directory for results has no name; write --out DIR (out=...)")
@@ -56,39 +60,45 @@ class Directory:
         missing = tuple(each for each in (folder, *folder.parents) if not each.exists())
         claimed = cls(folder, missing)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            in_use = next((f for f in folder.iterdir() if not _is_left(f)), None)
-            claimed._refuse_another()
-        except OSError as error:
+            claimed._make()
+            claimed._check(force=force)
+        except OutputError:
             claimed.release()
-            raise no_directory(folder, error) from error
-        if in_use is not None and not force:
-            raise OutputError(
-                f"{folder}: is not empty (it has {in_use.name}); "
-                "choose another directory, or overwrite with --force (force=True)"
-            )
-        # Found out before the simulation, not after it.
-        try:
-            with claimed._staged() as staging:
-                (staging / SUMMARY).write_bytes(b"\n")
-            claimed._sign.write_bytes(b"\n")
-            claimed._refuse_another()
-        except OSError as error:
-            claimed.release()
-            if isinstance(error, OutputError):
-                raise
-            raise OutputError(f"{folder}: cannot be written to: {error.strerror}") from error
+            raise
         return claimed
 
-    def _refuse_another(self) -> None:
-        """Raise OutputError where another process has claimed the directory and is at work."""
-        for sign in self.path.glob(f"{_STAGING}*-{SUMMARY}"):
-            if not _is_left(sign):
-                process = sign.name.removeprefix(_STAGING).partition("-")[0]
-                raise OutputError(
-                    f"{self.path}: process {process} writes its results there; choose another "
-                    "directory, or wait for its end"
-                )
+    def _make(self) -> None:
+        """Make the directory, and keep others out."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise no_directory(self.path, error) from error
+        try:
+            self._lock = Lock(self.path)
+        except Taken as taken:
+            raise OutputError(
+                f"{self.path}: {taken.owner} writes its results there; choose another "
+                "directory, or wait for its end"
+            ) from None
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _check(self, *, force: bool) -> None:
+        """Find out before the simulation whether results can be written."""
+        names = sorted(file.name for file in self.path.iterdir() if not _is_left(file))
+        if (others := [name for name in names if name != LOCK]) and not force:
+            raise OutputError(
+                f"{self.path}: is not empty (it has {others[0]}); "
+                "choose another directory, or overwrite with --force (force=True)"
+            )
+        try:
+            with self._staged() as staging:
+                (staging / SUMMARY).write_bytes(b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(f"{self.path}: cannot be written to: {error.strerror}")
 
     def __enter__(self) -> Directory:
         return self
@@ -97,9 +107,9 @@ class Directory:
         self.release()
 
     def release(self) -> None:
-        """Take away the sign, and directories that were made for results and are still empty."""
-        with contextlib.suppress(OSError):
-            self._sign.unlink(missing_ok=True)
+        """Let others in, and take away directories that were made and are still empty."""
+        if self._lock is not None:
+            self._lock.release()
         for folder in self._made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -141,9 +151,6 @@ class Directory:
     def _staged(self) -> Iterator[Path]:
         """A directory on the same disk, gone at the end with all that is in it."""
         for left in filter(_is_left, self.path.glob(f"{_STAGING}*")):
-            # A file of this process is one that it still writes.
-            if left.is_file() and not left.name.startswith(f"{_STAGING}{os.getpid()}-"):
-                left.unlink(missing_ok=True)
             shutil.rmtree(left, ignore_errors=True)
         try:
             self._staging.mkdir()
@@ -275,6 +282,17 @@ def refuse_inputs(
         for place in filter(Path.exists, places):
             if any(each.exists() and place.samefile(each) for each in read):
                 raise OutputError(f"{place}: is read by this very command; choose another name")
+
+
+def refuse_other_format(log: str | os.PathLike[str]) -> None:
+    """Refuse a log of requests whose name promises another format; raise OutputError."""
+    file = Path(log)
+    if file.suffix and file.suffix.lower() not in PARQUET:
+        raise OutputError(
+            f"{log}: requests are written as Parquet, whatever the name says; call it "
+            f"{file.with_suffix(PARQUET[0])} (as CSV, later: "
+            f'flashscape.read_requests("{file.with_suffix(PARQUET[0])}").sink_csv("{log}"))'
+        )
 
 
 def _is_left(file: Path) -> bool:

@@ -7,7 +7,6 @@ out, so that the pictures of two runs can be laid side by side. Needs matplotlib
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import SubplotSpec
 
-    from flashscape.explain import Group
     from flashscape.measured import Measured
+    from flashscape.request_group import Group
 
 _COLOURS = {
     "read": ("#1b6ca8", "#6baed6", "#08306b"),
@@ -59,14 +58,8 @@ def why_not(result: Measured) -> str | None:
 
 def svg(result: Measured) -> bytes:
     """Draw a result that has requests."""
-    buffer = io.BytesIO()
-    with drawing.quiet():
-        import matplotlib as mpl
-
-        with mpl.rc_context(drawing.STYLE):
-            # Without a date, so that equal runs draw equal files.
-            draw(result).savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    with drawing.styled():
+        return drawing.encoded(draw(result), "svg")
 
 
 def draw(result: Measured) -> Figure:
@@ -78,7 +71,7 @@ def draw(result: Measured) -> Figure:
 
 
 def _draw(result: Measured) -> Figure:
-    from matplotlib.figure import Figure
+    from flashscape.canvas import Figure
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")
     grid = figure.add_gridspec(3, 1, height_ratios=(1.15, 1.0, 1.15))

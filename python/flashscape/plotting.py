@@ -7,37 +7,49 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape import output
+from flashscape import drawing, output
 from flashscape.compare import kept
 from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.comparison import PICTURE as OVERLAY
 from flashscape.errors import OutputError, unread
-from flashscape.picture import svg, why_not
+from flashscape.picture import draw, svg, why_not
 from flashscape.result import Result
 from flashscape.sweep import Sweep
 from flashscape.sweep.store import MANIFEST
 from flashscape.sweep.store import PICTURE as EFFECTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
+
+    from matplotlib.figure import Figure
 
 _REPRODUCTION = "reproduction.json"
 _WRITTEN_BY = "`flashscape run`, `replay`, `compare` or `sweep` has written with --out DIR"
 
 
-def plot(path: str | PathLike[str]) -> list[Path]:
+def plot(
+    path: str | PathLike[str], out: str | PathLike[str] | None = None, *, force: bool = False
+) -> list[Path]:
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
     Of a run that is ``tail.svg``, of a comparison ``comparison.svg`` and those of its runs, of
-    a sweep ``sweep.svg``. Returns their files. Needs matplotlib. Raises OutputError where the
-    directory has no results, or there is nothing to draw.
+    a sweep ``sweep.svg``. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG
+    file, which replaces one that is there with ``force`` alone. Returns the files. Needs
+    matplotlib. Raises OutputError where the directory has no results, there is nothing to
+    draw, or ``out`` cannot be written.
 
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
     if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST):
         folder = folder.parent
+    if out is not None:
+        # Before the results are read, which takes a while.
+        drawing.form_of(out)
+        drawing.write(_first(folder), out, force=force)
+        return [Path(out)]
     if (folder / MANIFEST).is_file():
         return [_of_sweep(folder)]
     if (folder / DOCUMENT).is_file():
@@ -45,6 +57,30 @@ def plot(path: str | PathLike[str]) -> list[Path]:
     if (folder / output.SUMMARY).is_file():
         return [_of_run(folder)]
     raise OutputError(_why_nothing(folder))
+
+
+def _first(folder: Path) -> Callable[[], Figure]:
+    """The function that draws the first picture of a directory."""
+    if (folder / MANIFEST).is_file():
+        swept = Sweep.load(folder)
+        _refuse(folder, swept.why_not_drawn())
+        return swept.figure
+    if (folder / DOCUMENT).is_file():
+        subject = kept.pictured(folder)
+        _refuse(folder, overlay.why_not(subject))
+        return lambda: overlay.draw(subject)
+    if (folder / output.SUMMARY).is_file():
+        result = Result.load(folder)
+        _refuse(folder, why_not(result))
+        return lambda: _drawn(result, folder)
+    raise OutputError(_why_nothing(folder))
+
+
+def _drawn(result: Result, folder: Path) -> Figure:
+    try:
+        return draw(result)
+    except (KeyError, TypeError) as error:
+        raise result.other_version(folder, str(error)) from error
 
 
 def _why_nothing(folder: Path) -> str:

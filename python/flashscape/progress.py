@@ -1,11 +1,12 @@
-"""A progress bar: simulated time, speed and what is left. Only on a terminal."""
+"""A progress bar: simulated time, speed and what is left. On a terminal, or in a notebook."""
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -18,16 +19,24 @@ from rich.progress import (
 from rich.table import Column
 
 from flashscape import units
+from flashscape.terminal import Page
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _LEFT = 36
 """Columns that are not for the speed: spinner, phase, bar, percentage, time left."""
 
 
 class Bar:
-    """Shows on stderr how a run goes; says nothing where stderr is no terminal."""
+    """Shows on stderr, or in a notebook, how a run goes; nothing where there is neither."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or Page(stderr=True)
+        # A notebook is no terminal, and rich draws in it by means of a package of its own.
+        in_notebook = self._console.is_jupyter
+        is_drawn = find_spec("ipywidgets") is not None if in_notebook else self._console.is_terminal
+        self._lacks = in_notebook and not is_drawn
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -38,7 +47,7 @@ class Bar:
             TextColumn("{task.fields[speed]}"),
             console=self._console,
             transient=True,
-            disable=not self._console.is_terminal,
+            disable=not is_drawn,
         )
         self._task: TaskID | None = None
         self._phase = ""
@@ -48,7 +57,9 @@ class Bar:
 
     def surveyed(self, announcement: str) -> None:
         """Announce what was understood of a trace."""
-        self._console.print(announcement, highlight=False, markup=False, soft_wrap=True)
+        # Who listens may have gone, which is no reason to end a run.
+        with suppress(OSError):
+            self._console.print(announcement, highlight=False, markup=False, soft_wrap=True)
 
     def preconditioning(self, share: float) -> None:
         """Show how far the drive is filled and aged."""
@@ -71,6 +82,10 @@ class Bar:
         seconds = max(time.perf_counter() - self._begun, 1e-9)
         parts = (f"{units.count(requests)} requests", f"{units.count(requests / seconds)} a second")
         self._show(phase, share, self._fitting(parts))
+
+    def comparing(self, share: float) -> None:
+        """Show how far runs are compared."""
+        self._show("comparing", share, "")
 
     def _fitting(self, parts: tuple[str, ...]) -> str:
         """As many of the parts as there is room for."""
@@ -99,6 +114,8 @@ class Bar:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(phase, total=None, speed="")
         self._progress.start()
+        if self._lacks:
+            self._console.print(f"{phase} … (for a bar: pip install ipywidgets)", highlight=False)
 
     def _show(self, phase: str, share: float | None, speed: str) -> None:
         self._begin(phase)

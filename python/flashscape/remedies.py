@@ -1,10 +1,16 @@
-"""Settings behind the causes of latency: which one decides, and what it is now."""
+"""Settings behind the causes of latency, and their values in the run.
+
+A remedy is a setting of which another value shortens waits of some causes. Other causes have a
+setting that decides how long they last, and no value that is better for everybody.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import interruptions, units
+from flashscape.catalogue import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +24,7 @@ Drive = dict[str, Any]
 
 
 class Remedy(NamedTuple):
-    """A setting that another value of would shorten waits of some causes."""
+    """A setting of which another value would shorten waits of some causes."""
 
     causes: frozenset[str]
     kinds: frozenset[str]
@@ -27,7 +33,7 @@ class Remedy(NamedTuple):
     value: str
     """As TOML has it."""
     effect: str
-    """What it does, after "would"."""
+    """The effect of that value, after "would"."""
     applies: Callable[[Drive], bool]
     """Whether the drive lacks it, and may have it."""
     now: Callable[[Drive], str]
@@ -50,11 +56,27 @@ def _keeps_units(drive: Drive) -> bool:
 def _never_interrupted(key: str) -> Callable[[Drive], bool]:
     def applies(drive: Drive) -> bool:
         is_never = interruptions.scheme(drive, key) == "baseline"
-        return is_never and _is_free(drive) and not _keeps_units(drive)
+        # Reads that wait, or that are made from other data, interrupt nothing.
+        asks = interruptions.scheme(drive, "read_routing") == "suspend"
+        return is_never and asks and _is_free(drive) and not _keeps_units(drive)
 
     return applies
 
 
+def _has_program_steps(drive: Drive) -> bool:
+    """Whether a program has a moment inside at which it can stop."""
+    steps = drive["nand"].get("program_steps")
+    return steps is not None and steps["steps"] > 1
+
+
+def _begins_early(drive: Drive) -> bool:
+    """Whether background GC begins before writes depend on it, so that it could be paced."""
+    idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
+    free = check({"drive": drive, "workload": [idle]})["gc_free_blocks_per_bin"]
+    return bool(free["soft"] > free["urgent"])
+
+
+_COLLECTING = {"no free space", "GC programs", "GC reads", "erases"}
 _READS = frozenset({"read"})
 _WRITES = frozenset({"write", "write_zeroes"})
 _PROGRAMS = frozenset({"GC programs", "host programs"})
@@ -75,10 +97,7 @@ REMEDIES = (
         "drive.scheduler.program_suspension",
         '"d-es"',
         "let reads interrupt a program between its steps",
-        lambda drive: (
-            _never_interrupted("program_suspension")(drive)
-            and drive["nand"].get("program_steps") is not None
-        ),
+        lambda drive: _never_interrupted("program_suspension")(drive) and _has_program_steps(drive),
         _scheme("program_suspension"),
     ),
     Remedy(
@@ -100,30 +119,118 @@ REMEDIES = (
         lambda _: "false",
     ),
     Remedy(
-        frozenset({"no free space", "GC programs", "GC reads", "erases", "write buffer"}),
+        frozenset({"no free space", "GC programs", "GC reads", "erases"}),
         _WRITES,
         "drive.ftl.gc.pacing",
         '"proportional"',
-        "spread collection over the writes that make it necessary",
-        lambda drive: drive["ftl"]["gc"]["pacing"] == "none" and _is_free(drive),
+        "spread collection over the writes that make it necessary: the slowest writes wait less, "
+        "and others more",
+        lambda drive: (
+            drive["ftl"]["gc"]["pacing"] == "none" and _is_free(drive) and _begins_early(drive)
+        ),
         lambda _: '"none"',
     ),
 )
 
 
+class Decider(NamedTuple):
+    """A setting that decides how long waits of some causes are."""
+
+    causes: frozenset[str]
+    path: str
+    tells: Callable[[Drive], str]
+    """What it is, and what would follow from another value."""
+
+
+def _at(path: str, otherwise: str) -> Callable[[Drive], str]:
+    """The value at a path of the drive."""
+
+    def value(drive: Drive) -> str:
+        found: Any = drive
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return otherwise if found is None else str(found)
+
+    return value
+
+
+DECIDERS = (
+    Decider(
+        frozenset({"link"}),
+        "drive.link",
+        lambda drive: (
+            f"is {_at('link.rate', 'none')(drive)}, {_at('link.duplex', '')(drive)} duplex"
+        ),
+    ),
+    Decider(
+        frozenset({"write buffer"}),
+        "drive.buffer.size",
+        lambda drive: (
+            f"is {_at('buffer.size', 'none')(drive)}: a larger buffer takes longer bursts of "
+            "writes; sustained writes are as fast as the flash"
+        ),
+    ),
+    Decider(
+        frozenset({"read-modify-write"}),
+        "drive.ftl.unit",
+        lambda drive: (
+            f"is {_at('ftl.unit', '')(drive)}: writes that begin and end at its multiples need "
+            "no read before them"
+        ),
+    ),
+    Decider(
+        frozenset({"scrubbing"}),
+        "drive.ftl.scrub",
+        lambda _: "decides how often blocks are read or written anew",
+    ),
+    Decider(
+        frozenset({"suspension"}),
+        "drive.scheduler.suspension",
+        lambda drive: f'is "{interruptions.scheme(drive, "suspension")}"',
+    ),
+    Decider(
+        frozenset({"queue depth"}),
+        "queue_depth of the workload",
+        lambda _: "decides how many requests the host has in the drive at once",
+    ),
+    Decider(
+        frozenset({"host reads", "host programs"}),
+        "drive.geometry",
+        lambda drive: (
+            "decides how many reads and programs the flash serves at once: it has "
+            f"{units.many(_dies(drive), 'die')} of "
+            f"{units.many(drive['geometry']['planes_per_die'], 'plane')}"
+        ),
+    ),
+)
+
+
+def _dies(drive: Drive) -> int:
+    geometry = drive["geometry"]
+    keys = ("channels", "packages_per_channel", "dies_per_package")
+    return int(math.prod(geometry[key] for key in keys))
+
+
 def sentences(named: dict[str, set[str]], result: Measured) -> list[str]:
-    """What decides the causes that are named, by kind of request."""
+    """The settings behind the causes that are named, by kind of request."""
     drive = result.summary["config"]["drive"]
+    everything: set[str] = set().union(*named.values())
+    collected = result.summary["collection"]["blocks"] > 0
     told = []
     for remedy in REMEDIES:
         causes = {cause for kind in remedy.kinds & named.keys() for cause in named[kind]}
-        if causes & remedy.causes and remedy.applies(drive):
+        is_of_gc = remedy.path.startswith("drive.ftl.gc.")
+        if causes & remedy.causes and (collected or not is_of_gc) and remedy.applies(drive):
             told.append(
                 f"{remedy.path} = {remedy.value} would {remedy.effect} (it is {remedy.now(drive)})."
             )
-    collecting = {"no free space", "GC programs", "GC reads", "erases"}
+    told += [
+        f"{decider.path} {decider.tells(drive)}."
+        for decider in DECIDERS
+        if decider.causes & everything
+    ]
     efficiency = result.summary["collection"]["cleaning_efficiency"]
-    if any(causes & collecting for causes in named.values()) and (efficiency or 1) < _LITTLE:
+    if everything & _COLLECTING and (efficiency or 1) < _LITTLE:
         told.append(
             "drive.ftl.over_provisioning decides what a collection gains: "
             f"{units.percent(efficiency)} of the blocks that were erased. With more spare space "

@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import output
+from flashscape import drawing, output
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError, unread
+from flashscape.frames import to_pandas
 from flashscape.measured import Measured
 from flashscape.requests import read_requests
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
+    from matplotlib.figure import Figure
 
     from flashscape._flashscape import Table
 
@@ -161,6 +163,42 @@ class Result(Measured):
         """Tables go along as frames: the simulator's cannot be copied, and files may be gone."""
         tables = {name: self.frame(name) for name in output.TABLES}
         return {"summary": self.summary, "_tables": tables, "log": self.log}
+
+    def to_pandas(self, name: str) -> Any:
+        """Return a table by its name (``requests``, too) as a DataFrame of pandas.
+
+        Raises ValueError for another name, and OutputError where the table is missing or
+        pandas is not installed.
+        """
+        if name not in (*output.TABLES, "requests"):
+            there = ", ".join((*output.TABLES, "requests"))
+            raise ValueError(f"no table {name!r} (there are {there})")
+        if name != "requests":
+            return to_pandas(self.frame(name))
+        log = self.requests
+        if log is None:
+            raise OutputError(
+                "this run has no log of requests; write one with --requests (requests=...)"
+            )
+        return to_pandas(log)
+
+    def figure(self) -> Figure:
+        """Draw the latency tail as a figure of matplotlib, which notebooks show.
+
+        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        """
+        from flashscape import picture
+
+        drawing.refuse(picture.why_not(self))
+        return picture.draw(self)
+
+    def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Draw the latency tail to a PNG, PDF or SVG file, as its suffix says.
+
+        Raises OutputError for another suffix, where the file is there already without
+        ``force``, and as :meth:`figure` does.
+        """
+        drawing.write(self.figure, path, force=force)
 
     def _repr_html_(self) -> str:
         from flashscape.report import html

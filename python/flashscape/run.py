@@ -12,7 +12,7 @@ from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session, __version__
 from flashscape.errors import FlashscapeError, Interrupted, OutputError, StarvationError
 from flashscape.experiment import Experiment
-from flashscape.output import Directory, File, must_differ, refuse_inputs
+from flashscape.output import Directory, File, must_differ, refuse_inputs, refuse_other_format
 from flashscape.result import Result
 from flashscape.snapshot import Snapshot
 
@@ -28,7 +28,8 @@ class Observer(Protocol):
     """Who is told how a run goes.
 
     One that has a method ``saving(complete: bool)`` is also told when results are
-    put together, of the whole run or of what was done when it was interrupted.
+    written, of the whole run or of what was done when it was interrupted. One that has
+    ``comparing(share: float)`` is told by :func:`flashscape.compare` how far that is.
     """
 
     def surveyed(self, announcement: str) -> None:
@@ -116,6 +117,8 @@ def run(
     if snapshot is not None:
         # A drive may take the place of the one that it was: that is read to its end before.
         refuse_inputs((out, requests, fio_json), Snapshot.files(snapshot))
+    if requests is not None:
+        refuse_other_format(requests)
     start = None if snapshot is None else Snapshot.of(snapshot).inner
     with ExitStack() as claimed:
 
@@ -209,7 +212,8 @@ def _run(
     try:
         # A second Ctrl-C, out of impatience, must not cost what the first one kept.
         with signals.deferred():
-            if failed is None and (saving := getattr(observer, "saving", None)) is not None:
+            saving = getattr(observer, "saving", None)
+            if failed is None and any(targets) and saving is not None:
                 saving(complete)
             result = _measured(session, experiment, time.thread_time() - started, complete)
             targets.store(session, result)

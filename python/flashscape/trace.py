@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import _flashscape, units
+from flashscape import _flashscape, foreign, units
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError, TraceError
 from flashscape.output import refuse_inputs
@@ -220,6 +220,7 @@ def info(
     nothing for the format is refused. ``memory`` is for the footprint. ``ongoing`` is told
     how many requests were read, and the share of the file, and may raise to end it.
     """
+    foreign.refuse(path)
     texts = _flashscape.trace_info(
         Path(path),
         format=format,
@@ -261,6 +262,7 @@ def convert(
     The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
     refuse_inputs([out], [path])
+    foreign.refuse(path)
     text = _flashscape.trace_convert(
         Path(path),
         Path(out),

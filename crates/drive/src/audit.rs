@@ -26,7 +26,7 @@ pub use ticket::AuditTicket;
 use crate::device::RequestId;
 use durable::Durable;
 use engine::{BigColumn, Column, Instant, Span};
-use ftl::{BlockId, Ftl, Layout, Lpn, Pun};
+use ftl::{BlockId, Ftl, Layout, Lpn, Ppn};
 use host::{Command, Kind};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,7 +39,7 @@ use tokens::{BEFORE, check_stripe, has_data, merged, order, trimmed, written, xo
 pub struct Audit {
     next_order: u64,
     /// What each physical unit holds.
-    on_flash: BigColumn<Pun, u64>,
+    on_flash: BigColumn<Ppn, u64>,
     /// The newest token acknowledged for each logical unit.
     acknowledged: BigColumn<Lpn, u64>,
     /// The newest token taken in for each logical unit, or of its trim.
@@ -88,9 +88,9 @@ impl Audit {
             durable: None,
         };
         for lpn in (0..layout.map_units).map(Lpn) {
-            if let Some(pun) = ftl.lookup(lpn) {
+            if let Some(ppn) = ftl.lookup(lpn) {
                 let token = written(BEFORE, lpn);
-                audit.on_flash[pun] = token;
+                audit.on_flash[ppn] = token;
                 audit.acknowledged[lpn] = token;
                 audit.replace(lpn, token);
             }
@@ -157,11 +157,11 @@ impl Audit {
         self.check_content(lpn, whole, "a merge");
         whole
     }
-    /// As [`Audit::merge`] with what is on flash at `pun`.
+    /// As [`Audit::merge`] with what is on flash at `ppn`.
     #[cold]
-    pub fn merge_flash(&self, lpn: Lpn, token: u64, pun: Pun, holds: Lpn) -> u64 {
-        assert_eq!(holds, lpn, "audit: {pun:?} is merged as another unit than it was written as");
-        self.merge(lpn, token, self.on_flash[pun])
+    pub fn merge_flash(&self, lpn: Lpn, token: u64, ppn: Ppn, holds: Lpn) -> u64 {
+        assert_eq!(holds, lpn, "audit: {ppn:?} is merged as another unit than it was written as");
+        self.merge(lpn, token, self.on_flash[ppn])
     }
     /// A unit is trimmed, or zeroes are written to it.
     #[cold]
@@ -235,7 +235,7 @@ impl Audit {
 
     // ---- reads ----------------------------------------------------------------
 
-    /// A read finds `lpn` at `pun`.
+    /// A read finds `lpn` at `ppn`.
     #[cold]
     pub fn read_flash(
         &self,
@@ -243,11 +243,11 @@ impl Audit {
         command: Command,
         ticket: &mut AuditTicket,
         lpn: Lpn,
-        pun: Pun,
+        ppn: Ppn,
         holds: Lpn,
     ) {
-        assert_eq!(holds, lpn, "audit: {pun:?} is read as another unit than it was written as");
-        self.read_token(layout, command, ticket, lpn, self.on_flash[pun], "flash");
+        assert_eq!(holds, lpn, "audit: {ppn:?} is read as another unit than it was written as");
+        self.read_token(layout, command, ticket, lpn, self.on_flash[ppn], "flash");
     }
     /// A read finds `lpn` in the buffer.
     #[cold]
@@ -321,17 +321,17 @@ impl Audit {
 
     /// A host's data is on flash.
     #[cold]
-    pub fn programmed(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
+    pub fn programmed(&mut self, layout: &Layout, lpn: Lpn, ppn: Ppn, token: u64) {
         self.check_content(lpn, token, "a program");
-        self.place(layout, pun);
-        self.on_flash[pun] = token;
+        self.place(layout, ppn);
+        self.on_flash[ppn] = token;
         if let Some(durable) = &mut self.durable {
             durable.ended(lpn, token, self.acknowledged[lpn]);
         }
     }
     /// A copy is on flash.
     #[cold]
-    pub fn copied(&mut self, layout: &Layout, from: Pun, to: Pun) {
+    pub fn copied(&mut self, layout: &Layout, from: Ppn, to: Ppn) {
         let token = self.on_flash[from];
         assert!(has_data(token), "audit: {to:?} is a copy of {from:?}, which holds nothing");
         self.place(layout, to);
@@ -341,8 +341,8 @@ impl Audit {
     /// programs of a block need the same cells, so one begins (and takes its place)
     /// when the last one has ended: they end in the order of their places, and
     /// nothing but what pads a batch is ever left out.
-    fn place(&mut self, layout: &Layout, pun: Pun) {
-        let (block, place) = layout.block_and_place(pun);
+    fn place(&mut self, layout: &Layout, ppn: Ppn) {
+        let (block, place) = layout.block_and_place(ppn);
         let programmed = self.programmed[block];
         let padded = programmed.next_multiple_of(layout.units_per_batch);
         assert!(
@@ -381,9 +381,9 @@ impl Audit {
             ));
         }
         let on_flash = (0..ftl.layout.physical_units())
-            .map(Pun)
-            .filter(|pun| ftl.is_live(*pun) && buffered(ftl.holds(*pun)).is_none())
-            .map(|pun| self.on_flash[pun]);
+            .map(Ppn)
+            .filter(|ppn| ftl.is_valid(*ppn) && buffered(ftl.holds(*ppn)).is_none())
+            .map(|ppn| self.on_flash[ppn]);
         let in_buffer = (0..ftl.layout.map_units).filter_map(|lpn| buffered(Lpn(lpn)));
         check_stripe(on_flash.chain(in_buffer), self.held)
             .map_err(|off| self.describe_loss(ftl, off, buffered))
@@ -392,7 +392,7 @@ impl Audit {
     /// Which unit is not what it should be, where the map leads to one.
     fn describe_loss(&self, ftl: &Ftl, off: u64, buffered: impl Fn(Lpn) -> Option<u64>) -> String {
         let held = |lpn| {
-            buffered(lpn).or_else(|| ftl.lookup(lpn).map(|pun| self.on_flash[pun])).unwrap_or(0)
+            buffered(lpn).or_else(|| ftl.lookup(lpn).map(|ppn| self.on_flash[ppn])).unwrap_or(0)
         };
         let wanted = |lpn: Lpn| if has_data(self.newest[lpn]) { self.newest[lpn] } else { 0 };
         let mut lpns = (0..ftl.layout.map_units).map(Lpn);
@@ -400,7 +400,9 @@ impl Audit {
             Some(lpn) => {
                 format!("the drive holds {:x} as {lpn:?}, hosts wrote {:x}", held(lpn), wanted(lpn))
             }
-            None => format!("the XOR of all units is off by {off:x}: some live unit is not mapped"),
+            None => {
+                format!("the XOR of all units is off by {off:x}: some valid unit is not mapped")
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod notes;
 mod partial;
 mod recovery;
 mod rounds;
+mod scaled;
 mod space;
 mod streaming;
 mod suspension;

@@ -601,7 +601,7 @@ fn a_deferred_read_inherits_waits_behind_service() {
 // ---- space ----------------------------------------------------------------------------
 
 /// Die 0 with room for four more writes before it is out of space. Of its blocks
-/// 0 and 2 have one live page each, 1 has two (6 and 7), others only live ones.
+/// 0 and 2 have one valid page each, 1 has two (6 and 7), others only valid ones.
 fn nearly_out_of_space(overrides: &[Override]) -> (Bench, u64) {
     let mut all = vec![
         set("ftl.gc.soft", "1 block"),
@@ -651,7 +651,7 @@ fn a_write_without_space_waits_for_what_collection_does() {
     expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &[programs, TRANSFER, PROGRAM]].concat());
 }
 
-/// Two blocks with one live page each are collected for want of space.
+/// Two blocks with one valid page each are collected for want of space.
 const TWO_BLOCKS: [(State, u64); 3] = [
     (State::SpaceGcRead, 2 * 125 * US),
     (State::SpaceGcProgram, 2 * 300 * US),

@@ -363,7 +363,7 @@ fn a_trim_drops_data_that_waits() {
 }
 
 #[test]
-fn a_trim_of_data_that_is_being_programmed_leaves_it_dead() {
+fn a_trim_of_data_that_is_being_programmed_leaves_it_invalid() {
     for class in ["none", "volatile"] {
         let mut bench = Bench::filled(&[durability(class)]);
         let before = bench.device.ftl().mapped_units();

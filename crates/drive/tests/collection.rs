@@ -152,10 +152,10 @@ fn copy_back_leaves_the_channel_alone() {
 }
 
 /// Two packages to which pages go in turn, on one channel or on two. Pages of package 0 were
-/// written anew, so that of its block 0 only page 3 is live, and the next write leaves 1 block
-/// free there and has block 0 collected. 8 pages are live there; of package 1, which has 2 blocks
+/// written anew, so that of its block 0 only page 3 is valid, and the next write leaves 1 block
+/// free there and has block 0 collected. 8 pages are valid there; of package 1, which has 2 blocks
 /// free, 7 are left by trims. With a block for the page it will be at its threshold, too, and
-/// erase what is dead.
+/// erase what is invalid.
 fn poised_to_stream(channels: u32, more: &[Override]) -> (Bench, u64) {
     let packages = [
         set("geometry.channels", channels),
@@ -260,7 +260,7 @@ fn a_page_that_streamed_was_not_corrected() {
 }
 
 #[test]
-fn copy_back_is_for_batches_that_are_live_as_a_whole() {
+fn copy_back_is_for_batches_that_are_valid_as_a_whole() {
     // Two units in a page. Of page 3 the second half stays: read and written in
     // half the channel time, beside padding.
     let units = [set("ftl.unit", "2 KiB"), set("ftl.gc.copy_back", true)];
@@ -280,7 +280,7 @@ fn copy_back_is_for_batches_that_are_live_as_a_whole() {
 // ---- when it begins and ends ------------------------------------------------------
 
 /// Five writes, one after the other, that end at 1500 us. They leave 2 blocks
-/// free, which is above `soft` and not above `stop`, and two pages live in each
+/// free, which is above `soft` and not above `stop`, and two pages valid in each
 /// of blocks 0 and 1.
 fn idle_since_1500_us() -> Bench {
     let mut bench = filled(&with(thresholds(1, 1, 2), &[set("ftl.gc.idle_gap", "10 ms")]));
@@ -376,7 +376,7 @@ fn collection_ends_where_no_block_gains_space() {
     let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
     let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
     assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 4));
-    // One dead page: the others of block 0 fill the open block beside the new one.
+    // One invalid page: the others of block 0 fill the open block beside the new one.
     let end = overwrite(&mut bench, &[0]);
     assert_eq!((begun(&bench), free_blocks(&bench)), ([3, 3, 0, 1], 4));
     // At the end another idle gap passes, in vain.
@@ -392,7 +392,7 @@ fn thresholds_in_pages_count_pages_and_those_in_blocks_whole_blocks() {
         let mut bench = filled(&keys.map(|key| set(key, threshold)));
         overwrite(&mut bench, &(0..writes - 1).collect::<Vec<_>>());
         assert_eq!(begun(&bench), [0, 0, 0, 0], "{threshold}");
-        // Block 0 is dead as a whole.
+        // Block 0 is invalid as a whole.
         overwrite(&mut bench, &[writes - 1]);
         assert_eq!(begun(&bench), [0, 0, 0, 1], "{threshold}");
     }
@@ -447,7 +447,7 @@ fn overwrite_beside_bad_blocks(bench: &mut Bench) -> Vec<(u32, u32)> {
     for (block, erases) in &bad {
         assert_eq!(ftl.block_states()[*block as usize], BlockState::Bad);
         assert_eq!(ftl.erase_counts()[*block as usize], *erases, "block {block} was erased");
-        assert_eq!(ftl.live_units(BlockId(*block)), 0);
+        assert_eq!(ftl.valid_units(BlockId(*block)), 0);
     }
     assert_eq!(ftl.good_blocks(DIE), 40 - bad.len() as u32);
     assert_eq!(ftl.tally.retired, bad.len() as u64);

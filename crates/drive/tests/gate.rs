@@ -104,8 +104,10 @@ fn shipped() -> Vec<Shipped> {
                     "sweep" => file.with_file_name("mixed.toml"),
                     _ => file.clone(),
                 };
-                let overrides =
-                    settings.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+                let overrides = smaller(&stem)
+                    .iter()
+                    .chain(settings.iter())
+                    .map(|(key, value)| (key.to_string(), value.to_string()));
                 found.push(Shipped {
                     name: format!("{name}{suffix}"),
                     file,
@@ -118,6 +120,31 @@ fn shipped() -> Vec<Shipped> {
 }
 
 type Settings = &'static [(&'static str, &'static str)];
+
+/// Settings that make the drive of a shipped file small enough to be run often.
+fn smaller(stem: &str) -> Settings {
+    const SLICE: [(&str, &str); 4] = [
+        ("drive.geometry.channels", "4"),
+        ("drive.geometry.blocks_per_plane", "100"),
+        ("drive.geometry.pages_per_block", "48"),
+        ("drive.buffer.size", "\"16 MiB\""),
+    ];
+    const EXPORTED: &str = "drive.ftl.over_provisioning";
+    match stem {
+        "mixed" | "sweep" => {
+            &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], (EXPORTED, "{ exported = \"1080 MB\" }")]
+        }
+        "demo" => &[
+            SLICE[0],
+            SLICE[1],
+            SLICE[2],
+            SLICE[3],
+            (EXPORTED, "{ exported = \"1 GiB\" }"),
+            ("workload[0].trace.repeat", "1"),
+        ],
+        _ => &[],
+    }
+}
 
 /// The runs of a shipped file: a suffix of its name, and settings.
 fn variations(stem: &str) -> &'static [(&'static str, Settings)] {

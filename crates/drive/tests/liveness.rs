@@ -215,8 +215,8 @@ fn ages_without_end(planes: u32, kept: u32) {
 
 #[test]
 fn a_full_drive_of_wide_batches_can_be_aged() {
-    // A victim's live units end in a batch that is padded; where that eats what
-    // its dead ones gave, cleaning gains nothing and never ends.
+    // A victim's valid units end in a batch that is padded; where that eats what
+    // its invalid ones gave, cleaning gains nothing and never ends.
     for planes in [1, 4, 16] {
         for kept in [3, 4, 5, 6] {
             ages_without_end(planes, kept);

@@ -149,7 +149,7 @@ fn what_is_overwritten_before_it_begins_senses_nothing() {
     let whole = bench.submit(start, Kind::Write, 0, 4 * KIB);
     bench.settle();
     // One operation a die at a time: the part, the whole, which waits for no part, and the follower,
-    // of which nothing is left: it takes its kibibyte in 25 us and is programmed, dead.
+    // of which nothing is left: it takes its kibibyte in 25 us and is programmed, invalid.
     let ended = [part, whole, follower].map(|tag| bench.done(tag).latency());
     assert_eq!(ended, [250 * US, (250 + 300) * US, (550 + 25 + 200) * US]);
     assert_eq!(bench.done(follower).of(State::Sense), 0);
@@ -167,7 +167,7 @@ fn what_is_trimmed_meanwhile_has_no_rest() {
     let follower = bench.submit(start, Kind::Write, KIB, KIB);
     bench.submit(start + 10 * US, Kind::Trim, 0, 4 * KIB);
     bench.settle();
-    // Nothing is sensed for what is dead.
+    // Nothing is sensed for what is invalid.
     assert_eq!(bench.done(part).latency(), (300 + 25 + 200) * US);
     assert_eq!(bench.done(follower).latency(), (525 + 25 + 200) * US);
     assert_eq!([part, follower].map(|tag| bench.done(tag).of(State::Sense)), [0, 0]);

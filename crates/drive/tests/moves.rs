@@ -5,11 +5,11 @@ mod common;
 
 use common::{BY_HAND, Override, experiment, set};
 use drive::Device;
-use ftl::{Batch, BinId, Ftl, Lpn, Pun, Stream};
+use ftl::{Batch, BinId, Ftl, Lpn, Ppn, Stream};
 use proptest::prelude::*;
 
 /// A firmware of one bin whose batches hold so many units, with some units written
-/// in order. Blocks hold 3 batches or an odd number, so that live bits of a batch
+/// in order. Blocks hold 3 batches or an odd number, so that valid bits of a batch
 /// lie across words.
 fn written(units_per_batch: u32, pages: u32, count: u32) -> (Device, Vec<Batch>) {
     let overrides: Vec<Override> = vec![
@@ -28,9 +28,9 @@ fn written(units_per_batch: u32, pages: u32, count: u32) -> (Device, Vec<Batch>)
         let at = ftl.bind(BinId(0), Stream::Host).expect("a new drive has room");
         let first = ftl.layout.first_unit(at.block, at.batch);
         for slot in 0..units_per_batch {
-            let (lpn, pun) = (Lpn(batch * units_per_batch + slot), Pun(first.0 + slot));
-            ftl.note(pun, lpn);
-            ftl.commit_write(lpn, pun);
+            let (lpn, ppn) = (Lpn(batch * units_per_batch + slot), Ppn(first.0 + slot));
+            ftl.note(ppn, lpn);
+            ftl.commit_write(lpn, ppn);
         }
         ftl.finish(at);
         batches.push(at);
@@ -43,7 +43,7 @@ fn move_units(ftl: &mut Ftl, from: Batch, to: Batch) {
     let first = ftl.layout.first_unit(from.block, from.batch);
     let first_to = ftl.layout.first_unit(to.block, to.batch);
     for slot in 0..ftl.layout.units_per_batch {
-        let (from, to) = (Pun(first.0 + slot), Pun(first_to.0 + slot));
+        let (from, to) = (Ppn(first.0 + slot), Ppn(first_to.0 + slot));
         let lpn = ftl.holds(from);
         ftl.note(to, lpn);
         ftl.commit_move(lpn, from, to);
@@ -67,15 +67,15 @@ proptest! {
             // While the copy is on its way, data dies and is written anew.
             let to = ftl.bind(BinId(0), Stream::Gc).expect("there is room");
             for slot in 0..units {
-                let lpn = ftl.holds(Pun(first + slot));
+                let lpn = ftl.holds(Ppn(first + slot));
                 if trimmed >> slot & 1 == 1 {
                     assert!(ftl.trim(lpn));
                 }
                 if overwritten >> slot & 1 == 1 {
                     let at = ftl.bind(BinId(0), Stream::Host).expect("there is room");
-                    let pun = ftl.layout.first_unit(at.block, at.batch);
-                    ftl.note(pun, lpn);
-                    ftl.commit_write(lpn, pun);
+                    let ppn = ftl.layout.first_unit(at.block, at.batch);
+                    ftl.note(ppn, lpn);
+                    ftl.commit_write(lpn, ppn);
                     ftl.finish(at);
                 }
             }
@@ -83,8 +83,8 @@ proptest! {
             ftl.finish(to);
             ftl.audit().expect("the map is sound");
             let places: Vec<_> = (0..7 * units).map(|lpn| ftl.lookup(Lpn(lpn))).collect();
-            let live: Vec<_> = (0..ftl.layout.blocks()).map(|block| ftl.live_units(ftl::BlockId(block))).collect();
-            (places, live)
+            let valid: Vec<_> = (0..ftl.layout.blocks()).map(|block| ftl.valid_units(ftl::BlockId(block))).collect();
+            (places, valid)
         };
         prop_assert_eq!(run(Ftl::commit_batch_move), run(move_units));
     }

@@ -1,5 +1,5 @@
 //! Where writes go: the bin that takes a batch, in time and without. Expected are
-//! the rules of the model (MODEL, section 8), followed by hand or by the few lines
+//! the rules of the model (docs/model/mapping-and-placement.md), followed by hand or by the few lines
 //! of [`Turns`], which share nothing with the firmware.
 
 mod common;
@@ -7,7 +7,7 @@ mod common;
 use common::{BY_HAND, Bench, Override, experiment, set};
 use drive::{Device, Experiment};
 use engine::Streams;
-use ftl::{BinChoice, BinId, Ftl, Layout, Lpn, PoolId, Pun, Untimed};
+use ftl::{BinChoice, BinId, Ftl, Layout, Lpn, PoolId, Ppn, Untimed};
 use host::Kind;
 use nand::Geometry;
 
@@ -15,9 +15,9 @@ const PAGE: u64 = 4_096;
 
 /// The bin that a logical unit is in.
 fn bin_of(device: &Device, lpn: u32) -> u32 {
-    let pun = device.ftl().lookup(Lpn(lpn)).expect("it was written");
+    let ppn = device.ftl().lookup(Lpn(lpn)).expect("it was written");
     let layout = &device.ftl().layout;
-    layout.bin(layout.block(pun)).0
+    layout.bin(layout.block(ppn)).0
 }
 
 // ---- the choice of a bin --------------------------------------------------------
@@ -106,8 +106,8 @@ fn untimed(overrides: &[Override], batches: &[u32]) -> Vec<u32> {
     let mut bins = Vec::new();
     for first in batches {
         writer.write_run(ftl, Lpn(*first), count).expect("there is space");
-        let pun = ftl.lookup(Lpn(*first)).expect("a full batch is committed");
-        bins.push(ftl.layout.bin(ftl.layout.block(pun)).0);
+        let ppn = ftl.lookup(Lpn(*first)).expect("a full batch is committed");
+        bins.push(ftl.layout.bin(ftl.layout.block(ppn)).0);
     }
     assert_eq!(ftl.tally.erases, 0, "nothing is collected");
     bins
@@ -211,9 +211,9 @@ fn units_of_a_batch_lie_side_by_side() {
     // Four units of a page, whichever order they came in.
     let mut bench = Bench::new(&[set("geometry.page_size", "16 KiB")]);
     bench.alone(Kind::Write, 8 * PAGE, 4 * PAGE);
-    let puns: Vec<Pun> =
+    let ppns: Vec<Ppn> =
         (8..12).map(|lpn| bench.device.ftl().lookup(Lpn(lpn)).expect("written")).collect();
-    assert_eq!(puns, [Pun(0), Pun(1), Pun(2), Pun(3)]);
+    assert_eq!(ppns, [Ppn(0), Ppn(1), Ppn(2), Ppn(3)]);
 }
 
 // ---- pools and turns ------------------------------------------------------------

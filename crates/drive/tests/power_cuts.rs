@@ -98,7 +98,7 @@ fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
 
 /// How a run ended: completed, or stuck where blocks have failed. What is left of such a drive
 /// may have no room for its data; and where a block has gone bad with its erase, there may be no
-/// copy any more of what the last block was to take (docs/MODEL.md, section 17). Any other end is
+/// copy any more of what the last block was to take (docs/model/power-cuts.md). Any other end is
 /// an error, also that there is none.
 fn end(mut run: Run) -> Result<(Run, &'static str), String> {
     let mut events = 0u64;

@@ -269,11 +269,11 @@ fn exactly_one_key_of_over_provisioning_is_taken() {
 #[test]
 fn a_drive_that_exports_all_or_nothing_is_refused() {
     for (given, exported) in [
-        ("reserved = \"0 %\"", "1024 of 1024"),
-        ("exported = \"1 TiB\"", "of 1024"),
-        ("reserved = \"100 %\"", "0 of 1024"),
+        ("reserved = \"0 %\"", "exports 4.19 MB but its flash holds 4.19 MB"),
+        ("exported = \"1 TiB\"", "exports 1.1 TB but its flash holds 4.19 MB"),
+        ("reserved = \"100 %\"", "exports nothing of the 4.19 MB"),
     ] {
-        refuse("reserved = \"25 %\"", given, OVER, TABLE, &["exports", exported]);
+        refuse("reserved = \"25 %\"", given, OVER, TABLE, &[exported]);
     }
 }
 
@@ -407,7 +407,7 @@ fn a_share_of_pages_that_cannot_be_reached_is_refused_too() {
 #[test]
 fn a_drive_that_memory_cannot_hold_is_refused_with_an_estimate() {
     // 12 * 16 dies of 2^14 blocks of 2^10 pages: P = 3 * 2^30 units, of which 75 %
-    // are exported. 4 + 8 bytes for each of P, an eighth for its live bit, and
+    // are exported. 4 + 8 bytes for each of P, an eighth for its valid bit, and
     // 4 + 16 for each exported: 27.1 * 3 GiB, and 0.2 for blocks and the rest.
     let large = [
         ("channels = 1\n", "channels = 12\n"),
@@ -1083,8 +1083,10 @@ fn wear_leveling_and_runs_without_time_that_mean_nothing_are_refused() {
     let text = with_wear("age_variance = \"20 %\", rate_window = \"81 %\"", 50);
     let path = "drive.ftl.wear.rate_window";
     expect(&text, &problems(&text), path, "wear = {", &["at most 80"]);
-    let sound = with_wear("age_variance = \"20 %\", rate_window = \"80 %\"", 50);
-    load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    for window in ["80 %", "0 %"] {
+        let sound = with_wear(&format!("age_variance = \"20 %\", rate_window = \"{window}\""), 50);
+        load::load(&sound, "ssd.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    }
 
     let text = file(&[("requests = 100", "requests = 100\nuntimed = true\naudit = true")]);
     expect(&text, &problems(&text), "run.audit", "audit = true", &["leave untimed out"]);

@@ -63,7 +63,7 @@ fn under_steady_writes(pacing: &str, stream: &str, ms: u64) -> (u64, u64) {
     let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &more);
     let (mut at, mut number) = (0, 1);
     while at < ms * MS {
-        // 263 generates the numbers below 769: victims hold live data.
+        // 263 generates the numbers below 769: victims hold valid data.
         number = number * 263 % 769;
         let tag = bench.submit(at, Kind::Write, (384 + number % 384) * PAGE, PAGE);
         while !bench.is_done(tag) {

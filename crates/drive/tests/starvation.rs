@@ -28,7 +28,7 @@ fn one(name: &str, is_read: bool, page: u64, at_us: u64) -> String {
 }
 
 /// Four writes fill a block of die 0 and a fifth, at 4000 us, opens one, so that block 0 with
-/// one live page is collected: the write is programmed by 4300, the page is read by 4425 and
+/// one valid page is collected: the write is programmed by 4300, the page is read by 4425 and
 /// programmed by 4725, and then the block is erased until 6225.
 fn erasing(rest: &str) -> String {
     let mut text = String::from("[precondition]\nfill = \"sequential\"\n");

@@ -15,7 +15,7 @@ const STEPS: &str =
     "{ steps = 3, ramp = \"0 us\", execute = \"500 us\", recover = \"0 us\", verify = \"0 us\" }";
 
 /// An erase of three steps of 500 us that begins at 725 us: a write that opens a block is
-/// programmed by 300, the one live page of the victim is read by 425 and programmed by 725.
+/// programmed by 300, the one valid page of the victim is read by 425 and programmed by 725.
 /// Alone it is over at 2225. A read takes 25 us to sense and 100 us on the channel.
 fn erasing(overrides: &[Override]) -> (Bench, u64) {
     let all = [&[set("nand.erase", STEPS)], overrides].concat();
@@ -365,7 +365,7 @@ fn an_erase_that_space_waits_for_does_not_wait() {
         set("ftl.gc.stop", "3 blocks"),
         set("scheduler.erase_batching", "{ quiet = \"300 us\" }"),
     ];
-    // One block more is filled anew, so that two have three dead pages each.
+    // One block more is filled anew, so that two have three invalid pages each.
     let (mut bench, _) = poised::poised(&overrides);
     for number in [8, 9, 10, 12] {
         bench.alone(Kind::Write, poised::page(0, number), PAGE);

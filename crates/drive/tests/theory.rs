@@ -230,13 +230,13 @@ fn sequential_overwrites_move_nothing() {
 }
 
 #[test]
-fn every_block_with_one_dead_page_costs_its_other_pages() {
+fn every_block_with_one_invalid_page_costs_its_other_pages() {
     // ATC'08: "when every block holds one superseded page, a write costs N - 1
     // moves". Strides of a block kill one page in each block in turn.
     let (blocks, pages) = (64u32, 16u32);
     let mut overrides =
         Plane { blocks, pages, logical: (blocks - 4) * pages, kept: 1, shared: true }.overrides();
-    // 60 full blocks, one dead page each: 60 writes fill three blocks more, and
+    // 60 full blocks, one invalid page each: 60 writes fill three blocks more, and
     // one is left. What is written from then on cleans.
     overrides.push(set("precondition.age", "{ overwrites = 0.0 }"));
     let stride = 4 * pages;
@@ -246,7 +246,7 @@ fn every_block_with_one_dead_page_costs_its_other_pages() {
     );
     let run = run_fast(&experiment(&text, &overrides));
     let tally = run.measured().tally();
-    // The 49th write opens the last block but one: a victim with one dead page is
+    // The 49th write opens the last block but one: a victim with one invalid page is
     // moved into it, which leaves no more room than before, and so on: the first
     // gives N - 1 moves for its one page.
     println!("{tally:?}");

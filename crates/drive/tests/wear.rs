@@ -84,7 +84,7 @@ fn a_worn_block_takes_the_data_that_lies_still_for_longest_and_closes_with_its_a
     // Eight of 16 blocks were erased once or twice: a life of 98 is the first below 99 % of the
     // mean of some 99. Then the block is erased to be emptied.
     assert_eq!(ftl.erase_counts()[home.0 as usize], 3, "the worn block took them");
-    assert_eq!(ftl.live_units(home), 4);
+    assert_eq!(ftl.valid_units(home), 4);
     assert_eq!(ftl.block_states()[home.0 as usize], BlockState::Closed);
     let moved = (4..8).all(|lpn| ftl.layout.block(ftl.lookup(ftl::Lpn(lpn)).unwrap()) == home);
     assert!(moved, "all of them");

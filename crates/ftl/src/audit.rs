@@ -2,53 +2,53 @@
 
 use crate::blocks::BlockState;
 use crate::ftl::Ftl;
-use crate::ids::{BinId, BlockId, Lpn, Pun};
+use crate::ids::{BinId, BlockId, Lpn, Ppn};
 
 impl Ftl {
-    /// Proves that map, reverse map, live bits, counts and free lists agree.
+    /// Proves that map, reverse map, valid bits, counts and free lists agree.
     /// Takes time proportional to the drive.
     ///
     /// # Errors
     /// The first disagreement found.
     pub fn audit(&self) -> Result<(), String> {
         let layout = &self.layout;
-        let mut live_in = vec![0u32; layout.blocks() as usize];
+        let mut valid_in = vec![0u32; layout.blocks() as usize];
         let mut mapped = 0;
         for lpn in (0..layout.map_units).map(Lpn) {
-            let Some(pun) = self.map.lookup(lpn) else { continue };
+            let Some(ppn) = self.map.lookup(lpn) else { continue };
             mapped += 1;
-            if !self.map.is_live(pun) || self.map.holds(pun) != lpn {
+            if !self.map.is_valid(ppn) || self.map.holds(ppn) != lpn {
                 return Err(format!(
-                    "{lpn:?} is mapped to {pun:?}, which holds {:?}, live: {}",
-                    self.map.holds(pun),
-                    self.map.is_live(pun)
+                    "{lpn:?} is mapped to {ppn:?}, which holds {:?}, valid: {}",
+                    self.map.holds(ppn),
+                    self.map.is_valid(ppn)
                 ));
             }
-            live_in[layout.block(pun).0 as usize] += 1;
+            valid_in[layout.block(ppn).0 as usize] += 1;
         }
         if mapped != self.mapped {
             return Err(format!("{mapped} units are mapped, {} were counted", self.mapped));
         }
-        let live: u64 = (0..layout.physical_units().div_ceil(64))
-            .map(|word| u64::from(self.map.live_bits(Pun(word * 64), 64).count_ones()))
+        let valid: u64 = (0..layout.physical_units().div_ceil(64))
+            .map(|word| u64::from(self.map.valid_bits(Ppn(word * 64), 64).count_ones()))
             .sum();
-        if live != u64::from(mapped) {
+        if valid != u64::from(mapped) {
             return Err(format!(
-                "{live} physical units are live, {mapped} logical units are mapped"
+                "{valid} physical units are valid, {mapped} logical units are mapped"
             ));
         }
-        for (block, live) in live_in.iter().enumerate() {
-            let counted = self.blocks.live(BlockId(block as u32));
-            if counted != *live {
+        for (block, valid) in valid_in.iter().enumerate() {
+            let counted = self.blocks.valid(BlockId(block as u32));
+            if counted != *valid {
                 return Err(format!(
-                    "block {block} holds {live} live units, {counted} were counted"
+                    "block {block} holds {valid} valid units, {counted} were counted"
                 ));
             }
             let (moved, bad) = (self.blocks.moved[BlockId(block as u32)], BlockState::Bad);
             let is_bad = self.blocks.state.as_slice()[block] == bad;
-            if !is_bad && live + moved > self.layout.units_per_block() {
+            if !is_bad && valid + moved > self.layout.units_per_block() {
                 return Err(format!(
-                    "{moved} units were moved out of block {block}, which still holds {live}"
+                    "{moved} units were moved out of block {block}, which still holds {valid}"
                 ));
             }
         }

@@ -1,5 +1,5 @@
 //! Blocks and bins: which blocks are free, open, closed, being collected or bad,
-//! how much live data each holds, and how worn it is.
+//! how much valid data each holds, and how worn it is.
 
 use crate::allocation::FreeBlockOrder;
 use crate::ids::BlockId;
@@ -98,7 +98,7 @@ pub const BARRED: u32 = 1 << 31;
 /// only what it compares.
 #[derive(Clone)]
 pub struct Blocks {
-    /// Live units, with [`BARRED`] unless the block is closed.
+    /// Valid units, with [`BARRED`] unless the block is closed.
     pub standing: Column<BlockId, u32>,
     /// Erases so far.
     pub erase_count: Column<BlockId, u32>,
@@ -154,9 +154,9 @@ impl Blocks {
         let noted = self.closed_early.as_slice().get(block.0 as usize)?;
         noted.checked_sub(1)
     }
-    /// Live units of a block.
+    /// Valid units of a block.
     #[inline]
-    pub fn live(&self, block: BlockId) -> u32 {
+    pub fn valid(&self, block: BlockId) -> u32 {
         self.standing[block] & !BARRED
     }
     /// Bytes of all columns.

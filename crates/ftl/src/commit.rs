@@ -2,31 +2,31 @@
 
 use crate::blocks::{BARRED, BlockState, Source};
 use crate::ftl::Ftl;
-use crate::ids::{Batch, BlockId, Lpn, Pun};
+use crate::ids::{Batch, BlockId, Lpn, Ppn};
 
 impl Ftl {
     /// Notes what a bound place is written with; `None` for padding.
     #[inline]
-    pub fn note(&mut self, pun: Pun, lpn: Lpn) {
-        self.map.note(pun, lpn);
+    pub fn note(&mut self, ppn: Ppn, lpn: Lpn) {
+        self.map.note(ppn, lpn);
     }
 
     /// A place is written with a copy of what `from` holds.
     #[inline]
-    pub fn note_copy(&mut self, from: Pun, to: Pun, lpn: Lpn) {
+    pub fn note_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
         self.map.note(to, lpn);
         self.map.copy_version(from, to);
     }
 
-    /// A host write of `lpn` to `pun` is on flash: it becomes the current data.
+    /// A host write of `lpn` to `ppn` is on flash: it becomes the current data.
     #[inline]
-    pub fn commit_write(&mut self, lpn: Lpn, pun: Pun) {
-        match self.map.point(lpn, pun) {
+    pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) {
+        match self.map.point(lpn, ppn) {
             Some(old) => self.invalidate(old),
             None => self.map_fresh(lpn),
         }
-        self.map.set_live(pun, 1);
-        let block = self.layout.block(pun);
+        self.map.set_valid(ppn, 1);
+        let block = self.layout.block(ppn);
         self.blocks.standing[block] += 1;
     }
 
@@ -42,14 +42,14 @@ impl Ftl {
     /// A copy of `from` is on flash at `to`. It becomes the current data only if
     /// `from` still is; returns whether it did.
     #[inline]
-    pub fn commit_move(&mut self, lpn: Lpn, from: Pun, to: Pun) -> bool {
+    pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.lookup(lpn) != Some(from) {
             return false;
         }
         self.invalidate(from);
         self.blocks.moved[self.layout.block(from)] += 1;
         self.map.point(lpn, to);
-        self.map.set_live(to, 1);
+        self.map.set_valid(to, 1);
         let block = self.layout.block(to);
         self.blocks.standing[block] += 1;
         true
@@ -63,11 +63,11 @@ impl Ftl {
         let first_to = self.layout.first_unit(to.block, to.batch);
         let (mut moved, mut count) = (0u64, 0);
         for slot in 0..self.layout.units_per_batch {
-            let (pun, new) = (Pun(first.0 + slot), Pun(first_to.0 + slot));
-            let lpn = self.map.holds(pun);
+            let (ppn, new) = (Ppn(first.0 + slot), Ppn(first_to.0 + slot));
+            let lpn = self.map.holds(ppn);
             self.map.note(new, lpn);
-            self.map.copy_version(pun, new);
-            if self.map.lookup(lpn) == Some(pun) {
+            self.map.copy_version(ppn, new);
+            if self.map.lookup(lpn) == Some(ppn) {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;
                 count += 1;
@@ -75,8 +75,8 @@ impl Ftl {
         }
         if count > 0 {
             self.map.kill_some(first, moved);
-            self.map.set_some_live(first_to, moved);
-            debug_assert!(self.blocks.live(from.block) >= count, "only a live unit can move");
+            self.map.set_some_valid(first_to, moved);
+            debug_assert!(self.blocks.valid(from.block) >= count, "only a valid unit can move");
             self.blocks.standing[from.block] -= count;
             self.blocks.moved[from.block] += count;
             self.blocks.standing[to.block] += count;
@@ -84,11 +84,11 @@ impl Ftl {
     }
 
     #[inline]
-    fn invalidate(&mut self, pun: Pun) {
-        self.map.kill(pun);
-        let block = self.layout.block(pun);
+    fn invalidate(&mut self, ppn: Ppn) {
+        self.map.kill(ppn);
+        let block = self.layout.block(ppn);
         let standing = &mut self.blocks.standing[block];
-        debug_assert!(*standing & !BARRED > 0, "only a live unit can die");
+        debug_assert!(*standing & !BARRED > 0, "only a valid unit can become invalid");
         *standing -= 1;
     }
 

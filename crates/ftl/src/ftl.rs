@@ -8,7 +8,7 @@ use crate::blocks::{Bin, BlockState, Blocks, Tally};
 use crate::config::FtlConfig;
 use crate::factory::FactoryBlocks;
 use crate::gc::{Thresholds, VictimPolicy};
-use crate::ids::{Batch, BinId, BlockId, Lpn, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, Ppn};
 use crate::layout::Layout;
 use crate::leveling::Wear;
 use crate::map::Map;
@@ -114,7 +114,7 @@ impl Ftl {
 
     /// Where a logical unit lives, if it was ever written.
     #[inline]
-    pub fn lookup(&self, lpn: Lpn) -> Option<Pun> {
+    pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.lookup(lpn)
     }
     /// Brings what [`Ftl::lookup`] will read near.
@@ -126,7 +126,7 @@ impl Ftl {
     #[inline]
     pub fn prefetch_old(&self, lpn: Lpn) {
         if let Some(old) = self.map.lookup(lpn) {
-            self.map.prefetch_live(old);
+            self.map.prefetch_valid(old);
         }
     }
     /// Logical units that hold data.
@@ -135,29 +135,29 @@ impl Ftl {
     }
     /// What a physical unit was last written with.
     #[inline]
-    pub fn holds(&self, pun: Pun) -> Lpn {
-        self.map.holds(pun)
+    pub fn holds(&self, ppn: Ppn) -> Lpn {
+        self.map.holds(ppn)
     }
     /// True where a physical unit holds the current data of a logical one.
     #[inline]
-    pub fn is_live(&self, pun: Pun) -> bool {
-        self.map.is_live(pun)
+    pub fn is_valid(&self, ppn: Ppn) -> bool {
+        self.map.is_valid(ppn)
     }
-    /// Which units of a batch are live: bit `i` for slot `i`.
+    /// Which units of a batch are valid: bit `i` for slot `i`.
     #[inline]
-    pub fn live_in_batch(&self, at: Batch) -> u64 {
+    pub fn valid_in_batch(&self, at: Batch) -> u64 {
         let first = self.layout.first_unit(at.block, at.batch);
-        self.map.live_bits(first, self.layout.units_per_batch)
+        self.map.valid_bits(first, self.layout.units_per_batch)
     }
     /// The first batch of a block with valid units, from `at` on, and those.
     #[inline(always)]
-    pub fn next_live_batch(&self, at: Batch) -> Option<(Batch, u64)> {
+    pub fn next_valid_batch(&self, at: Batch) -> Option<(Batch, u64)> {
         let layout = &self.layout;
         let first = layout.first_unit(at.block, at.batch);
         let end = layout.first_unit(at.block, layout.batches_per_block);
-        let found = self.map.first_live(first, end)?;
+        let found = self.map.first_valid(first, end)?;
         let (ahead, slot) = layout.batch_and_slot(found.0 - first.0);
-        let units = self.map.live_bits(Pun(found.0 - slot), layout.units_per_batch);
+        let units = self.map.valid_bits(Ppn(found.0 - slot), layout.units_per_batch);
         Some((Batch { batch: at.batch + ahead, ..at }, units))
     }
     /// A fingerprint of the blocks that were erased since [`Ftl::begin_order_of_erases`], in
@@ -178,16 +178,16 @@ impl Ftl {
     pub fn block_states(&self) -> &[BlockState] {
         self.blocks.state.as_slice()
     }
-    /// Live units of a block.
+    /// Valid units of a block.
     #[inline]
-    pub fn live_units(&self, block: BlockId) -> u32 {
-        self.blocks.live(block)
+    pub fn valid_units(&self, block: BlockId) -> u32 {
+        self.blocks.valid(block)
     }
-    /// Live units of a bin, counted block by block.
-    pub fn live_in_bin(&self, bin: BinId) -> u64 {
+    /// Valid units of a bin, counted block by block.
+    pub fn valid_in_bin(&self, bin: BinId) -> u64 {
         let first = self.layout.first_block(bin).0;
         let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
-        blocks.map(|block| u64::from(self.blocks.live(block))).sum()
+        blocks.map(|block| u64::from(self.blocks.valid(block))).sum()
     }
     /// Bytes of memory that the firmware's state takes once all of it is in use.
     pub fn bytes(&self) -> usize {

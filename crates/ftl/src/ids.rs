@@ -6,7 +6,7 @@ typed_id! {
     /// A logical unit: a piece of the host's address space.
     pub struct Lpn;
     /// A physical unit: a place on flash that holds one logical unit.
-    pub struct Pun;
+    pub struct Ppn;
     /// A block of the firmware (see the crate's vocabulary).
     pub struct BlockId;
     /// A home of blocks: `block_planes` planes of one die, or several such.

@@ -6,7 +6,7 @@
 
 use crate::allocation::{AllocationConfig, PoolLevel};
 use crate::config::FtlConfig;
-use crate::ids::{BinId, BlockId, Lpn, PoolId, Pun};
+use crate::ids::{BinId, BlockId, Lpn, PoolId, Ppn};
 use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
 
@@ -14,6 +14,19 @@ use nand::{Geometry, PlaneId};
 type Fault = (&'static str, String);
 
 /// Refuses a configuration with faults.
+/// Bytes in decimal units, to three digits.
+fn size(bytes: u128) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for larger in ["kB", "MB", "GB", "TB", "PB"] {
+        if value < 999.5 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.*} {unit}", if unit == "B" { 0 } else { digits })
+}
+
 fn sound(faults: Vec<Fault>) -> Result<(), Vec<Fault>> {
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
@@ -219,10 +232,16 @@ impl Layout {
                 format!("{physical} physical units are more than 32-bit page numbers can tell apart ({}); choose a larger mapping unit", u32::MAX - 1),
             ));
         }
-        if logical == 0 || logical >= physical {
+        if logical == 0 {
             faults.push((
                 "over_provisioning",
-                format!("exports {logical} of {physical} physical units; at least 1 must be exported and some must be spare"),
+                format!("the drive exports nothing of the {} that its flash holds; raise what is exported", size(physical * u128::from(unit))),
+            ));
+        } else if logical >= physical {
+            let [exported, holds] = [logical, physical].map(|units| size(units * u128::from(unit)));
+            faults.push((
+                "over_provisioning",
+                format!("the drive exports {exported} but its flash holds {holds}, and some of that must be spare; export less, or raise geometry"),
             ));
         }
         if stripe == 0 || !stripe.is_multiple_of(unit) {
@@ -376,14 +395,14 @@ impl Layout {
 
     /// The block of a physical unit and the unit's place in it.
     #[inline]
-    pub fn block_and_place(&self, pun: Pun) -> (BlockId, u32) {
-        let (block, place) = self.units_per_block.split(pun.0);
+    pub fn block_and_place(&self, ppn: Ppn) -> (BlockId, u32) {
+        let (block, place) = self.units_per_block.split(ppn.0);
         (BlockId(block), place)
     }
     /// The block of a physical unit.
     #[inline]
-    pub fn block(&self, pun: Pun) -> BlockId {
-        BlockId(self.units_per_block.quotient(pun.0))
+    pub fn block(&self, ppn: Ppn) -> BlockId {
+        BlockId(self.units_per_block.quotient(ppn.0))
     }
     /// The batch of a place in a block, and the slot in the batch.
     #[inline]
@@ -402,8 +421,8 @@ impl Layout {
     }
     /// The first physical unit of a batch.
     #[inline]
-    pub fn first_unit(&self, block: BlockId, batch: u32) -> Pun {
-        Pun(block.0 * self.units_per_block.get() + batch * self.units_per_batch)
+    pub fn first_unit(&self, block: BlockId, batch: u32) -> Ppn {
+        Ppn(block.0 * self.units_per_block.get() + batch * self.units_per_batch)
     }
     /// The first of a bin's planes.
     #[inline]

@@ -25,7 +25,8 @@ pub struct WearConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_variance: Option<Share>,
     /// The share of the mean over which the chance to be taken falls to nothing. Default: all
-    /// that is left. Only with `age_variance`.
+    /// that is left. With 0 % it falls at once: only blocks above the limit are collected, unless
+    /// there is none. Only with `age_variance`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_window: Option<Share>,
 }
@@ -57,6 +58,9 @@ impl Wear {
             return false;
         }
         let window = self.config.rate_window.map_or(from, Share::fraction);
+        if window == 0.0 {
+            return true;
+        }
         !numbers.chance(((share - (from - window)) / window).max(0.0))
     }
 }
@@ -93,6 +97,10 @@ mod tests {
         for (share, expected) in [(0.8, 0.0), (0.75, 5_000.0), (0.7, 10_000.0), (0.3, 10_000.0)] {
             let passed = passed_over(20, Some(10), share);
             assert!((passed - expected).abs() <= 200.0, "{share}: {passed} and {expected}");
+        }
+        // At once.
+        for (share, expected) in [(0.8, 0.0), (0.799, 10_000.0), (0.0, 10_000.0)] {
+            assert_eq!(passed_over(20, Some(0), share), expected, "{share}");
         }
     }
 }

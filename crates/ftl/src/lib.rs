@@ -45,7 +45,7 @@ pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, PartialWrites};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{GcConfig, Level, Pacing, Threshold, Thresholds, VictimPolicy};
-pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
+pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
 pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};
 pub use space::Full;

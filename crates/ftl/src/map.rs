@@ -1,7 +1,7 @@
 //! The map from logical to physical units, its reverse, and which physical
-//! units are live: the hot data of the drive, 8 bytes and a bit for each unit.
+//! units are valid: the hot data of the drive, 8 bytes and a bit for each unit.
 
-use crate::ids::{Lpn, Pun};
+use crate::ids::{Lpn, Ppn};
 use engine::{BigColumn, MemoryFile, low_bits, typed_id};
 use std::fs::File;
 use std::io;
@@ -15,16 +15,16 @@ typed_id! { struct Word; }
 pub struct Map {
     // A physical number is stored plus one, so that zeroed memory means unmapped.
     forward: BigColumn<Lpn, Option<NonZeroU32>>,
-    reverse: BigColumn<Pun, u32>,
-    live: BigColumn<Word, u64>,
+    reverse: BigColumn<Ppn, u32>,
+    valid: BigColumn<Word, u64>,
     // Which of the host's writes each physical unit is of; empty where that is not kept.
-    versions: BigColumn<Pun, u32>,
+    versions: BigColumn<Ppn, u32>,
 }
 
 /// What the columns are called outside.
 const FORWARD: &str = "map.forward";
 const REVERSE: &str = "map.reverse";
-const LIVE: &str = "map.live";
+const VALID: &str = "map.live";
 const VERSIONS: &str = "map.versions";
 
 impl Map {
@@ -34,7 +34,7 @@ impl Map {
             forward: BigColumn::zeroed(logical as usize),
             reverse: BigColumn::zeroed(physical as usize),
             // One word more, so that bits may be read across a word's end.
-            live: BigColumn::zeroed(physical as usize / 64 + 2),
+            valid: BigColumn::zeroed(physical as usize / 64 + 2),
             versions: BigColumn::zeroed(0),
         }
     }
@@ -50,7 +50,7 @@ impl Map {
         Ok(Self {
             forward: memory.column(logical as usize)?,
             reverse: memory.column(physical as usize)?,
-            live: memory.column(physical as usize / 64 + 2)?,
+            valid: memory.column(physical as usize / 64 + 2)?,
             versions: memory.column(versioned)?,
         })
     }
@@ -59,7 +59,7 @@ impl Map {
     pub fn share(&mut self) {
         self.forward.share();
         self.reverse.share();
-        self.live.share();
+        self.valid.share();
         self.versions.share();
     }
 
@@ -72,7 +72,7 @@ impl Map {
     pub fn copy_from(&mut self, other: &Self) {
         self.forward.copy_from(&other.forward);
         self.reverse.copy_from(&other.reverse);
-        self.live.copy_from(&other.live);
+        self.valid.copy_from(&other.valid);
         self.versions.copy_from(&other.versions);
     }
 
@@ -89,9 +89,9 @@ impl Map {
         let places = [
             place(FORWARD, 4 * u64::from(logical)),
             place(REVERSE, 4 * u64::from(physical)),
-            place(LIVE, 8 * words as u64),
+            place(VALID, 8 * words as u64),
         ];
-        let [Some(forward), Some(reverse), Some(live)] = places else { return Ok(None) };
+        let [Some(forward), Some(reverse), Some(valid)] = places else { return Ok(None) };
         let versions = match versions.then(|| place(VERSIONS, 4 * u64::from(physical))) {
             None => BigColumn::zeroed(0),
             Some(None) => return Ok(None),
@@ -100,50 +100,50 @@ impl Map {
         Ok(Some(Self {
             forward: BigColumn::of_file(file, forward, logical as usize)?,
             reverse: BigColumn::of_file(file, reverse, physical as usize)?,
-            live: BigColumn::of_file(file, live, words)?,
+            valid: BigColumn::of_file(file, valid, words)?,
             versions,
         }))
     }
 
     /// Where a logical unit lives.
     #[inline]
-    pub fn lookup(&self, lpn: Lpn) -> Option<Pun> {
-        self.forward[lpn].map(|stored| Pun(stored.get() - 1))
+    pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.forward[lpn].map(|stored| Ppn(stored.get() - 1))
     }
     /// Brings the entry of `lpn` near.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         self.forward.prefetch(lpn);
     }
-    /// Brings the live bit of `pun` near.
+    /// Brings the valid bit of `ppn` near.
     #[inline]
-    pub fn prefetch_live(&self, pun: Pun) {
-        self.live.prefetch(Word(pun.0 / 64));
+    pub fn prefetch_valid(&self, ppn: Ppn) {
+        self.valid.prefetch(Word(ppn.0 / 64));
     }
-    /// Points `lpn` to `pun` and returns where it was.
+    /// Points `lpn` to `ppn` and returns where it was.
     #[inline]
-    pub fn point(&mut self, lpn: Lpn, pun: Pun) -> Option<Pun> {
+    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let entry = &mut self.forward[lpn];
-        std::mem::replace(entry, NonZeroU32::new(pun.0 + 1)).map(|stored| Pun(stored.get() - 1))
+        std::mem::replace(entry, NonZeroU32::new(ppn.0 + 1)).map(|stored| Ppn(stored.get() - 1))
     }
     /// Forgets where `lpn` was and returns it.
     #[inline]
-    pub fn unmap(&mut self, lpn: Lpn) -> Option<Pun> {
-        self.forward[lpn].take().map(|stored| Pun(stored.get() - 1))
+    pub fn unmap(&mut self, lpn: Lpn) -> Option<Ppn> {
+        self.forward[lpn].take().map(|stored| Ppn(stored.get() - 1))
     }
-    /// What `pun` was last written with.
+    /// What `ppn` was last written with.
     #[inline]
-    pub fn holds(&self, pun: Pun) -> Lpn {
-        Lpn(self.reverse[pun])
+    pub fn holds(&self, ppn: Ppn) -> Lpn {
+        Lpn(self.reverse[ppn])
     }
-    /// Notes that `pun` is written with `lpn`.
+    /// Notes that `ppn` is written with `lpn`.
     #[inline]
-    pub fn note(&mut self, pun: Pun, lpn: Lpn) {
-        self.reverse[pun] = lpn.0;
+    pub fn note(&mut self, ppn: Ppn, lpn: Lpn) {
+        self.reverse[ppn] = lpn.0;
     }
     /// The reverse map of a run of physical units.
     #[inline]
-    pub fn notes_mut(&mut self, first: Pun, count: u32) -> &mut [u32] {
+    pub fn notes_mut(&mut self, first: Ppn, count: u32) -> &mut [u32] {
         &mut self.reverse.as_mut_slice()[first.0 as usize..][..count as usize]
     }
     /// The forward map, unmapped being 0 and others their number plus one.
@@ -152,90 +152,90 @@ impl Map {
         self.forward.as_mut_slice()
     }
 
-    /// True where `pun` holds the current data of a logical unit.
+    /// True where `ppn` holds the current data of a logical unit.
     #[inline]
-    pub fn is_live(&self, pun: Pun) -> bool {
-        self.live[Word(pun.0 / 64)] >> (pun.0 % 64) & 1 == 1
+    pub fn is_valid(&self, ppn: Ppn) -> bool {
+        self.valid[Word(ppn.0 / 64)] >> (ppn.0 % 64) & 1 == 1
     }
-    /// Live bits of `count` (at most 64) units from `first` on.
+    /// Valid bits of `count` (at most 64) units from `first` on.
     #[inline]
-    pub fn live_bits(&self, first: Pun, count: u32) -> u64 {
+    pub fn valid_bits(&self, first: Ppn, count: u32) -> u64 {
         let (word, shift) = (first.0 / 64, first.0 % 64);
-        let mut bits = self.live[Word(word)] >> shift;
+        let mut bits = self.valid[Word(word)] >> shift;
         if shift + count > 64 {
-            bits |= self.live[Word(word + 1)] << (64 - shift);
+            bits |= self.valid[Word(word + 1)] << (64 - shift);
         }
         bits & low_bits(count)
     }
-    /// The first live unit from `first` on and before `end`.
+    /// The first valid unit from `first` on and before `end`.
     #[inline]
-    pub fn first_live(&self, first: Pun, end: Pun) -> Option<Pun> {
+    pub fn first_valid(&self, first: Ppn, end: Ppn) -> Option<Ppn> {
         let mut word = first.0 / 64;
-        let mut bits = self.live[Word(word)] & u64::MAX << (first.0 % 64);
+        let mut bits = self.valid[Word(word)] & u64::MAX << (first.0 % 64);
         while bits == 0 {
             word += 1;
             if word >= end.0.div_ceil(64) {
                 return None;
             }
-            bits = self.live[Word(word)];
+            bits = self.valid[Word(word)];
         }
         let found = word * 64 + bits.trailing_zeros();
-        (found < end.0).then_some(Pun(found))
+        (found < end.0).then_some(Ppn(found))
     }
-    /// Makes `count` (at most 64) units from `first` on live.
+    /// Makes `count` (at most 64) units from `first` on valid.
     #[inline]
-    pub fn set_live(&mut self, first: Pun, count: u32) {
+    pub fn set_valid(&mut self, first: Ppn, count: u32) {
         let (word, shift) = (first.0 / 64, first.0 % 64);
-        self.live[Word(word)] |= low_bits(count) << shift;
+        self.valid[Word(word)] |= low_bits(count) << shift;
         if shift + count > 64 {
-            self.live[Word(word + 1)] |= low_bits(count) >> (64 - shift);
+            self.valid[Word(word + 1)] |= low_bits(count) >> (64 - shift);
         }
     }
-    /// Makes those units from `first` on live that `mask` names.
+    /// Makes those units from `first` on valid that `mask` names.
     #[inline]
-    pub fn set_some_live(&mut self, first: Pun, mask: u64) {
+    pub fn set_some_valid(&mut self, first: Ppn, mask: u64) {
         let (word, shift) = (first.0 / 64, first.0 % 64);
-        self.live[Word(word)] |= mask << shift;
+        self.valid[Word(word)] |= mask << shift;
         if shift > 0 && mask >> (64 - shift) != 0 {
-            self.live[Word(word + 1)] |= mask >> (64 - shift);
+            self.valid[Word(word + 1)] |= mask >> (64 - shift);
         }
     }
-    /// Makes those units from `first` on dead that `mask` names.
+    /// Makes those units from `first` on invalid that `mask` names.
     ///
     /// # Panics
-    /// Where one of them is dead already.
+    /// Where one of them is invalid already.
     #[inline]
-    pub fn kill_some(&mut self, first: Pun, mask: u64) {
+    pub fn kill_some(&mut self, first: Ppn, mask: u64) {
         let (word, shift) = (first.0 / 64, first.0 % 64);
         let mut kill = |word: u32, bits: u64| {
-            let live = &mut self.live[Word(word)];
-            assert!(*live & bits == bits, "only live data can die");
-            *live ^= bits;
+            let valid = &mut self.valid[Word(word)];
+            assert!(*valid & bits == bits, "only valid data can become invalid");
+            *valid ^= bits;
         };
         kill(word, mask << shift);
         if shift > 0 && mask >> (64 - shift) != 0 {
             kill(word + 1, mask >> (64 - shift));
         }
     }
-    /// Makes `pun` dead.
+    /// Makes `ppn` invalid.
     ///
     /// # Panics
-    /// Where it is dead already.
+    /// Where it is invalid already.
     #[inline]
-    pub fn kill(&mut self, pun: Pun) {
-        let word = &mut self.live[Word(pun.0 / 64)];
-        let bit = 1u64 << (pun.0 % 64);
-        assert!(*word & bit != 0, "only live data can die");
+    pub fn kill(&mut self, ppn: Ppn) {
+        let word = &mut self.valid[Word(ppn.0 / 64)];
+        let bit = 1u64 << (ppn.0 % 64);
+        assert!(*word & bit != 0, "only valid data can become invalid");
         *word ^= bit;
     }
-    /// Makes a run of units dead, whatever they were.
-    pub fn kill_run(&mut self, first: Pun, count: u32) {
+    /// Makes a run of units invalid, whatever they were.
+    pub fn kill_run(&mut self, first: Ppn, count: u32) {
         let mut at = first.0;
         let end = first.0 + count;
         while at < end {
             let shift = at % 64;
             let run = (64 - shift).min(end - at);
-            self.live[Word(at / 64)] &= !(low_bits(run) << shift);
+            self.valid[Word(at / 64)] &= !(low_bits(run) << shift);
             at += run;
         }
     }
@@ -245,25 +245,25 @@ impl Map {
         [
             (FORWARD, self.forward.as_bytes()),
             (REVERSE, self.reverse.as_bytes()),
-            (LIVE, self.live.as_bytes()),
+            (VALID, self.valid.as_bytes()),
         ]
         .into_iter()
         .chain((!self.versions.is_empty()).then_some(versions))
     }
     /// Bytes that the map takes once all of it is in use.
     pub fn bytes(&self) -> usize {
-        self.forward.bytes() + self.reverse.bytes() + self.live.bytes() + self.versions.bytes()
+        self.forward.bytes() + self.reverse.bytes() + self.valid.bytes() + self.versions.bytes()
     }
 
     // ---- versions ---------------------------------------------------------
 
-    /// From now on versions are kept; what is live is of the first write.
+    /// From now on versions are kept; what is valid is of the first write.
     pub fn keep_versions(&mut self) {
         if self.versions.is_empty() {
             self.versions = BigColumn::zeroed(self.reverse.len());
-            for pun in (0..self.reverse.len() as u32).map(Pun) {
-                if self.is_live(pun) {
-                    self.versions[pun] = 1;
+            for ppn in (0..self.reverse.len() as u32).map(Ppn) {
+                if self.is_valid(ppn) {
+                    self.versions[ppn] = 1;
                 }
             }
         }
@@ -272,44 +272,44 @@ impl Map {
     pub fn drop_versions(&mut self) {
         self.versions = BigColumn::zeroed(0);
     }
-    /// Which of the host's writes `pun` is of; 0 where it holds nothing that can be told
+    /// Which of the host's writes `ppn` is of; 0 where it holds nothing that can be told
     /// from its metadata.
     #[inline]
-    pub fn version(&self, pun: Pun) -> u32 {
-        self.versions.as_slice().get(pun.0 as usize).copied().unwrap_or(0)
+    pub fn version(&self, ppn: Ppn) -> u32 {
+        self.versions.as_slice().get(ppn.0 as usize).copied().unwrap_or(0)
     }
-    /// Notes which of the host's writes `pun` is of, where that is kept.
+    /// Notes which of the host's writes `ppn` is of, where that is kept.
     #[inline]
-    pub fn set_version(&mut self, pun: Pun, version: u32) {
-        if let Some(place) = self.versions.as_mut_slice().get_mut(pun.0 as usize) {
+    pub fn set_version(&mut self, ppn: Ppn, version: u32) {
+        if let Some(place) = self.versions.as_mut_slice().get_mut(ppn.0 as usize) {
             *place = version;
         }
     }
     /// A copy of `from` at `to` is of the same write.
     #[inline]
-    pub fn copy_version(&mut self, from: Pun, to: Pun) {
+    pub fn copy_version(&mut self, from: Ppn, to: Ppn) {
         if !self.versions.is_empty() {
             self.versions[to] = self.versions[from];
         }
     }
     /// A run of units holds nothing any more.
-    pub fn clear_versions(&mut self, first: Pun, count: u32) {
+    pub fn clear_versions(&mut self, first: Ppn, count: u32) {
         if !self.versions.is_empty() {
             self.versions.as_mut_slice()[first.0 as usize..][..count as usize].fill(0);
         }
     }
-    /// All live bits.
-    pub fn live_words(&self) -> &[u64] {
-        self.live.as_slice()
+    /// All valid bits.
+    pub fn valid_words(&self) -> &[u64] {
+        self.valid.as_slice()
     }
     /// Forgets where everything is, but not what physical units were written with.
     pub fn lose_mapping(&mut self) {
         self.forward = BigColumn::zeroed(self.forward.len());
-        self.lose_live();
+        self.lose_valid();
     }
-    /// Makes everything dead.
-    pub fn lose_live(&mut self) {
-        self.live = BigColumn::zeroed(self.live.len());
+    /// Makes everything invalid.
+    pub fn lose_valid(&mut self) {
+        self.valid = BigColumn::zeroed(self.valid.len());
     }
 }
 
@@ -320,30 +320,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn live_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64, mask: u64) {
+        fn valid_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64, mask: u64) {
             let mut map = Map::new(1, 400);
-            map.set_live(Pun(first), count);
-            for pun in 0..400 {
-                prop_assert_eq!(map.is_live(Pun(pun)), (first..first + count).contains(&pun));
+            map.set_valid(Ppn(first), count);
+            for ppn in 0..400 {
+                prop_assert_eq!(map.is_valid(Ppn(ppn)), (first..first + count).contains(&ppn));
             }
-            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count));
+            prop_assert_eq!(map.valid_bits(Ppn(first), count), low_bits(count));
             for (from, end) in [(0, 400), (0, first), (0, first + 1), (first + 1, 400), (first + count, 400)] {
-                let naive = (from..end).map(Pun).find(|pun| map.is_live(*pun));
-                prop_assert_eq!(map.first_live(Pun(from), Pun(end)), naive);
+                let naive = (from..end).map(Ppn).find(|ppn| map.is_valid(*ppn));
+                prop_assert_eq!(map.first_valid(Ppn(from), Ppn(end)), naive);
             }
             let some = mask & low_bits(count);
-            map.kill_some(Pun(first), some);
-            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count) & !some);
-            map.set_some_live(Pun(first), some);
-            prop_assert_eq!(map.live_bits(Pun(first), count), low_bits(count));
-            map.kill_run(Pun(first), count);
-            prop_assert!((0..400).all(|pun| !map.is_live(Pun(pun))));
+            map.kill_some(Ppn(first), some);
+            prop_assert_eq!(map.valid_bits(Ppn(first), count), low_bits(count) & !some);
+            map.set_some_valid(Ppn(first), some);
+            prop_assert_eq!(map.valid_bits(Ppn(first), count), low_bits(count));
+            map.kill_run(Ppn(first), count);
+            prop_assert!((0..400).all(|ppn| !map.is_valid(Ppn(ppn))));
         }
     }
 
     #[test]
-    #[should_panic(expected = "only live data can die")]
+    #[should_panic(expected = "only valid data can become invalid")]
     fn data_dies_once() {
-        Map::new(1, 64).kill(Pun(3));
+        Map::new(1, 64).kill(Ppn(3));
     }
 }

@@ -1,7 +1,7 @@
 //! The part of the metadata on flash that recovery needs and that is not in the map's columns:
 //! versions, checkpoints, and the log of trims.
 
-use crate::ids::{BlockId, Lpn, Pun};
+use crate::ids::{BlockId, Lpn, Ppn};
 use engine::Column;
 
 /// What recovery needs beside the map's own columns: 4 bytes a block and two bits a logical
@@ -13,9 +13,9 @@ pub struct Persist {
     changed: Column<BlockId, u32>,
     /// Checkpoints so far.
     pub checkpoints: u32,
-    /// What was live at the last one, bit `i` of word `i / 64` for a physical unit: the places
+    /// What was valid at the last one, bit `i` of word `i / 64` for a physical unit: the places
     /// that the map on flash leads to, where that is asked for.
-    pub live_then: Option<Vec<u64>>,
+    pub valid_then: Option<Vec<u64>>,
     /// The log of trims, by what it says: units that were trimmed and not written since, bit
     /// `i` of word `i / 64`.
     pub trimmed: Vec<u64>,
@@ -36,7 +36,7 @@ impl Persist {
             next_version,
             changed: Column::filled(0, blocks),
             checkpoints: 0,
-            live_then: None,
+            valid_then: None,
             trimmed: vec![0; units as usize / 64 + 1],
             gone: vec![0; units as usize / 64 + 1],
         }
@@ -91,16 +91,16 @@ impl Persist {
     /// Nothing has changed since a checkpoint, which is the first.
     pub fn forget_checkpoints(&mut self) {
         self.changed.as_mut_slice().fill(0);
-        (self.checkpoints, self.live_then) = (0, None);
+        (self.checkpoints, self.valid_then) = (0, None);
     }
     /// True where the last checkpoint leads to a place; nothing where that is not known.
-    pub fn was_live_then(&self, pun: Pun) -> Option<bool> {
-        self.live_then.as_ref().map(|live| has(live, pun.0))
+    pub fn was_valid_then(&self, ppn: Ppn) -> Option<bool> {
+        self.valid_then.as_ref().map(|valid| has(valid, ppn.0))
     }
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         let words = self.trimmed.len() + self.gone.len();
-        let live = self.live_then.as_ref().map_or(0, Vec::len);
-        self.changed.len() * 4 + (words + live) * 8
+        let valid = self.valid_then.as_ref().map_or(0, Vec::len);
+        self.changed.len() * 4 + (words + valid) * 8
     }
 }

@@ -4,7 +4,7 @@
 //! A version of 0 is no data: padding, what was lost while it was programmed, or erased.
 
 use crate::ftl::Ftl;
-use crate::ids::{BlockId, Lpn, Pun};
+use crate::ids::{BlockId, Lpn, Ppn};
 use crate::metadata::Persist;
 
 impl Ftl {
@@ -39,20 +39,20 @@ impl Ftl {
     }
     /// Which of the host's writes a physical unit is of.
     #[inline]
-    pub fn version(&self, pun: Pun) -> u32 {
-        self.map.version(pun)
+    pub fn version(&self, ppn: Ppn) -> u32 {
+        self.map.version(ppn)
     }
     /// Notes which of the host's writes a bound place is written with.
     #[inline]
-    pub fn note_version(&mut self, pun: Pun, version: u32) {
-        self.map.set_version(pun, version);
+    pub fn note_version(&mut self, ppn: Ppn, version: u32) {
+        self.map.set_version(ppn, version);
     }
     /// A run of units is written by as many writes of the host.
     #[inline]
-    pub(crate) fn note_versions(&mut self, first: Pun, count: u32) {
+    pub(crate) fn note_versions(&mut self, first: Ppn, count: u32) {
         let Some(persist) = &mut self.persist else { return };
-        for pun in (first.0..first.0 + count).map(Pun) {
-            self.map.set_version(pun, persist.take_version());
+        for ppn in (first.0..first.0 + count).map(Ppn) {
+            self.map.set_version(ppn, persist.take_version());
         }
     }
     /// A block holds nothing any more.
@@ -80,9 +80,9 @@ impl Ftl {
         let Some(persist) = &mut self.persist else { return };
         persist.trimmed.fill(0);
         persist.gone.fill(0);
-        for pun in (0..self.layout.physical_units()).map(Pun) {
-            if self.map.version(pun) > 0 && self.map.lookup(self.map.holds(pun)).is_none() {
-                self.map.set_version(pun, 0);
+        for ppn in (0..self.layout.physical_units()).map(Ppn) {
+            if self.map.version(ppn) > 0 && self.map.lookup(self.map.holds(ppn)).is_none() {
+                self.map.set_version(ppn, 0);
             }
         }
     }
@@ -98,20 +98,20 @@ impl Ftl {
         {
             persist.checkpoints = count;
             persist.gone.copy_from_slice(&persist.trimmed);
-            if keeps_trims || persist.live_then.is_some() {
-                self.note_live_then();
+            if keeps_trims || persist.valid_then.is_some() {
+                self.note_valid_then();
             }
         }
     }
     /// From now on it is proved that a checkpoint and what has changed since lead to the map.
     pub fn prove_checkpoints(&mut self) {
-        self.note_live_then();
+        self.note_valid_then();
     }
-    fn note_live_then(&mut self) {
+    fn note_valid_then(&mut self) {
         if let Some(persist) = &mut self.persist {
-            let live = self.map.live_words();
-            let noted = persist.live_then.get_or_insert_with(|| vec![0; live.len()]);
-            noted.copy_from_slice(live);
+            let valid = self.map.valid_words();
+            let noted = persist.valid_then.get_or_insert_with(|| vec![0; valid.len()]);
+            noted.copy_from_slice(valid);
         }
     }
     /// Checkpoints that have been taken.
@@ -125,8 +125,8 @@ impl Ftl {
     /// is older than another copy of it, and what is there and was not trimmed is mapped.
     pub(crate) fn audit_versions(&self) -> Result<(), String> {
         let Some(persist) = &self.persist else { return Ok(()) };
-        for pun in (0..self.layout.physical_units()).map(Pun) {
-            let (lpn, version) = (self.map.holds(pun), self.map.version(pun));
+        for ppn in (0..self.layout.physical_units()).map(Ppn) {
+            let (lpn, version) = (self.map.holds(ppn), self.map.version(ppn));
             if version == 0 {
                 continue;
             }
@@ -135,12 +135,12 @@ impl Ftl {
                     continue;
                 }
                 return Err(format!(
-                    "{lpn:?} is at {pun:?} and was not trimmed, but is not mapped"
+                    "{lpn:?} is at {ppn:?} and was not trimmed, but is not mapped"
                 ));
             };
             if version > self.map.version(current) {
                 return Err(format!(
-                    "{lpn:?} is mapped to {current:?} of version {}, and {pun:?} is of version {version}",
+                    "{lpn:?} is mapped to {current:?} of version {}, and {ppn:?} is of version {version}",
                     self.map.version(current)
                 ));
             }

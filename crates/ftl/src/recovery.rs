@@ -1,4 +1,4 @@
-//! Recovery from a power cut: a new map, live units, states of blocks and free lists from
+//! Recovery from a power cut: a new map, valid units, states of blocks and free lists from
 //! what is on media. That is, for each physical unit, the logical unit and the version that
 //! it was written with and whether its checksum is right; for each block how much of it is
 //! written, its erases and whether it is bad (the table of blocks is on media, too); and what
@@ -9,7 +9,7 @@
 
 use crate::blocks::{BARRED, BlockState, Open, Source};
 use crate::ftl::Ftl;
-use crate::ids::{Batch, BinId, BlockId, Lpn, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, Ppn};
 use engine::Column;
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ pub struct Recovered {
     /// Blocks that had to be erased, also those whose erase is new.
     pub erased: Vec<BlockId>,
     /// A unit that neither the checkpoint nor what was read leads to, where that is proved.
-    pub unread: Option<(Lpn, Pun)>,
+    pub unread: Option<(Lpn, Ppn)>,
     /// Blocks among them into which collection had moved data that is still where it was.
     pub undone: u32,
 }
@@ -120,7 +120,7 @@ impl Ftl {
             MapFrom::Memory => None,
             MapFrom::Scan | MapFrom::Checkpoint => Some(self.find_newest(&rows, &is_read, means)),
         };
-        self.count_live();
+        self.count_valid();
         self.count_moved(copied);
         self.blocks.readers.as_mut_slice().fill(0);
         self.blocks.sensed.as_mut_slice().fill(0);
@@ -219,12 +219,12 @@ impl Ftl {
         means: Means,
     ) -> Column<BlockId, Option<u32>> {
         // Of two copies a checkpoint has the one that was current, if that was moved before.
-        let live = match means.map {
-            MapFrom::Checkpoint => self.map.live_words().to_vec(),
+        let valid = match means.map {
+            MapFrom::Checkpoint => self.map.valid_words().to_vec(),
             MapFrom::Scan | MapFrom::Memory => Vec::new(),
         };
-        let was_live = |pun: Pun| {
-            live.get(pun.0 as usize / 64).is_some_and(|word| word >> (pun.0 % 64) & 1 == 1)
+        let was_valid = |ppn: Ppn| {
+            valid.get(ppn.0 as usize / 64).is_some_and(|word| word >> (ppn.0 % 64) & 1 == 1)
         };
         self.map.lose_mapping();
         let mut newest = Column::filled(None, written.len());
@@ -237,19 +237,19 @@ impl Ftl {
             let first = self.layout.first_unit(block, 0).0;
             let mut of_block = 0;
             let batches = written[block].div_ceil(self.layout.rows_per_batch);
-            for pun in (first..first + batches * self.layout.units_per_batch).map(Pun) {
-                let version = self.map.version(pun);
+            for ppn in (first..first + batches * self.layout.units_per_batch).map(Ppn) {
+                let version = self.map.version(ppn);
                 of_block = version.max(of_block);
-                let lpn = self.map.holds(pun);
-                if version == 0 || !self.may_be_found(lpn, pun, is_read[block], means) {
+                let lpn = self.map.holds(ppn);
+                if version == 0 || !self.may_be_found(lpn, ppn, is_read[block], means) {
                     continue;
                 }
                 let known = self.map.lookup(lpn).map_or(0, |known| self.map.version(known));
                 if version > known
-                    || version == known && was_live(pun)
+                    || version == known && was_valid(ppn)
                     || means.fault == Some(Fault::IgnoresVersions)
                 {
-                    self.map.point(lpn, pun);
+                    self.map.point(lpn, ppn);
                 }
             }
             newest[block] = is_read[block].then_some(of_block);
@@ -261,37 +261,37 @@ impl Ftl {
 
     /// False where a unit was trimmed and stays so, and where only a checkpoint could lead to
     /// a place that it does not have.
-    fn may_be_found(&self, lpn: Lpn, pun: Pun, is_read: bool, means: Means) -> bool {
+    fn may_be_found(&self, lpn: Lpn, ppn: Ppn, is_read: bool, means: Means) -> bool {
         let persist = self.persist.as_ref().expect("metadata is kept");
         let forgets = means.fault == Some(Fault::ForgetsTrims);
         if !forgets && persist.stays_trimmed(lpn, means.logs_trims) {
             return false;
         }
         let by_checkpoint_alone = means.map == MapFrom::Checkpoint && !means.logs_trims && !is_read;
-        !by_checkpoint_alone || persist.was_live_then(pun).unwrap_or(false)
+        !by_checkpoint_alone || persist.was_valid_then(ppn).unwrap_or(false)
     }
 
     /// A unit whose data is in a block that was not read, and that the checkpoint does not have
     /// there.
-    fn unread(&self, is_read: &Column<BlockId, bool>) -> Option<(Lpn, Pun)> {
+    fn unread(&self, is_read: &Column<BlockId, bool>) -> Option<(Lpn, Ppn)> {
         let persist = self.persist.as_ref().expect("metadata is kept");
         (0..self.layout.map_units).map(Lpn).find_map(|lpn| {
-            let pun = self.map.lookup(lpn)?;
-            let is_found = is_read[self.layout.block(pun)] || persist.was_live_then(pun)?;
-            (!is_found).then_some((lpn, pun))
+            let ppn = self.map.lookup(lpn)?;
+            let is_found = is_read[self.layout.block(ppn)] || persist.was_valid_then(ppn)?;
+            (!is_found).then_some((lpn, ppn))
         })
     }
 
-    /// Counts what is live, as the map has it.
-    fn count_live(&mut self) {
-        self.map.lose_live();
+    /// Counts what is valid, as the map has it.
+    fn count_valid(&mut self) {
+        self.map.lose_valid();
         self.blocks.standing.as_mut_slice().fill(BARRED);
         let persist = self.persist.as_mut().expect("metadata is kept");
         self.mapped = 0;
         for lpn in (0..self.layout.map_units).map(Lpn) {
-            let Some(pun) = self.map.lookup(lpn) else { continue };
-            self.map.set_live(pun, 1);
-            self.blocks.standing[self.layout.block(pun)] += 1;
+            let Some(ppn) = self.map.lookup(lpn) else { continue };
+            self.map.set_valid(ppn, 1);
+            self.blocks.standing[self.layout.block(ppn)] += 1;
             self.mapped += 1;
             // It may have been trimmed, and has returned.
             persist.note_fresh(lpn);
@@ -300,7 +300,7 @@ impl Ftl {
 
     /// Units of blocks that are or were being collected: each that is current, here or as a copy,
     /// and whether that is elsewhere.
-    fn copied_units(&self) -> Vec<(Pun, bool)> {
+    fn copied_units(&self) -> Vec<(Ppn, bool)> {
         let is_collected = |block: &BlockId| {
             self.blocks.moved[*block] > 0 || self.blocks.state[*block] == BlockState::Collecting
         };
@@ -308,23 +308,23 @@ impl Ftl {
         let units = self.layout.units_per_block();
         blocks
             .map(|block| self.layout.first_unit(block, 0).0)
-            .flat_map(|first| (first..first + units).map(Pun))
-            .filter_map(|pun| self.is_elsewhere(pun).map(|elsewhere| (pun, elsewhere)))
+            .flat_map(|first| (first..first + units).map(Ppn))
+            .filter_map(|ppn| self.is_elsewhere(ppn).map(|elsewhere| (ppn, elsewhere)))
             .collect()
     }
 
     /// Whether what a place holds is current as a copy of it; nothing where it is superseded.
-    fn is_elsewhere(&self, pun: Pun) -> Option<bool> {
-        let version = self.map.version(pun);
-        let known = self.map.lookup(self.map.holds(pun)).filter(|_| version > 0)?;
-        (self.map.version(known) == version).then_some(known != pun)
+    fn is_elsewhere(&self, ppn: Ppn) -> Option<bool> {
+        let version = self.map.version(ppn);
+        let known = self.map.lookup(self.map.holds(ppn)).filter(|_| version > 0)?;
+        (self.map.version(known) == version).then_some(known != ppn)
     }
 
     /// Counts moves that were not over and are now, and those that are undone.
-    fn count_moved(&mut self, before: Vec<(Pun, bool)>) {
-        for (pun, was_elsewhere) in before {
-            let is_elsewhere = self.is_elsewhere(pun);
-            let moved = &mut self.blocks.moved[self.layout.block(pun)];
+    fn count_moved(&mut self, before: Vec<(Ppn, bool)>) {
+        for (ppn, was_elsewhere) in before {
+            let is_elsewhere = self.is_elsewhere(ppn);
+            let moved = &mut self.blocks.moved[self.layout.block(ppn)];
             match (was_elsewhere, is_elsewhere) {
                 (false, Some(true)) => *moved += 1,
                 // A snapshot does not keep the count.
@@ -339,7 +339,7 @@ impl Ftl {
     fn bound_moved(&mut self) {
         let units = self.layout.units_per_block();
         for block in self.blocks.state.ids() {
-            let most = units - self.blocks.live(block);
+            let most = units - self.blocks.valid(block);
             let moved = &mut self.blocks.moved[block];
             *moved = (*moved).min(most);
         }
@@ -429,11 +429,11 @@ impl Ftl {
             }
             searched.push(bin);
             let Some(twins) = self.twins(bin, *block) else { continue };
-            for (lpn, (pun, twin)) in twins {
-                self.map.kill(pun);
+            for (lpn, (ppn, twin)) in twins {
+                self.map.kill(ppn);
                 self.blocks.standing[*block] -= 1;
                 self.map.point(lpn, twin);
-                self.map.set_live(twin, 1);
+                self.map.set_valid(twin, 1);
                 let source = self.layout.block(twin);
                 self.blocks.standing[source] += 1;
                 let moved = &mut self.blocks.moved[source];
@@ -455,23 +455,23 @@ impl Ftl {
         searched
     }
 
-    /// For each live unit of a block where it is and where else in the bin there is a copy of
+    /// For each valid unit of a block where it is and where else in the bin there is a copy of
     /// it; nothing where one has none.
-    fn twins(&self, bin: BinId, block: BlockId) -> Option<BTreeMap<Lpn, (Pun, Pun)>> {
+    fn twins(&self, bin: BinId, block: BlockId) -> Option<BTreeMap<Lpn, (Ppn, Ppn)>> {
         let layout = &self.layout;
         let units = layout.units_per_block();
         let first = layout.first_unit(block, 0).0;
         let own = first..first + units;
-        let live = own.clone().map(Pun).filter(|pun| self.map.is_live(*pun));
-        let mut twins: BTreeMap<Lpn, (Pun, Option<Pun>)> =
-            live.map(|pun| (self.map.holds(pun), (pun, None))).collect();
+        let valid = own.clone().map(Ppn).filter(|ppn| self.map.is_valid(*ppn));
+        let mut twins: BTreeMap<Lpn, (Ppn, Option<Ppn>)> =
+            valid.map(|ppn| (self.map.holds(ppn), (ppn, None))).collect();
         let all = layout.first_unit(layout.first_block(bin), 0).0;
-        let others = (all..all + layout.blocks_per_bin() * units).filter(|pun| !own.contains(pun));
-        for pun in others.map(Pun) {
-            if let Some((from, twin)) = twins.get_mut(&self.map.holds(pun))
-                && self.map.version(pun) == self.map.version(*from)
+        let others = (all..all + layout.blocks_per_bin() * units).filter(|ppn| !own.contains(ppn));
+        for ppn in others.map(Ppn) {
+            if let Some((from, twin)) = twins.get_mut(&self.map.holds(ppn))
+                && self.map.version(ppn) == self.map.version(*from)
             {
-                *twin = Some(pun);
+                *twin = Some(ppn);
             }
         }
         twins.into_iter().map(|(lpn, (from, twin))| Some((lpn, (from, twin?)))).collect()

@@ -6,7 +6,7 @@ use crate::allocation::BinChoice;
 use crate::blocks::Source;
 use crate::ftl::Ftl;
 use crate::gc::Level;
-use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Pun};
+use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
 use crate::streams::Stream;
 use std::num::NonZeroU32;
 
@@ -65,7 +65,7 @@ impl Untimed {
     /// # Errors
     /// Where no bin of its pool has or can make room.
     pub fn modify(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
-        let bin = ftl.lookup(lpn).map(|pun| ftl.layout.bin(ftl.layout.block(pun)));
+        let bin = ftl.lookup(lpn).map(|ppn| ftl.layout.bin(ftl.layout.block(ppn)));
         let Some(bin) = bin.filter(|bin| make_room(ftl, *bin)) else {
             return self.write(ftl, lpn);
         };
@@ -143,8 +143,8 @@ fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
 fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], source: Source) {
     let first = ftl.layout.first_unit(at.block, at.batch);
     let count = units.len() as u32;
-    // Live before the loop: a unit that comes twice in a batch kills its first copy.
-    ftl.map.set_live(first, count);
+    // Valid before the loop: a unit that comes twice in a batch kills its first copy.
+    ftl.map.set_valid(first, count);
     ftl.blocks.standing[at.block] += count;
     for (note, lpn) in ftl.map.notes_mut(first, count).iter_mut().zip(units) {
         *note = lpn.0;
@@ -152,7 +152,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
     ftl.note_versions(first, count);
     let mut fresh = 0;
     for (slot, lpn) in units.iter().enumerate() {
-        match ftl.map.point(*lpn, Pun(first.0 + slot as u32)) {
+        match ftl.map.point(*lpn, Ppn(first.0 + slot as u32)) {
             Some(old) => {
                 ftl.map.kill(old);
                 let block = ftl.layout.block(old);
@@ -185,7 +185,7 @@ fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     true
 }
 
-/// Moves what is live in a block and erases it.
+/// Moves what is valid in a block and erases it.
 fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
     let mut moving = Move { bin, target: None, filled: 0 };
     let batches = ftl.layout.batches_per_block;
@@ -196,47 +196,48 @@ fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
         moving.batch(ftl, Batch { block: victim, batch });
     }
     moving.end(ftl);
-    ftl.blocks.moved[victim] += ftl.blocks.live(victim);
+    ftl.blocks.moved[victim] += ftl.blocks.valid(victim);
     let first = ftl.layout.first_unit(victim, 0);
     ftl.map.kill_run(first, ftl.layout.units_per_block());
     ftl.blocks.standing[victim] = crate::blocks::BARRED;
     ftl.erase(victim);
 }
 
-/// Brings the map entries of a batch's live units near.
+/// Brings the map entries of a batch's valid units near.
 fn prefetch_batch(ftl: &Ftl, at: Batch) {
     let first = ftl.layout.first_unit(at.block, at.batch);
-    let mut live = ftl.live_in_batch(at);
-    while live != 0 {
-        ftl.map.prefetch(ftl.map.holds(Pun(first.0 + live.trailing_zeros())));
-        live &= live - 1;
+    let mut valid = ftl.valid_in_batch(at);
+    while valid != 0 {
+        ftl.map.prefetch(ftl.map.holds(Ppn(first.0 + valid.trailing_zeros())));
+        valid &= valid - 1;
     }
 }
 
-/// A collection in progress: live units go, in order, into the bin's next batches.
+/// A collection in progress: valid units go, in order, into the bin's next batches.
 struct Move {
     bin: BinId,
-    target: Option<(Batch, Pun)>,
+    target: Option<(Batch, Ppn)>,
     filled: u32,
 }
 
 impl Move {
-    /// Moves the live units of one batch. Its places are not killed one by one:
+    /// Moves the valid units of one batch. Its places are not killed one by one:
     /// the caller forgets the whole block.
     #[inline]
     fn batch(&mut self, ftl: &mut Ftl, at: Batch) {
         let first = ftl.layout.first_unit(at.block, at.batch);
-        let mut live = ftl.live_in_batch(at);
-        while live != 0 {
-            let from = Pun(first.0 + live.trailing_zeros());
+        let mut valid = ftl.valid_in_batch(at);
+        while valid != 0 {
+            let from = Ppn(first.0 + valid.trailing_zeros());
             let lpn = ftl.map.holds(from);
-            live &= live - 1;
+            valid &= valid - 1;
             let (_, start) = *self.target.get_or_insert_with(|| {
-                let bound =
-                    ftl.bind(self.bin, Stream::Gc).expect("the reserve takes a victim's live data");
+                let bound = ftl
+                    .bind(self.bin, Stream::Gc)
+                    .expect("the reserve takes a victim's valid data");
                 (bound, ftl.layout.first_unit(bound.block, bound.batch))
             });
-            let to = Pun(start.0 + self.filled);
+            let to = Ppn(start.0 + self.filled);
             ftl.note_copy(from, to, lpn);
             ftl.map.forward_mut()[lpn.0 as usize] = NonZeroU32::new(to.0 + 1);
             self.filled += 1;
@@ -249,7 +250,7 @@ impl Move {
     /// Programs the batch that is being filled, padded where it is not full.
     fn end(&mut self, ftl: &mut Ftl) {
         let Some((at, first)) = self.target.take() else { return };
-        ftl.map.set_live(first, self.filled);
+        ftl.map.set_valid(first, self.filled);
         ftl.blocks.standing[at.block] += self.filled;
         ftl.tally.units[Source::Gc as usize] += u64::from(self.filled);
         ftl.tally.units[Source::Padding as usize] +=

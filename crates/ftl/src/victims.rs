@@ -10,7 +10,7 @@ use crate::streams::Stream;
 
 impl Ftl {
     /// Chooses the next block of a bin to be collected; `None` where no block
-    /// gains space or (where retired blocks have eaten the reserve) none's live
+    /// gains space or (where retired blocks have eaten the reserve) none's valid
     /// data has a place to go. The block is barred from being chosen again.
     pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
         let place = match self.wear {
@@ -27,18 +27,18 @@ impl Ftl {
         let run = first..first + self.layout.blocks_per_bin() as usize;
         let gaining = self.layout.units_per_block() - self.layout.units_per_batch;
         let candidates = Candidates {
-            live: &self.blocks.standing.as_slice()[run.clone()],
+            valid: &self.blocks.standing.as_slice()[run.clone()],
             closed_at: &self.blocks.closed_at.as_slice()[run],
             now: self.tally.units[Source::Host as usize],
             units_per_block: self.layout.units_per_block(),
-            most_live: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
+            most_valid: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
         };
         debug_assert!(
             candidates
-                .live
+                .valid
                 .iter()
-                .all(|live| *live <= candidates.units_per_block || *live & BARRED != 0),
-            "a block holds no more live units than it has places"
+                .all(|valid| *valid <= candidates.units_per_block || *valid & BARRED != 0),
+            "a block holds no more valid units than it has places"
         );
         self.victim.choose(candidates, &mut self.victim_numbers)
     }
@@ -50,13 +50,13 @@ impl Ftl {
         let run = first..first + self.layout.blocks_per_bin() as usize;
         let room = self.room(bin, self.scrubs_to) * self.layout.units_per_batch;
         let written = Written {
-            live: &self.blocks.standing.as_slice()[run.clone()],
+            valid: &self.blocks.standing.as_slice()[run.clone()],
             closed_at: &self.blocks.closed_at.as_slice()[run.clone()],
             sensed: &self.blocks.sensed.as_slice()[run.clone()],
             erase_count: &self.blocks.erase_count.as_slice()[run],
             now: self.tally.units[Source::Host as usize],
             units_per_block: self.layout.units_per_block(),
-            most_live: self.layout.units_per_block().min(room),
+            most_valid: self.layout.units_per_block().min(room),
         };
         let place = self.scrub.as_ref()?.pick(written)?;
         Some(self.take_victim(bin, place))
@@ -99,18 +99,18 @@ impl Ftl {
     pub fn reads_under_way(&self, block: BlockId) -> u32 {
         self.blocks.readers[block]
     }
-    /// True where nothing stands against erasing a collected block: no live data
+    /// True where nothing stands against erasing a collected block: no valid data
     /// and no read under way.
     #[inline]
     pub fn is_erasable(&self, block: BlockId) -> bool {
-        self.blocks.live(block) == 0 && self.blocks.readers[block] == 0
+        self.blocks.valid(block) == 0 && self.blocks.readers[block] == 0
     }
 
     /// A collected block is erased: it is free again, or retired where the erase
     /// failed or its endurance is used up. Returns whether it is free.
     ///
     /// # Panics
-    /// Where the block holds live data, is being read or was not collected.
+    /// Where the block holds valid data, is being read or was not collected.
     pub fn erase(&mut self, block: BlockId) -> bool {
         self.tally.collected += 1;
         self.tally.moved += u64::from(self.blocks.moved[block]);
@@ -119,7 +119,7 @@ impl Ftl {
 
     /// The same of a block that was no victim.
     pub(crate) fn erase_uncollected(&mut self, block: BlockId) -> bool {
-        assert!(self.is_erasable(block), "an erase waits for live data and readers");
+        assert!(self.is_erasable(block), "an erase waits for valid data and readers");
         assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
         let bin = self.layout.bin(block);
         self.bins[bin].collecting -= 1;

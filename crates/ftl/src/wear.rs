@@ -83,8 +83,8 @@ impl Ftl {
         let first = self.layout.first_block(bin).0;
         let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
         let is_closed = |block: &BlockId| {
-            let live = self.blocks.standing[*block];
-            live & BARRED == 0 && live > 0 && !wear.retires(self.share_of_life(bin, *block))
+            let valid = self.blocks.standing[*block];
+            valid & BARRED == 0 && valid > 0 && !wear.retires(self.share_of_life(bin, *block))
         };
         blocks.filter(is_closed).min_by_key(|block| self.blocks.closed_at[*block])
     }

@@ -2,7 +2,7 @@
 
 use engine::Streams;
 use ftl::recovery::{Interrupted, Look, MapFrom, Means, Recovered};
-use ftl::{Batch, BinId, BlockId, BlockState, Ftl, FtlConfig, Layout, Lpn, Pun, Stream};
+use ftl::{Batch, BinId, BlockId, BlockState, Ftl, FtlConfig, Layout, Lpn, Ppn, Stream};
 use nand::Geometry;
 
 const BIN: BinId = BinId(0);
@@ -60,21 +60,21 @@ fn firmware_with(endurance: u32, above: u32) -> Ftl {
     ftl
 }
 
-fn place(ftl: &Ftl, at: Batch) -> Pun {
+fn place(ftl: &Ftl, at: Batch) -> Ppn {
     ftl.layout.first_unit(at.block, at.batch)
 }
 
 /// Data of a host stands at a place, whose program may not have ended.
 fn begin(ftl: &mut Ftl, lpn: u32, version: u32) -> Batch {
     let at = ftl.bind(BIN, Stream::Host).unwrap();
-    let pun = place(ftl, at);
-    ftl.note(pun, Lpn(lpn));
-    ftl.note_version(pun, version);
+    let ppn = place(ftl, at);
+    ftl.note(ppn, Lpn(lpn));
+    ftl.note_version(ppn, version);
     at
 }
 
 /// Writes a unit; returns where it is.
-fn write(ftl: &mut Ftl, lpn: u32) -> Pun {
+fn write(ftl: &mut Ftl, lpn: u32) -> Ppn {
     let version = ftl.take_version();
     let at = begin(ftl, lpn, version);
     ftl.commit_write(Lpn(lpn), place(ftl, at));
@@ -83,7 +83,7 @@ fn write(ftl: &mut Ftl, lpn: u32) -> Pun {
 }
 
 /// Moves a unit to where collection moves.
-fn copy(ftl: &mut Ftl, lpn: u32) -> Pun {
+fn copy(ftl: &mut Ftl, lpn: u32) -> Ppn {
     let from = ftl.lookup(Lpn(lpn)).unwrap();
     let at = ftl.bind(BIN, Stream::Gc).unwrap();
     let to = place(ftl, at);
@@ -93,7 +93,7 @@ fn copy(ftl: &mut Ftl, lpn: u32) -> Pun {
     to
 }
 
-/// Erases the block of which the fewest units are live: none.
+/// Erases the block of which the fewest units are valid: none.
 fn collect(ftl: &mut Ftl) -> BlockId {
     let block = ftl.pick_victim(BIN).unwrap();
     ftl.erase(block);
@@ -129,7 +129,7 @@ fn the_newest_version_wins_wherever_it_is() {
     let (_, recovered) = recover(&mut ftl, &quiet(), SCAN);
     assert_eq!(ftl.lookup(Lpn(3)), Some(second));
     assert_eq!(ftl.lookup(Lpn(5)), Some(place(&ftl, late)));
-    assert!(!ftl.is_live(first) && ftl.is_live(second));
+    assert!(!ftl.is_valid(first) && ftl.is_valid(second));
     assert_eq!((recovered.units, ftl.mapped_units()), (2, 2));
     // The next write is newer than all.
     assert_eq!(ftl.take_version(), 9);
@@ -215,9 +215,9 @@ fn the_last_block_is_undone() {
         let mut ftl = firmware(0);
         let mut sources = Vec::new();
         for turn in 0..5 * PAGES {
-            let pun = write(&mut ftl, turn % 12);
+            let ppn = write(&mut ftl, turn % 12);
             if (8..10).contains(&turn) {
-                sources.push(pun);
+                sources.push(ppn);
             }
         }
         ftl.note_checkpoints(1, false);
@@ -244,7 +244,7 @@ fn the_last_block_is_undone() {
 fn what_was_trimmed_comes_back_from_what_is_read_alone() {
     for (map, comes_back) in [(MapFrom::Scan, true), (MapFrom::Checkpoint, false)] {
         let mut ftl = firmware(0);
-        // Block 0 has unit 3 and three that live on, block 1 has it again.
+        // Block 0 has unit 3 and three that valid on, block 1 has it again.
         let old = write(&mut ftl, 3);
         (0..3).for_each(|lpn| _ = write(&mut ftl, lpn));
         let new = write(&mut ftl, 3);

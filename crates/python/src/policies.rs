@@ -8,11 +8,12 @@ use ftl::VictimPolicy;
 use ftl::gc::{Candidates as Blocks, ChooseOutside};
 use ftl::scrub::{self, ScrubChoice, ScrubOutside};
 use pyo3::Borrowed;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
+use pyo3::exceptions::{PyDeprecationWarning, PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyModule};
 use settings::Outside;
 use std::cell::Cell;
+use std::ffi::CString;
 use std::path::Path;
 
 /// Where a policy of the user may stand.
@@ -351,12 +352,12 @@ impl From<suspension::Asked> for Asked {
 /// The blocks of one bin, among which garbage collection chooses.
 #[pyclass(frozen, module = "flashscape._flashscape")]
 pub struct Candidates {
-    live: Py<PyMemoryView>,
+    valid: Py<PyMemoryView>,
     age: Py<PyMemoryView>,
     #[pyo3(get)]
     units_per_block: u32,
     #[pyo3(get)]
-    most_live: u32,
+    most_valid: u32,
     #[pyo3(get)]
     random: u64,
     gaining: Vec<usize>,
@@ -364,10 +365,22 @@ pub struct Candidates {
 
 #[pymethods]
 impl Candidates {
-    /// Live units of each block; -1 for one that may not be chosen.
+    /// Valid units of each block; -1 for one that may not be chosen.
     #[getter]
-    fn live(&self, py: Python<'_>) -> Py<PyMemoryView> {
-        self.live.clone_ref(py)
+    fn valid(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.valid.clone_ref(py)
+    }
+    /// The earlier name of `valid`.
+    #[getter]
+    fn live(&self, py: Python<'_>) -> PyResult<Py<PyMemoryView>> {
+        renamed(py, "live", "valid")?;
+        Ok(self.valid.clone_ref(py))
+    }
+    /// The earlier name of `most_valid`.
+    #[getter]
+    fn most_live(&self, py: Python<'_>) -> PyResult<u32> {
+        renamed(py, "most_live", "most_valid")?;
+        Ok(self.most_valid)
     }
     /// Units that hosts wrote to the drive since each block was closed.
     #[getter]
@@ -380,21 +393,21 @@ impl Candidates {
         self.gaining.clone()
     }
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.live.bind(py).len()
+        self.valid.bind(py).len()
     }
 }
 
 impl Candidates {
     fn of(py: Python<'_>, blocks: Blocks<'_>, random: u64) -> PyResult<Self> {
         Ok(Self {
-            live: view(
+            valid: view(
                 py,
-                bytemuck::cast_slice(&live_of(blocks.live, blocks.units_per_block)),
+                bytemuck::cast_slice(&valid_of(blocks.valid, blocks.units_per_block)),
                 "i",
             )?,
             age: view(py, bytemuck::cast_slice(&age_of(blocks.closed_at, blocks.now)), "Q")?,
             units_per_block: blocks.units_per_block,
-            most_live: blocks.most_live,
+            most_valid: blocks.most_valid,
             random,
             gaining: blocks.gaining().collect(),
         })
@@ -404,7 +417,7 @@ impl Candidates {
 /// The blocks of one bin, among which scrubbing chooses.
 #[pyclass(frozen, module = "flashscape._flashscape")]
 pub struct Written {
-    live: Py<PyMemoryView>,
+    valid: Py<PyMemoryView>,
     age: Py<PyMemoryView>,
     sensed: Py<PyMemoryView>,
     erases: Py<PyMemoryView>,
@@ -415,10 +428,16 @@ pub struct Written {
 
 #[pymethods]
 impl Written {
-    /// Live units of each block; -1 for one that may not be chosen.
+    /// Valid units of each block; -1 for one that may not be chosen.
     #[getter]
-    fn live(&self, py: Python<'_>) -> Py<PyMemoryView> {
-        self.live.clone_ref(py)
+    fn valid(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.valid.clone_ref(py)
+    }
+    /// The earlier name of `valid`.
+    #[getter]
+    fn live(&self, py: Python<'_>) -> PyResult<Py<PyMemoryView>> {
+        renamed(py, "live", "valid")?;
+        Ok(self.valid.clone_ref(py))
     }
     /// Units that hosts wrote to the drive since each block was closed.
     #[getter]
@@ -441,16 +460,16 @@ impl Written {
         self.fitting.clone()
     }
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.live.bind(py).len()
+        self.valid.bind(py).len()
     }
 }
 
 impl Written {
     fn of(py: Python<'_>, blocks: scrub::Written<'_>) -> PyResult<Self> {
         Ok(Self {
-            live: view(
+            valid: view(
                 py,
-                bytemuck::cast_slice(&live_of(blocks.live, blocks.units_per_block)),
+                bytemuck::cast_slice(&valid_of(blocks.valid, blocks.units_per_block)),
                 "i",
             )?,
             age: view(py, bytemuck::cast_slice(&age_of(blocks.closed_at, blocks.now)), "Q")?,
@@ -462,9 +481,15 @@ impl Written {
     }
 }
 
-/// Live units, with -1 for blocks that may not be chosen.
-fn live_of(live: &[u32], most: u32) -> Vec<i32> {
-    live.iter().map(|live| if *live > most { -1 } else { *live as i32 }).collect()
+/// Says that an attribute has another name now.
+fn renamed(py: Python<'_>, from: &str, to: &str) -> PyResult<()> {
+    let text = CString::new(format!("{from} is called {to} now, and goes with version 1.0"))?;
+    PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), &text, 1)
+}
+
+/// Valid units, with -1 for blocks that may not be chosen.
+fn valid_of(valid: &[u32], most: u32) -> Vec<i32> {
+    valid.iter().map(|valid| if *valid > most { -1 } else { *valid as i32 }).collect()
 }
 
 fn age_of(closed_at: &[u64], now: u64) -> Vec<u64> {

@@ -152,15 +152,18 @@ def run(
     _check_number("multiplier", multiplier, MULTIPLIER_MOST)
     watcher = _watcher(progress)
     with ExitStack() as kept:
+        claimed = None
         if out is not None:
             refuse_inputs((out,), settings.source.files)
             # Found out before the drive is aged, which may take minutes.
-            kept.enter_context(Directory.claim(out, force=force))
+            claimed = kept.enter_context(Directory.claim(out, force=force))
         arguments = (settings, overwrites, snapshot, save_drive, force, watcher)
         start = kept.enter_context(_prepared(*arguments))
         config = settings.experiment(multiplier)
         experiment = Experiment.from_dict(config, name=settings.source.label, snapshot_given=True)
         observer = watcher.running() if watcher is not None else False
+        if claimed is not None:
+            claimed.release()  # The run claims it by itself.
         try:
             result = run_once(
                 experiment, snapshot=start.file, out=out, force=force, progress=observer

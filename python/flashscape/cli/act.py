@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashscape import output
-from flashscape.cli import options, show
+from flashscape.cli import documents, options, show
 
 if TYPE_CHECKING:
     from flashscape.act import Search, Trial
@@ -71,13 +71,7 @@ if TYPE_CHECKING:
     help="Keep the drive as it is before the test, for --snapshot.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@click.option(
-    "--json",
-    "document",
-    type=options.Named(path_type=Path),
-    metavar="FILE",
-    help="Write all figures as JSON.",
-)
+@documents.option("all figures")
 @click.option(
     "--picture",
     type=options.Named(path_type=Path),
@@ -133,7 +127,7 @@ def command(
     with ExitStack() as claimed:
 
         def file(path: Path | None, option: str) -> output.File | None:
-            if path is None:
+            if path is None or path == documents.STDOUT:
                 return None
             inputs = [each for each in (Path(drive), snapshot) if each is not None]
             output.refuse_inputs([path], inputs)
@@ -151,7 +145,9 @@ def command(
             written.store(found.to_json().encode())
         if drawing is not None and form is not None and isinstance(found, act.Search):
             drawing.store(found.drawn(form))
-    if not quiet:
+    if document == documents.STDOUT:
+        click.echo(found.to_json(), nl=False)
+    elif not quiet:
         _print(found)
         result = None if isinstance(found, act.Search) else found.result
         if out is not None and result is not None:

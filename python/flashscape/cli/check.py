@@ -7,29 +7,34 @@ from pathlib import Path
 
 import click
 
-from flashscape.cli import options
-from flashscape.experiment import Experiment
+from flashscape.cli import documents, options
 
 _READ_WHOLE_BELOW = 256 << 20
 """Bytes of a trace that are read within seconds."""
 
 
-@click.command("check")
+@click.command("check", cls=documents.Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@documents.option("the figures")
+@click.option("--force", is_flag=True, help="Overwrite the file of --json.")
 @options.overrides
-def command(file: Path, overrides: tuple[tuple[str, str], ...], as_json: bool) -> None:
-    """Check the experiment that FILE describes and print what follows from it.
+def command(
+    file: Path, overrides: tuple[tuple[str, str], ...], document: Path | None, force: bool
+) -> None:
+    """Check the experiment that FILE describes (- is the standard input), print what follows.
 
     Where something is wrong, every fault is listed with its path and line. Traces
     are read, too; of very large ones the beginning.
     """
-    experiment = Experiment.from_file(file, overrides)
+    experiment = options.experiment(file, overrides)
     figures = experiment.derived
     experiment.check_snapshot()
     traces = experiment.traces(_READ_WHOLE_BELOW)
-    if as_json:
-        click.echo(json.dumps(figures, indent=2))
+    if document is not None:
+        with documents.claimed(document, experiment.files, force=force) as written:
+            assert written is not None, "there is a document"
+            written.store(json.dumps(figures, indent=2) + "\n")
+    if document == documents.STDOUT:
         return
     from flashscape.report import derived, text
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from flashscape import output
-from flashscape.cli import options, show
-from flashscape.compare import compare, inputs
+from flashscape.cli import documents, one_run, options, show
+from flashscape.compare import compare_sides, inputs
 from flashscape.compare.picture import why_not
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
-from flashscape.result import Result
 
 if TYPE_CHECKING:
     from flashscape.compare import Comparison
+    from flashscape.result import Result
 
 
 @click.command("compare")
@@ -47,19 +47,21 @@ if TYPE_CHECKING:
     help="Chance, over all figures, of calling any difference significant by mistake.",
 )
 @click.option(
+    "--for",
+    "figures",
+    multiple=True,
+    metavar="FIGURE",
+    help="Judge by this figure alone, such as host.read.p99_99. Repeatable.",
+)
+@options.percentiles
+@click.option(
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
     help="Keep all results and logs, and the comparison.",
 )
 @options.plot("DIR/comparison.svg and the tail.svg of each run")
-@click.option(
-    "--json",
-    "document",
-    type=options.Named(path_type=Path),
-    metavar="FILE",
-    help="Write the comparison as JSON.",
-)
+@documents.option("the comparison")
 @click.option("--force", is_flag=True, help="Overwrite earlier results.")
 @click.option("--quiet", is_flag=True, help="No progress, no announcements, no table.")
 def command(
@@ -68,6 +70,8 @@ def command(
     overrides: tuple[tuple[str, str], ...],
     seeds: int,
     alpha: float,
+    figures: tuple[str, ...],
+    percentiles: str | None,
     out: Path | None,
     plot: bool,
     document: Path | None,
@@ -86,29 +90,36 @@ def command(
     named = _sides(sides, overrides, varied)
     if plot:
         options.refuse_plot(out)
-    with ExitStack() as claimed:
-        file = None
-        if document is not None:
-            output.refuse_inputs([document], inputs(list(named.values())))
-            file = claimed.enter_context(output.File.claim(document, "--json", force=force))
-        comparison = compare(
-            *named.values(),
-            names=list(named),
+    read = [] if document is None else inputs(list(named.values()))
+    with documents.claimed(document, read, force=force) as written:
+        comparison = compare_sides(
+            list(named),
+            list(named.values()),
+            is_named=False,
             seeds=seeds,
             alpha=alpha,
+            percentiles=percentiles,
+            figures=figures,
             out=out,
             force=force,
             progress=not quiet,
-            announce=None if quiet else lambda told: click.echo(told, err=True),
+            announce=None if quiet else _announce,
         )
-        if file is not None:
-            file.store(comparison.to_json().encode())
+        if written is not None:
+            written.store(comparison.to_json())
+    quiet = quiet or document == documents.STDOUT
     if not quiet:
         _show(comparison, out)
     if plot and out is not None:
         show.draw(out, quiet=quiet)
     elif out is not None and not quiet:
         show.say_left("comparison.svg", out, why_not(comparison.pictured()))
+
+
+def _announce(told: str) -> None:
+    # Who listens may have gone, which is no reason to end a run.
+    with contextlib.suppress(OSError):
+        click.echo(told, err=True)
 
 
 def _sides(
@@ -144,7 +155,7 @@ def _sides(
 def _side(
     path: Path, overrides: tuple[tuple[str, str], ...], *, can_change: bool
 ) -> Experiment | Result:
-    if not path.exists() and path.suffix not in (".toml", ".json"):
+    if str(path) != "-" and not path.exists() and path.suffix not in (".toml", ".json"):
         looked = "" if path.is_absolute() else f" (looked for {Path.cwd() / path})"
         raise ConfigError(
             f"{path}: there is no such directory of results, nor such an experiment file{looked}"
@@ -156,7 +167,7 @@ def _side(
             f"{path}: has results of an earlier run, which --set and --vary cannot change; "
             "name the experiment file"
         )
-    return Result.load(path)
+    return one_run.load(path)
 
 
 def _show(comparison: Comparison, out: Path | None) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from flashscape.cli import one_run
 from flashscape.explain import explain
-from flashscape.result import Result
 
 
 @click.command("explain")
@@ -17,7 +17,7 @@ from flashscape.result import Result
 )
 def command(directory: Path, everything: bool) -> None:
     """Say where the tail of the run comes from whose results are in DIR."""
-    result = Result.load(directory)
+    result = one_run.load(directory)
     try:
         explained = explain(result, everything=everything)
     except (KeyError, TypeError) as error:

@@ -43,6 +43,7 @@ _COMMANDS = {
     "plot": "Draw the pictures of results.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
+    "import-fio": "Turn a job file of fio into an experiment.",
     "import-mqsim": "Turn a configuration of MQSim into an experiment.",
     "presets": "List the drives that ship with flashscape, or show one.",
     "schema": "Print the JSON Schema of experiments, for editors.",
@@ -72,6 +73,10 @@ class _Commands(options.Commands):
         except KeyboardInterrupt as error:
             # Before click sees it, which would print an empty line.
             ctx.exit(_interrupted(error))
+        except BrokenPipeError:
+            # Before click sees it, which would exit with 1: who reads has read enough.
+            _abandon_output()
+            ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,6 +11,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flashscape.experiment import Experiment
+
     Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -29,6 +31,21 @@ class Commands(click.Group):
             if not near or "Did you mean" in error.format_message():
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+
+
+def experiment(
+    file: Path, overrides: tuple[tuple[str, str], ...], *, snapshot_given: bool = False
+) -> Experiment:
+    """The experiment in a file, or, of ``-``, on the standard input; raise ConfigError."""
+    from flashscape.experiment import Experiment
+
+    if file != Path("-"):
+        return Experiment.from_file(file, overrides, snapshot_given=snapshot_given)
+    with click.open_file("-", encoding="utf-8") as stream:
+        text = stream.read()
+    return Experiment.from_text(
+        text, overrides, name="standard input", snapshot_given=snapshot_given
+    )
 
 
 def override(text: str) -> tuple[str, str]:
@@ -112,11 +129,33 @@ def reading(command: Command) -> Command:
     return command
 
 
+def percentiles(command: Command) -> Command:
+    """``--percentiles 50,99.9``."""
+    return click.option(
+        "--percentiles",
+        metavar="50,99.9",
+        callback=_checked,
+        help="Which percentiles of latency the tables show.",
+    )(command)
+
+
+def _checked(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """Refuse what are no percentiles, before anything runs."""
+    from flashscape.errors import ConfigError
+    from flashscape.percentiles import chosen
+
+    if given is not None:
+        try:
+            chosen(given)
+        except ConfigError as error:
+            raise click.BadParameter(str(error).removeprefix("percentiles: ")) from None
+    return given
+
+
 def results(command: Command) -> Command:
     """``--out``, ``--plot``, ``--requests``, ``--fio-json``, and what goes with them."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
-        click.option("--json", "as_json", is_flag=True, help="Print summary.json, nothing else."),
         click.option("--force", is_flag=True, help="Overwrite earlier results."),
         click.option(
             "--fio-json",

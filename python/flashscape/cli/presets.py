@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import click
 
 from flashscape.catalogue import presets
@@ -19,4 +21,6 @@ def command(name: str | None) -> None:
     elif name in known:
         click.echo(known[name].text, nl=False)
     else:
-        raise click.UsageError(f"no preset {name!r} (there are {', '.join(known)})")
+        near = difflib.get_close_matches(name, known, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise click.UsageError(f"no preset {name!r} ({meant}there are {', '.join(known)})")

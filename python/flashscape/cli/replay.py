@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from flashscape.cli import options, tenants
-from flashscape.cli.show import Targets, run_and_show
+from flashscape import foreign
+from flashscape.cli import documents, options, tenants
+from flashscape.cli.show import Printed, Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
 
@@ -60,7 +61,7 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
         return tenants.parse(value)
 
 
-@click.command("replay")
+@click.command("replay", cls=documents.Command)
 @click.argument("traces", metavar="TRACE...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--tenant",
@@ -115,6 +116,8 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
 )
 @options.overrides
 @options.snapshots
+@options.percentiles
+@documents.option("summary.json")
 @options.results
 def command(
     traces: tuple[Path, ...],
@@ -126,7 +129,8 @@ def command(
     requests: Path | None,
     fio_json: Path | None,
     force: bool,
-    as_json: bool,
+    document: Path | None,
+    percentiles: str | None,
     quiet: bool,
     snapshot: Path | None,
     save_drive: Path | None,
@@ -139,15 +143,18 @@ def command(
     --partition or --tenant gives them parts.
     """
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
+    printed = Printed(document, percentiles, quiet=quiet)
     together = tenants.named([*map(tenants.Tenant, traces), *described])
+    for tenant in together:
+        foreign.refuse(tenant.file)
     config = configuration(together, **choices)
     try:
         name = f"replay of {', '.join(str(tenant.file) for tenant in together)}"
         given = snapshot is not None
         experiment = Experiment.from_dict(config, overrides, name=name, snapshot_given=given)
         if partition:
-            experiment = _partitioned(experiment, quiet=quiet or as_json)
-        run_and_show(experiment, targets, plot=plot, as_json=as_json, quiet=quiet)
+            experiment = _partitioned(experiment, quiet=printed.are_tables_off)
+        run_and_show(experiment, targets, printed, plot=plot)
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error), together), *error.args[1:])
         raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashscape import output
-from flashscape.cli import options
+from flashscape.cli import documents, options
 from flashscape.errors import OutputError
 from flashscape.reproduce.api import TRACES, reproduce
 from flashscape.reproduce.claims import PROFILES
@@ -33,13 +33,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Keep plots, tables, experiments, a report and finished runs, which are not made again.",
 )
-@click.option(
-    "--json",
-    "document",
-    type=options.Named(path_type=Path),
-    metavar="FILE",
-    help="Write every claim with its figures and verdict; an earlier such file is replaced.",
-)
+@documents.option("every claim with its figures and verdict; an earlier such file is replaced,")
 @click.option(
     "--traces",
     type=options.Named(path_type=Path),
@@ -76,7 +70,8 @@ def command(
             raise click.UsageError("name a paper: without one there is nothing to keep")
         _list()
         return 0
-    file = None if document is None else _claimed(document)
+    to_stdout = document == documents.STDOUT
+    file = None if document is None or to_stdout else _claimed(document)
     try:
         reproduction = reproduce(
             paper, profile=profile, out=out, jobs=jobs, traces=traces, progress=not quiet
@@ -86,7 +81,9 @@ def command(
     finally:
         if file is not None:
             file.release()
-    if not quiet:
+    if to_stdout:
+        click.echo(reproduction.to_json(), nl=False)
+    elif not quiet:
         _show(reproduction, out)
     return _status(reproduction, strict=strict)
 

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
-from flashscape.cli import options
-from flashscape.cli.show import Targets, run_and_show
-from flashscape.experiment import Experiment
+from flashscape.cli import documents, options
+from flashscape.cli.show import Printed, Targets, run_and_show
 
 
-@click.command("run")
+@click.command("run", cls=documents.Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @options.overrides
 @options.snapshots
+@options.percentiles
+@documents.option("summary.json")
 @options.results
 def command(
     file: Path,
@@ -24,12 +25,13 @@ def command(
     requests: Path | None,
     fio_json: Path | None,
     force: bool,
-    as_json: bool,
+    document: Path | None,
+    percentiles: str | None,
     quiet: bool,
     snapshot: Path | None,
     save_drive: Path | None,
 ) -> None:
-    """Run the experiment that FILE describes."""
-    experiment = Experiment.from_file(file, overrides, snapshot_given=snapshot is not None)
+    """Run the experiment that FILE describes; - is the standard input."""
+    experiment = options.experiment(file, overrides, snapshot_given=snapshot is not None)
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
-    run_and_show(experiment, targets, plot=plot, as_json=as_json, quiet=quiet)
+    run_and_show(experiment, targets, Printed(document, percentiles, quiet=quiet), plot=plot)

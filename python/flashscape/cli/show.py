@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from flashscape import drawing
-from flashscape.cli import options
+from flashscape import drawing, output
+from flashscape.cli import documents, options
 from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
 from flashscape.run import run
 
@@ -31,51 +31,83 @@ class Targets(NamedTuple):
     snapshot: Path | None
     save_drive: Path | None
 
+    def refuse(self, summary: Path | None) -> None:
+        """Refuse a file for the summary that something else is written to; raise OutputError."""
+        if summary is None or summary == documents.STDOUT:
+            return
+        others = [f for f in (self.requests, self.fio_json, self.save_drive) if f is not None]
+        directory = None if self.out is None else output.Directory(self.out)
+        output.must_differ(directory, None, [output.File(each) for each in (*others, summary)])
 
-def run_and_show(
-    experiment: Experiment, targets: Targets, *, plot: bool, as_json: bool, quiet: bool
-) -> None:
+
+class Printed(NamedTuple):
+    """What goes to the terminal."""
+
+    document: Path | None
+    """The file of ``--json``; ``-`` for standard output."""
+    percentiles: str | None
+    """Those that tables show; None for the usual ones."""
+    quiet: bool
+
+    @property
+    def are_tables_off(self) -> bool:
+        """Whether standard output is quiet, or for JSON alone."""
+        return self.quiet or self.document == documents.STDOUT
+
+
+def run_and_show(experiment: Experiment, targets: Targets, printed: Printed, *, plot: bool) -> None:
     """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises."""
     if plot:
         options.refuse_plot(targets.out)
         if experiment.config["run"].get("untimed", False):
             raise ConfigError("--plot: a run without time (run.untimed) has no picture")
-    try:
-        result = run(experiment, **targets._asdict(), progress=not quiet)
-    except Interrupted as interrupted:
-        # A terminal that has gone takes no summary; the results are written.
-        with contextlib.suppress(OSError):
-            _print(interrupted.result, as_json=as_json, quiet=quiet)
-        raise
-    except (OutputError, StarvationError) as error:
-        _print(error.result, as_json=as_json, quiet=quiet)
-        raise
-    _print(result, as_json=as_json, quiet=quiet)
-    if not (as_json or quiet):
-        _say_where(targets, result)
+    targets.refuse(printed.document)
+    inputs: list[str | Path] = [*experiment.files]
+    if targets.snapshot is not None:
+        inputs.append(targets.snapshot)
+    with documents.claimed(printed.document, inputs, force=targets.force) as written:
+        try:
+            result = run(experiment, **targets._asdict(), progress=not printed.quiet)
+        except Interrupted as interrupted:
+            # A terminal that has gone takes no summary; the results are written.
+            with contextlib.suppress(OSError):
+                _print(interrupted.result, printed, written)
+            raise
+        except (OutputError, StarvationError) as error:
+            _print(error.result, printed, written)
+            raise
+        _print(result, printed, written)
+    quiet = printed.are_tables_off
+    if not quiet:
+        _say_where(targets, printed, result)
     if plot and targets.out is not None:
-        draw(targets.out, quiet=as_json or quiet)
-    elif targets.out is not None and not (as_json or quiet):
+        draw(targets.out, quiet=quiet)
+    elif targets.out is not None and not quiet:
         _say_left(targets.out, result)
 
 
-def _print(result: Measured | None, *, as_json: bool, quiet: bool) -> None:
+def _print(result: Measured | None, printed: Printed, written: documents.Document | None) -> None:
     if result is None:
         return
-    if as_json:
-        click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
-    elif not quiet:
+    if written is not None:
+        written.store(json.dumps(result.summary, indent=2, ensure_ascii=False) + "\n")
+    if not printed.are_tables_off:
         from flashscape.report import text
 
-        text.console().print(text.summary(result))
+        text.console().print(text.summary(result, printed.percentiles))
 
 
-def _say_where(targets: Targets, result: Measured) -> None:
+def _say_where(targets: Targets, printed: Printed, result: Measured) -> None:
     out = targets.out
-    for what, file in (("Requests", targets.requests), ("fio's fields", targets.fio_json)):
+    files = (
+        ("The summary is", printed.document),
+        ("Requests are", targets.requests),
+        ("fio's fields are", targets.fio_json),
+    )
+    for what, file in files:
         if file is not None:
-            click.echo(f"\n{what} are in {file}.")
-    if out is None and (targets.requests or targets.fio_json):
+            click.echo(f"\n{what} in {file}.")
+    if out is None and any(file for _, file in files):
         return
     if out is None:
         kept = "tables and `explain`" if result.untimed else "tables, `explain` and `plot`"
@@ -112,12 +144,15 @@ def say_left(picture: str, out: Path, why: str | None) -> None:
         click.echo(f"no picture: {why}")
 
 
-def draw(out: Path, *, quiet: bool) -> None:
-    """Draw the pictures of a directory of results that is complete; say where they are."""
+def draw(out: Path, *, quiet: bool, file: Path | None = None, force: bool = False) -> None:
+    """Draw the pictures of a directory of results that is complete; say where they are.
+
+    With ``file`` the first of them, to that file.
+    """
     from flashscape.plotting import plot
 
     try:
-        files = plot(out)
+        files = plot(out, file, force=force)
     except KeyboardInterrupt:
         told = Interrupted(None, "while drawing")
         told.kept = "results are complete, but for the pictures"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from flashscape.cli import options
+from flashscape import units
+from flashscape.cli import documents, options
 from flashscape.experiment import Experiment
 
 
@@ -45,20 +46,24 @@ def take(
             observer.ended()
         snapshot.write_to(claimed)
     if not quiet:
-        mib = file.stat().st_size / 2**20
-        click.echo(f"{file} ({mib:.1f} MiB): {describe(snapshot.origin)}")
+        size = units.size(file.stat().st_size)
+        click.echo(f"{file} ({size}): {describe(snapshot.origin)}")
 
 
-@command.command("show")
+@command.command("show", cls=documents.Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="All that the file says, as JSON.")
-def show(file: Path, as_json: bool) -> None:
+@documents.option("all that the file says")
+@click.option("--force", is_flag=True, help="Overwrite the file of --json.")
+def show(file: Path, document: Path | None, force: bool) -> None:
     """Say where the snapshot in FILE comes from."""
     from flashscape.snapshot import describe, origin
 
     found = origin(file)
-    if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    if document is not None:
+        with documents.claimed(document, [file], force=force) as written:
+            assert written is not None, "there is a document"
+            written.store(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    if document == documents.STDOUT:
         return
     click.echo(f"{file}: {describe(found)}")
     click.echo(f"  taken by flashscape {found['flashscape']}, seed {found['seed']}")

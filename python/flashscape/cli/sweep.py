@@ -37,6 +37,7 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
 @click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
 @click.option("--no-sharing", is_flag=True, help="Fill and age a drive for each point.")
+@options.percentiles
 @options.plot("DIR/sweep.svg, where one or two things vary")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
@@ -50,6 +51,7 @@ def command(
     skip_invalid: bool,
     retry_failed: bool,
     no_sharing: bool,
+    percentiles: str | None,
     plot: bool,
     quiet: bool,
     overrides: tuple[tuple[str, str], ...],
@@ -63,8 +65,13 @@ def command(
     if results is not None:
         others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, no_sharing, quiet)
         if any((*others, overrides)):
-            raise click.UsageError("--show prints what is there; it goes with --plot alone")
-        return _show_again(results, plot=plot)
+            with_it = "it goes with --plot and --percentiles alone"
+            raise click.UsageError(f"--show prints what is there; {with_it}")
+        return _show_again(results, percentiles, plot=plot)
+    if percentiles is not None:
+        from flashscape.report.sweep import kept
+
+        kept(percentiles)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
@@ -90,9 +97,9 @@ def command(
     except SweepInterrupted as interrupted:
         # A terminal that has gone takes no table; the results are written.
         with contextlib.suppress(OSError):
-            _print(interrupted.sweep, quiet=quiet)
+            _print(interrupted.sweep, percentiles, quiet=quiet)
         raise
-    _print(swept, quiet=quiet)
+    _print(swept, percentiles, quiet=quiet)
     if plot:
         show.draw(swept.folder, quiet=quiet)
     elif not quiet:
@@ -105,17 +112,17 @@ def _status(swept: Sweep) -> int:
     return 1 if swept.counts["failed"] else 0
 
 
-def _show_again(results: Path, *, plot: bool) -> int:
+def _show_again(results: Path, percentiles: str | None, *, plot: bool) -> int:
     from flashscape.sweep.result import Sweep
 
     swept = Sweep.load(results)
-    _print(swept, quiet=False)
+    _print(swept, percentiles, quiet=False)
     if plot:
         show.draw(results, quiet=False)
     return 0
 
 
-def _print(swept: Sweep, *, quiet: bool) -> None:
+def _print(swept: Sweep, percentiles: str | None, *, quiet: bool) -> None:
     from flashscape.report import sweep, text
 
     lines = sweep.closing(swept)
@@ -123,7 +130,7 @@ def _print(swept: Sweep, *, quiet: bool) -> None:
         return
     console = text.console()
     if swept.counts["done"]:
-        console.print(text.table(sweep.table(swept)))
+        console.print(text.table(sweep.table(swept, percentiles)))
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"Results are in {swept.folder / 'sweep.parquet'}.", soft_wrap=True)

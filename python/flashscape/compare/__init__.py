@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
-from flashscape.compare import arrivals, differences, drives
+from flashscape.compare import analysis, wanted
 from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
 from flashscape.compare.contrast import Contrast
-from flashscape.compare.side import Side, lost_apart
-from flashscape.compare.tail import tails
-from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationError
+from flashscape.compare.side import Side
+from flashscape.errors import ConfigError, Interrupted, StarvationError
 from flashscape.experiment import Experiment
+from flashscape.latency import KINDS
 from flashscape.result import Result
 from flashscape.run import Observer, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
-
-    from flashscape.compare.difference import Difference
 
     Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
@@ -38,6 +35,8 @@ def compare(
     names: Sequence[str] | None = None,
     seeds: int = 1,
     alpha: float = 0.05,
+    percentiles: str | Iterable[float | str] | None = None,
+    figures: Sequence[str] = (),
     out: str | PathLike[str] | None = None,
     force: bool = False,
     progress: bool | Observer = False,
@@ -49,20 +48,56 @@ def compare(
     :class:`Result` or its directory. With ``seeds`` every experiment is run so
     often, from its own seed on, and runs are paired by their seeds. ``alpha`` is the
     chance, over all figures together, of calling any difference significant by
-    mistake. ``out`` keeps all results and the comparison (:func:`flashscape.plot` draws
-    them). ``announce`` is told before each run which one it is.
+    mistake. ``percentiles`` are those that are compared, such as ``(50, 99.9)``; by default
+    p50, p90, p99, p99.9 and on. ``figures`` names those that the verdict is about, such as
+    ``["host.read.p99_99"]`` or ``["drive.erases"]``; by default all of hosts. ``names`` are
+    what reports and pictures call the sides. ``out`` keeps all results and the comparison
+    (:func:`flashscape.plot` draws them). ``announce`` is told before each run which one it is.
 
     A run that ends by starvation is compared all the same; no winner is named beside it.
 
     Raises what else :func:`flashscape.run` raises, ConfigError for sides that cannot be
     compared, and on Ctrl-C Interrupted, whose ``kept`` says which runs ``out`` has then.
     """
+    given = [side_of(each) for each in (a, b, *others)]
+    return compare_sides(
+        _names(names, given),
+        given,
+        is_named=names is not None,
+        seeds=seeds,
+        alpha=alpha,
+        percentiles=percentiles,
+        figures=figures,
+        out=out,
+        force=force,
+        progress=progress,
+        announce=announce,
+    )
+
+
+def compare_sides(
+    named: Sequence[str],
+    given: Sequence[Experiment | Result],
+    *,
+    is_named: bool,
+    seeds: int,
+    alpha: float,
+    percentiles: str | Iterable[float | str] | None,
+    figures: Sequence[str],
+    out: str | PathLike[str] | None,
+    force: bool,
+    progress: bool | Observer,
+    announce: Callable[[str], None] | None,
+) -> Comparison:
+    """Compare the others with the first; all else as with :func:`compare`.
+
+    With ``is_named`` reports call the sides by their names instead of A, B, ….
+    """
     # Takes 20 ms, which whoever compares nothing need not wait for.
     import tempfile
 
-    given = [_side(each) for each in (a, b, *others)]
     _check(given, seeds, alpha)
-    named = _names(names, given)
+    looked = wanted.of(percentiles, figures, _groups(given))
     if out is not None:
         output.refuse_inputs(_targets(Path(out), given), inputs(given))
     with ExitStack() as kept:
@@ -74,10 +109,10 @@ def compare(
         tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set(), [])
         try:
             sides = [
-                tasks.side(_LABELS[at], named[at], each, len(given))
+                tasks.side(_LABELS[at], named[at], each, len(given), is_named=is_named)
                 for at, each in enumerate(given)
             ]
-            comparison = Comparison(sides, _contrasts(sides, alpha), alpha)
+            comparison = Comparison(sides, tasks.contrasts(sides, alpha, looked), alpha)
             if directory is not None:
                 comparison.write_to(directory)
         except Interrupted:
@@ -92,7 +127,7 @@ def compare(
     return comparison
 
 
-def _side(given: Given) -> Experiment | Result:
+def side_of(given: Given) -> Experiment | Result:
     if isinstance(given, (Experiment, Result)):
         return given
     if isinstance(given, str) or hasattr(given, "__fspath__"):
@@ -106,17 +141,39 @@ def _name(side: Experiment | Result) -> str:
     return side.title if isinstance(side, Experiment) else str(side.summary["title"])
 
 
-def _names(names: Sequence[str] | None, given: list[Experiment | Result]) -> list[str]:
+def _names(names: Sequence[str] | None, given: Sequence[Experiment | Result]) -> list[str]:
     if names is None:
         return [_name(each) for each in given]
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise ConfigError(f"names: {names!r} is not a list of texts")
     if len(names) != len(given):
         raise ConfigError(f"names: {len(names)} for {len(given)} sides; give one to each")
+    if double := [name for name in names if list(names).count(name) > 1]:
+        raise ConfigError(
+            f"names: {double[0]!r} is given twice, and would not tell the sides apart"
+        )
     return list(names)
 
 
-def _check(given: list[Experiment | Result], seeds: int, alpha: float) -> None:
+def _groups(given: Sequence[Experiment | Result]) -> wanted.Groups:
+    """Who may have figures, as far as is known before anything runs."""
+    names: dict[str, None] = {}
+    kinds: dict[str, None] = {}
+    has_traces = False
+    for each in given:
+        if isinstance(each, Result):
+            groups = each.groups()
+            names |= dict.fromkeys(name for name, _, _ in groups)
+            kinds |= dict.fromkeys(kind for _, kind, _ in groups)
+        else:
+            workloads = each.config["workload"]
+            names |= dict.fromkeys(workload["name"] for workload in workloads)
+            kinds |= dict.fromkeys(KINDS)
+            has_traces |= any("trace" in workload for workload in workloads)
+    return wanted.Groups(tuple(names), tuple(kinds), has_traces)
+
+
+def _check(given: Sequence[Experiment | Result], seeds: int, alpha: float) -> None:
     if len(given) > len(_LABELS):
         raise ConfigError(f"{len(given)} sides: at most {len(_LABELS)} can be compared")
     without = [_is_untimed(each) for each in given]
@@ -170,10 +227,14 @@ class _Tasks(NamedTuple):
     ended: list[Path]
     """Where the runs that have ended are."""
 
-    def side(self, label: str, name: str, given: Experiment | Result, sides: int) -> Side:
+    def side(
+        self, label: str, name: str, given: Experiment | Result, sides: int, *, is_named: bool
+    ) -> Side:
         if isinstance(given, Result):
             place = None if given.folder is None else str(given.folder.absolute())
-            return Side(label, name, (_first_seed(given),), [given], (place,))
+            return Side(label, name, (_first_seed(given),), [given], (place,), is_named)
+        if is_named:
+            given = given.replace({"title": name})
         seeds = tuple(_first_seed(given) + more for more in range(self.seeds))
         results: list[Result] = []
         folders: list[str | None] = []
@@ -185,7 +246,7 @@ class _Tasks(NamedTuple):
             place = label if self.seeds == 1 else f"{label}/seed-{seed}"
             results.append(self._run(place, given, seed, told))
             folders.append(place if self.is_kept else None)
-        return Side(label, name, seeds, results, tuple(folders))
+        return Side(label, name, seeds, results, tuple(folders), is_named)
 
     def _run(self, place: str, experiment: Experiment, seed: int, told: str) -> Result:
         if seed != experiment.config.get("seed", 1):
@@ -240,20 +301,42 @@ class _Tasks(NamedTuple):
             )
         return passed_on
 
+    def contrasts(self, sides: list[Side], alpha: float, looked: wanted.Wanted) -> list[Contrast]:
+        """Analyse the results; who watches is told which share is done."""
+        observer = self._observer()
+        comparing = getattr(observer, "comparing", None)
+        if self.announce is not None and any(run.log for side in sides for run in side.results):
+            # The logs may be large.
+            self.announce("comparing the requests")
+        try:
+            return analysis.contrasts(sides, alpha, looked, comparing or _say_nothing)
+        finally:
+            if comparing is not None:
+                comparing(1.0)
+                observer.ended()  # type: ignore[union-attr]
+
     def _observer(self) -> bool | Observer:
         if self.progress is not True:
             return self.progress
         from flashscape.progress import Bar
 
-        heard = self.heard
+        heard, is_kept = self.heard, self.is_kept
 
         class Once(Bar):
+            def saving(self, complete: bool) -> None:
+                if is_kept:
+                    super().saving(complete)
+
             def surveyed(self, announcement: str) -> None:
                 if announcement not in heard:
                     heard.add(announcement)
                     super().surveyed(announcement)
 
         return Once()
+
+
+def _say_nothing(_share: float) -> None:
+    """Nobody watches."""
 
 
 def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
@@ -267,7 +350,7 @@ def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
     return read
 
 
-def _targets(folder: Path, given: list[Experiment | Result]) -> list[Path]:
+def _targets(folder: Path, given: Sequence[Experiment | Result]) -> list[Path]:
     """All that a comparison may write to or take away."""
     mine = [folder / DOCUMENT, folder / PICTURE]
     runs = any(isinstance(each, Experiment) for each in given)
@@ -292,46 +375,3 @@ def _let_go(result: Result, scratch: Path) -> None:
     """Forget a log that is about to go."""
     if result.log is not None and scratch in result.log.parents:
         result.log = None
-
-
-def _contrasts(sides: list[Side], alpha: float) -> list[Contrast]:
-    baseline = sides[0]
-    found = []
-    for other in sides[1:]:
-        likeness = arrivals.compare(baseline.results[0], other.results[0])
-        found.append((other, likeness, _differences(baseline, other, likeness)))
-    # All that is looked at is corrected together.
-    rows = differences.corrected([row for _, _, rows in found for row in rows], alpha)
-    contrasts, at = [], 0
-    for other, likeness, own in found:
-        mine, at = rows[at : at + len(own)], at + len(own)
-        groups = list(dict.fromkeys(row.group for row in mine if row.initiator))
-        far = tails(baseline, other, groups)
-        logs = [run.log for side in (baseline, other) for run in side.results]
-        contrasts.append(Contrast(baseline, other, likeness, mine, far, None not in logs))
-    return contrasts
-
-
-def _differences(baseline: Side, other: Side, likeness: arrivals.Arrivals) -> list[Difference]:
-    if baseline.results[0].untimed:
-        rows = drives.of_lives(baseline.results, other.results)
-    elif len(baseline.results) > 1:
-        rows = differences.of_seeds(baseline.results, other.results)
-    elif baseline.results[0].log is not None and other.results[0].log is not None:
-        rows = differences.of_logs(baseline.results[0], other.results[0], likeness)
-    else:
-        rows = differences.of_summaries(baseline.results[0], other.results[0])
-    if not (baseline.results[0].untimed or any(row.initiator for row in rows)):
-        raise OutputError(
-            f"{baseline.label} and {other.label} have no initiator and kind of request in common"
-        )
-    if baseline.partial or other.partial:
-        # What was not answered is missing, and that is what was worst: nothing can be tested.
-        return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
-    if lost_apart(baseline, other) is not None:
-        # What the drives did is known all the same.
-        return [
-            dataclasses.replace(row, estimate=None, method="none") if row.initiator else row
-            for row in rows
-        ]
-    return rows

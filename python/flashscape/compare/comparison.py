@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape import outages, output, units
+from flashscape import drawing, outages, output, units
+from flashscape.frames import to_pandas
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
+    from matplotlib.figure import Figure
 
     from flashscape.compare.contrast import Contrast
     from flashscape.compare.difference import Difference
@@ -64,7 +66,7 @@ class Comparison:
         """Who wins in each contrast; of several, with the names of the two."""
         if len(self.contrasts) == 1:
             return [self.contrasts[0].verdict]
-        return [f"{c.other.label} against {c.baseline.label}: {c.verdict}" for c in self.contrasts]
+        return [f"{c.other.shown} against {c.baseline.shown}: {c.verdict}" for c in self.contrasts]
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -79,11 +81,13 @@ class Comparison:
         return {
             "alpha": self.alpha,
             "tests": self.tests,
+            "figures": list(self.contrasts[0].wanted.counted),
             "method": self.method,
             "sides": [
                 {
                     "label": side.label,
                     "name": side.name,
+                    "is_named": side.is_named,
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
                     "results": list(side.folders),
@@ -117,6 +121,29 @@ class Comparison:
         drawn = [Row(row.group, row.winner is not None) for row in rows]
         return Subject(self.sides, drawn, self.verdicts)
 
+    def figure(self) -> Figure:
+        """Draw the sides' latency tails as a figure of matplotlib, which notebooks show.
+
+        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        """
+        from flashscape.compare import picture
+
+        subject = self.pictured()
+        drawing.refuse(picture.why_not(subject))
+        return picture.draw(subject)
+
+    def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Draw the sides' latency tails to a PNG, PDF or SVG file, as its suffix says.
+
+        Raises OutputError for another suffix, where the file is there already without
+        ``force``, and as :meth:`figure` does.
+        """
+        drawing.write(self.figure, path, force=force)
+
+    def to_pandas(self) -> Any:
+        """Return :attr:`frame` as a DataFrame of pandas; raise OutputError without pandas."""
+        return to_pandas(self.frame)
+
     def _repr_html_(self) -> str:
         from flashscape.report import html
         from flashscape.report.contrast import differences
@@ -127,6 +154,7 @@ class Comparison:
                 f"Arrivals: {contrast.arrivals.sentence}",
                 differences(contrast),
                 contrast.sentences,
+                [f"Not tested: {each.sentence}" for each in contrast.untested],
             )
             for contrast, verdict in zip(self.contrasts, self.verdicts, strict=True)
         ]
@@ -143,7 +171,9 @@ _METHODS = {
     "and a bootstrap of blocks for percentiles.",
     "blocks": "Intervals come from blocks of each run's own requests, which are not the same.",
     "intervals of the means": "Intervals of means come from those of the summaries, as if the "
-    "runs were independent; without logs of both (--requests) percentiles have none.",
+    "runs were independent.",
+    "slowest requests": "Those of far percentiles come from the moments and latencies of the "
+    "slowest requests.",
 }
 
 
@@ -164,11 +194,14 @@ def _row(contrast: Contrast, row: Difference) -> dict[str, Any]:
         "p": row.estimate.p if row.estimate else None,
         "p_corrected": row.corrected,
         "significant": row.is_significant,
+        "counts": row.counts,
         "winner": winner.label if winner else None,
         "baseline_samples": row.samples[0],
         "other_samples": row.samples[1],
         "method": row.method,
         "unjudged": row.unjudged,
+        "baseline_name": contrast.baseline.name,
+        "other_name": contrast.other.name,
     }
 
 
@@ -179,6 +212,12 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
         "other": contrast.other.label,
         "identical": contrast.are_identical,
         "winner": winner.label if winner else None,
+        "untested": [
+            {"figures": list(each.names), "why": each.why, "remedy": each.remedy}
+            for each in contrast.untested
+        ],
+        "baseline_name": contrast.baseline.name,
+        "other_name": contrast.other.name,
         "verdict": contrast.verdict,
         "sentences": contrast.sentences,
         "arrivals": contrast.arrivals.likeness,

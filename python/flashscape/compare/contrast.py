@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flashscape import outages, units
-from flashscape.compare import differences as of
+from flashscape import outages, percentiles, units
+from flashscape.compare import untested
 from flashscape.compare.side import lost_apart
+from flashscape.compare.untested import Compared
+from flashscape.compare.wanted import Wanted, default
 from flashscape.compare.words import COSTS, figure_name, shown, signed
 
 if TYPE_CHECKING:
@@ -15,10 +18,14 @@ if TYPE_CHECKING:
     from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
     from flashscape.compare.tail import Tail
+    from flashscape.compare.untested import Untested
     from flashscape.result import Result
 
 _NAMED = 0.1
 """Causes below this share of the tail's difference are not named."""
+
+_NAMED_MOST = 4
+"""Figures that a verdict names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +42,8 @@ class Contrast:
     """For each initiator and kind where the tail's difference comes from."""
     has_logs: bool
     """Whether there were logs of all runs when they were compared; some are not kept."""
+    wanted: Wanted = field(default_factory=default)
+    """What was compared, and what the verdict is about."""
 
     @property
     def partial(self) -> str | None:
@@ -59,14 +68,29 @@ class Contrast:
 
     @property
     def winner(self) -> Side | None:
-        """The side that serves hosts better in every figure with a significant difference.
+        """The side that is better in every figure with a significant difference.
 
-        None where there is no such difference, or where each side has its own.
+        Figures are those of hosts, or those that were chosen to count. None where there is
+        no such difference, or where each side has its own.
         """
-        named = {row.winner for row in self.differences if row.initiator and row.winner}
+        named = {row.winner for row in self._counted if row.winner}
         if len(named) != 1:
             return None
         return self.other if named == {"other"} else self.baseline
+
+    @property
+    def _counted(self) -> list[Difference]:
+        """What the verdict is about: figures of hosts, or those that were chosen."""
+        chosen = bool(self.wanted.counted)
+        return [row for row in self.differences if row.counts and (chosen or row.initiator)]
+
+    @cached_property
+    def untested(self) -> list[Untested]:
+        """Figures that count and could not be tested, with the reasons; none of equal runs."""
+        if self.are_identical:
+            return []
+        sides = (self.baseline, self.other)
+        return untested.of(Compared(*sides, self.differences, self.has_logs, self.wanted))
 
     def difference(self, initiator: str, kind: str, figure: str) -> Difference:
         """Return one row; raise KeyError where it was not compared."""
@@ -78,7 +102,7 @@ class Contrast:
     @property
     def verdict(self) -> str:
         """Who wins, in a sentence."""
-        a, b = self.baseline.label, self.other.label
+        a, b = self.baseline.shown, self.other.shown
         if self.are_identical:
             last = "command" if self.untimed else "completion"
             return f"{a} and {b} are the same run, to the last {last}."
@@ -87,73 +111,87 @@ class Contrast:
                 f"No winner: {self.partial}, so its figures leave out requests that were not "
                 "answered, and are not comparable."
             )
-        if self.untimed:
+        if self.untimed and not self.wanted.counted:
             fates = (self.baseline.fate, self.other.fate)
             each = f"{a} {fates[0]}, {b} {fates[1]}"
             if fates[0] == fates[1]:
                 each = f"{a} and {b} {fates[0].replace('was ', 'were ')}"
             return f"{each}; no winner, as runs without time have no latencies."
-        if self.lost_apart is not None:
+        if self.lost_apart is not None and any(row.initiator for row in self._counted):
             return (
                 f"No winner: {self.lost_apart}; no latency and no rate counts those, so what hosts "
                 "saw is not comparable."
             )
-        tested = [row for row in self.differences if row.corrected is not None and row.initiator]
+        return self._judgement(a, b)
+
+    def _judgement(self, a: str, b: str) -> str:
+        """Who wins of two runs that can be compared, by the figures that count."""
+        tested = [row for row in self._counted if row.corrected is not None]
+        left = self.untested if self.wanted.counted else untested.of_hosts(self.untested)
+        missed = sum(len(each.names) for each in left)
         if not tested:
-            return "No difference has an interval, so neither can be named the winner."
+            which = "the figure" if missed == 1 else f"none of {missed:,} figures"
+            return f"Undecided: {which} could {'not ' if missed == 1 else ''}be tested."
+        figures = units.many(len(tested), "tested figure")
+        rest = f"; {units.many(missed, 'figure')} could not be tested" if missed else ""
         significant = [row for row in tested if row.winner]
-        of_all = f"{len(significant)} of {len(tested)} latencies and rates"
         if not significant:
-            rest = sum(row.corrected is None and bool(row.initiator) for row in self.differences)
-            more = f"; {rest} more have no interval" if rest else ""
-            return f"No significant difference in any of {len(tested)} latencies and rates{more}."
+            return f"No significant difference in {figures}{_named(tested)}{rest}."
+        count = len(significant)
+        differ = "differs" if count == 1 else "differ"
         if self.winner is not None:
-            return f"{self.winner.label} wins: {of_all} differ significantly, all in its favour."
+            won = f"{count} of {figures} {differ} significantly{_named(significant)}"
+            favour = "in its favour" if count == 1 else "all in its favour"
+            return f"{self.winner.shown} wins: {won}, {favour}{rest}.{self._against_winner()}"
         wins = sum(row.winner == "other" for row in significant)
         return (
-            f"Neither wins: of {of_all} that differ significantly {b} is better in {wins}, "
-            f"{a} in {len(significant) - wins}."
+            f"Neither wins: of {count} of {figures} that differ significantly {b} is better in "
+            f"{wins}, {a} in {count - wins}{rest}."
         )
+
+    def _against_winner(self) -> str:
+        """Which untested figures look better on the other side, as a sentence."""
+        loser = "other" if self.winner is self.baseline else "baseline"
+        rows = [row for row in self._counted if row.corrected is None and row.looks_better == loser]
+        if not rows:
+            return ""
+        side = self.other if loser == "other" else self.baseline
+        more = f" and {len(rows) - _NAMED_MOST} more" if len(rows) > _NAMED_MOST else ""
+        those = ", ".join(map(_title, rows[:_NAMED_MOST]))
+        return f" Not tested, and better in {side.shown}: {those}{more}."
 
     @property
     def sentences(self) -> list[str]:
         """Who starved, power cuts, each initiator and kind, then costs of the drive, and lives."""
         those = [told for side in (self.baseline, self.other) if (told := side.starved)]
-        groups = dict.fromkeys(row.group for row in self.differences if row.initiator)
+        groups = dict.fromkeys(r.group for r in self.differences if r.initiator and r.counts)
         of_groups = [self._of_group(*group) for group in groups]
         return [*those, *self._cuts(), *of_groups, *self._costs(), *self._lives()]
 
     def _of_group(self, initiator: str, kind: str) -> str:
         name = f"{initiator} {kind.replace('_', '-')}"
-        rows = [row for row in self.differences if row.group == (initiator, kind)]
-        shown = [row for row in rows if row.winner] or [rows[0], *self._farthest(rows)]
-        if not any(row.winner for row in rows):
-            figures = "; ".join(_against(row, self) for row in dict.fromkeys(shown))
-            if any(row.corrected is not None for row in rows):
-                return f"{name}: no significant difference ({figures})."
-            return f"{name}: {figures}; without an interval, {self._why_none()}."
-        far = self._farthest(shown) or [shown[-1]]
-        told = [_moves(row) for row in dict.fromkeys([*far, *_mean(shown)])]
-        return f"{name}: {', '.join(told)}.{self._tail(initiator, kind)}"
-
-    def _why_none(self) -> str:
-        if self.partial is not None:
-            return f"as {self.partial}"
-        if self.lost_apart is not None:
-            return f"as {self.lost_apart}"
-        if not self.has_logs:
-            return "as there are no logs of both runs"
-        return (
-            "as requests are too few or resemble each other for too long: run longer, or "
-            "several seeds"
-        )
+        rows = [r for r in self.differences if r.group == (initiator, kind) and r.counts]
+        if won := [row for row in rows if row.winner]:
+            far = self._farthest(won) or [won[-1]]
+            told = [_moves(row) for row in dict.fromkeys([*far, *_mean(won)])]
+            return f"{name}: {', '.join(told)}.{self._tail(initiator, kind)}"
+        tested = [row for row in rows if row.corrected is not None]
+        others = [row for row in rows if row.corrected is None]
+        told = []
+        if tested:
+            shown = dict.fromkeys([*_mean(tested), *self._farthest(tested)]) or tested[:1]
+            figures = "; ".join(_against(row, self) for row in shown)
+            told.append(f"no significant difference in what was tested ({figures})")
+        if others:
+            shown = dict.fromkeys([*_mean(others), *self._farthest(others)]) or others[:1]
+            figures = "; ".join(_against(row, self) for row in shown)
+            told.append(f"not tested: {figures}")
+        return f"{name}: {'; '.join(told)}."
 
     @staticmethod
     def _farthest(rows: list[Difference]) -> list[Difference]:
-        """The farthest percentile, up to p99.9 where there is a choice."""
-        far = [row for row in rows if row.figure in of.FAR]
-        upto = [row for row in far if of.FAR.index(row.figure) <= of.FAR.index("p99_9")]
-        return (upto or far)[-1:]
+        """The farthest percentile."""
+        return [row for row in rows if percentiles.billionths(row.figure) is not None][-1:]
 
     def _tail(self, initiator: str, kind: str) -> str:
         for tail in self.tails:
@@ -189,8 +227,20 @@ class Contrast:
         return [self.baseline.life, self.other.life]
 
     def _costs(self) -> list[str]:
-        rows = [row for row in self.differences if row.figure in COSTS]
+        rows = [row for row in self.differences if row.figure in COSTS and row.counts]
         return [f"{COSTS[row.figure].capitalize()}: {_against(row, self)}." for row in rows]
+
+
+def _title(row: Difference) -> str:
+    """Such as ``host read p99.9``, or ``write amplification``."""
+    if not row.initiator:
+        return figure_name(row.figure)
+    return f"{row.initiator} {row.kind.replace('_', '-')} {figure_name(row.figure)}"
+
+
+def _named(rows: list[Difference]) -> str:
+    """The names of a few figures, in brackets; nothing of many, which the table has."""
+    return f" ({', '.join(map(_title, rows))})" if len(rows) <= _NAMED_MOST else ""
 
 
 def _course(run: Result) -> tuple[object, ...]:
@@ -217,8 +267,8 @@ def _moves(row: Difference) -> str:
 def _against(row: Difference, contrast: Contrast) -> str:
     name = "" if row.figure in COSTS else f"{figure_name(row.figure)} "
     told = (
-        f"{name}{shown(row.figure, row.baseline)} in {contrast.baseline.label}, "
-        f"{shown(row.figure, row.other)} in {contrast.other.label}"
+        f"{name}{shown(row.figure, row.baseline)} in {contrast.baseline.shown}, "
+        f"{shown(row.figure, row.other)} in {contrast.other.shown}"
     )
     if row.figure in COSTS and row.corrected is not None:
         told += ", a significant difference" if row.is_significant else ", not significant"

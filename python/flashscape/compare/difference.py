@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 _BETTER_MORE = {"iops", "worn_out_bytes"}
 
-Method = Literal["seeds", "paired blocks", "blocks", "intervals of the means", "none"]
+Method = Literal[
+    "seeds", "paired blocks", "blocks", "intervals of the means", "slowest requests", "none"
+]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Difference:
     corrected: float | None = None
     """The probability of such a difference by chance, corrected for all that are compared."""
     alpha: float = 0.05
+    counts: bool = True
+    """Whether the verdict may be about it: False of what ``--for`` leaves out."""
     unjudged: str | None = None
     """Why nobody is better by it, in a clause; None where the figure is judged."""
 
@@ -62,7 +66,12 @@ class Difference:
     @property
     def winner(self) -> Literal["baseline", "other"] | None:
         """Who is better, where that is significant: a higher rate, a longer life, less else."""
-        if not self.is_significant or not self.difference:
+        return self.looks_better if self.is_significant else None
+
+    @property
+    def looks_better(self) -> Literal["baseline", "other"] | None:
+        """Who is better by the bare values, significant or not; None where they are equal."""
+        if not self.difference:
             return None
         grows = self.difference > 0
         return "other" if grows == (self.figure in _BETTER_MORE) else "baseline"

@@ -5,69 +5,122 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape import percentiles
 from flashscape._flashscape import student_quantile
-from flashscape.compare import statistics
+from flashscape.compare import slowest, statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
 from flashscape.compare.difference import Difference, Method, paired_by_seed
 from flashscape.compare.drives import of_drives
 from flashscape.compare.statistics import Blocks, Estimate, Figure
-from flashscape.latency import PERCENTILES
+from flashscape.compare.wanted import Wanted, default
 from flashscape.regions import FOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
     from flashscape.compare.arrivals import Arrivals
     from flashscape.result import Result
 
-FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
-"""The percentiles that are compared, where enough samples stand behind them."""
+    Tell = Callable[[float], None]
+    """Is told which share is done."""
 
 _BATCHES_MOST = 64
 """At so many batches two and two are joined in a summary's interval of the mean."""
 
 
-def of_seeds(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
+def _unheard(_share: float) -> None:
+    """Nobody asks how far it has come."""
+
+
+def of_seeds(
+    baselines: Sequence[Result],
+    others: Sequence[Result],
+    wanted: Wanted | None = None,
+    tell: Tell = _unheard,
+) -> list[Difference]:
     """Differences over runs that are paired by their seeds."""
-    rows = []
-    for first in _common_groups(baselines, others):
-        rows += _over_seeds(first, baselines, others)
-    return rows + of_drives(baselines, others)
+    looked = wanted or default()
+
+    def of(group: tuple[str, str]) -> list[Difference]:
+        return _over_seeds(group, baselines, others, looked)
+
+    groups = common_groups(baselines, others)
+    return _of_all(groups, of, tell) + of_drives(baselines, others)
 
 
-def of_logs(one: Result, other: Result, arrivals: Arrivals) -> list[Difference]:
+def of_logs(
+    one: Result, other: Result, arrivals: Arrivals, wanted: Wanted, tell: Tell = _unheard
+) -> list[Difference]:
     """Differences between two runs with logs: request by request where they are the same."""
-    rows = []
-    for group in _common_groups([one], [other]):
+
+    def of(group: tuple[str, str]) -> list[Difference]:
         columns = _latencies(one, other, group, paired=arrivals.are_paired)
-        rows += _in_blocks(group, columns, paired=arrivals.are_paired)
-        rows += [_untested(one, other, group, figure) for figure in _rate(one, group)]
-    return rows + of_drives([one], [other])
+        rows = _in_blocks(group, columns, wanted, paired=arrivals.are_paired)
+        return [*rows, *(_untested(one, other, group, figure) for figure in _rate(one, group))]
+
+    groups = common_groups([one], [other])
+    return _of_all(groups, of, tell) + of_drives([one], [other])
 
 
-def of_summaries(one: Result, other: Result) -> list[Difference]:
-    """Differences between two runs without logs: only means have an interval."""
+def of_summaries(
+    one: Result, other: Result, wanted: Wanted, tell: Tell = _unheard
+) -> list[Difference]:
+    """Differences between two runs without logs: of means, and of percentiles far out."""
+
+    def of(group: tuple[str, str]) -> list[Difference]:
+        far = _founded([one], [other], group, wanted)
+        figures = ("mean", *far, *_rate(one, group))
+        rows = [_untested(one, other, group, figure) for figure in figures]
+        return [_of_kept(row, one, other) for row in rows]
+
+    groups = common_groups([one], [other])
+    return _of_all(groups, of, tell) + of_drives([one], [other])
+
+
+def _of_all(
+    groups: list[tuple[str, str]], of: Callable[[tuple[str, str]], list[Difference]], tell: Tell
+) -> list[Difference]:
     rows = []
-    for group in _common_groups([one], [other]):
-        for figure in ("mean", *_founded([one], [other], group), *_rate(one, group)):
-            row = _untested(one, other, group, figure)
-            if figure == "mean" and (estimate := _of_means(one, other, group)):
-                row = replace(row, estimate=estimate, method="intervals of the means")
-            rows.append(row)
-    return rows + of_drives([one], [other])
+    for at, group in enumerate(groups):
+        tell(at / len(groups))
+        rows += of(group)
+    return rows
 
 
-def corrected(rows: Sequence[Difference], alpha: float) -> list[Difference]:
-    """The same with probabilities corrected for how many there are."""
-    tested = [at for at, row in enumerate(rows) if row.estimate is not None]
-    p_values = [estimate.p for row in rows if (estimate := row.estimate) is not None]
+def _of_kept(row: Difference, one: Result, other: Result) -> Difference:
+    """A figure with the error that the tables of a run give it; as it is where they do not."""
+    if row.figure == "mean":
+        means = _of_means(one, other, row.group)
+        return replace(row, estimate=means, method="intervals of the means") if means else row
+    if row.figure == "iops":
+        return row
+    each = [
+        slowest.of_run(run, row.group, beyond)
+        for run, beyond in zip((one, other), row.samples, strict=True)
+    ]
+    apart = statistics.of_unpaired(*each)
+    if each[0] is None or each[1] is None or apart is None:
+        return row
+    # Exact, where the summaries have edges of buckets.
+    row = replace(row, baseline=each[0].value, other=each[1].value)
+    return replace(row, estimate=apart, method="slowest requests")
+
+
+def corrected(
+    rows: Sequence[Difference], alpha: float, wanted: Wanted | None = None
+) -> list[Difference]:
+    """The same with probabilities corrected for how many there are of those that count."""
+    looked = wanted or default()
+    rows = [replace(row, counts=looked.counts(*row.group, row.figure)) for row in rows]
+    tested = [at for at, row in enumerate(rows) if row.estimate is not None and row.counts]
+    p_values = [rows[at].estimate.p for at in tested]  # type: ignore[union-attr]
     by_row = dict(zip(tested, statistics.holm(p_values), strict=True))
     return [replace(row, corrected=by_row.get(at), alpha=alpha) for at, row in enumerate(rows)]
 
 
-def _common_groups(ones: Sequence[Result], others: Sequence[Result]) -> list[tuple[str, str]]:
+def common_groups(ones: Sequence[Result], others: Sequence[Result]) -> list[tuple[str, str]]:
     """Initiators and kinds that were asked in every run."""
     asked = [{(name, kind) for name, kind, _ in run.groups()} for run in (*ones, *others)]
     common = set.intersection(*asked)
@@ -85,41 +138,44 @@ def _rate(run: Result, group: tuple[str, str]) -> list[str]:
 
 def _value(run: Result, group: tuple[str, str], figure: str) -> float:
     figures = _figures(run, group)
+    if percentiles.billionths(figure) is not None:
+        return float(percentiles.of_group(run, group, figures, figure)[0])
     return float(figures["iops"] if figure == "iops" else figures["latency_ns"][figure])
 
 
-def _samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
-    def of(run: Result) -> int:
-        figures = _figures(run, group)
-        beyond = figures["latency_ns"]["samples_beyond"]
-        return int(beyond.get(figure, figures["requests"]))
-
-    return sum(map(of, runs))
+def samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
+    """Requests behind a figure, at or beyond it where it is a percentile, over all runs."""
+    share = percentiles.billionths(figure)
+    counts = [int(_figures(run, group)["requests"]) for run in runs]
+    return sum(count if share is None else percentiles.beyond(share, count) for count in counts)
 
 
-def _founded(ones: Sequence[Result], others: Sequence[Result], group: tuple[str, str]) -> list[str]:
+def _founded(
+    ones: Sequence[Result], others: Sequence[Result], group: tuple[str, str], wanted: Wanted
+) -> list[str]:
     """Percentiles with enough samples behind them in every run."""
     runs = (*ones, *others)
-    return [p for p in FAR if min(_samples([run], group, p) for run in runs) >= FOUNDED]
+    return [p for p in wanted.shares if min(samples([run], group, p) for run in runs) >= FOUNDED]
 
 
 def _over_seeds(
-    group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result]
+    group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result], wanted: Wanted
 ) -> list[Difference]:
     rows = []
-    far = _founded(baselines, others, group)
-    known = [[_of_run(run, group, far) for run in runs] for runs in (baselines, others)]
+    far = _founded(baselines, others, group, wanted)
+    shares = {name: wanted.shares[name] for name in far}
+    known = [[_of_run(run, group, shares) for run in runs] for runs in (baselines, others)]
     for figure in ("mean", *far, *_rate(baselines[0], group)):
         of = [[run[figure] for run in runs] for runs in known]
-        samples = (_samples(baselines, group, figure), _samples(others, group, figure))
-        rows.append(paired_by_seed(*group, figure, of, samples))
+        behind = (samples(baselines, group, figure), samples(others, group, figure))
+        rows.append(paired_by_seed(*group, figure, of, behind))
     return rows
 
 
-def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Figure]:
+def _of_run(run: Result, group: tuple[str, str], far: dict[str, int]) -> dict[str, Figure]:
     """The figures of a run; percentiles from its log, as the summary has them in buckets."""
     column = _in_order(run, group).collect()["latency_ns"]
-    exact = {name: statistics.quantile(column, PERCENTILES[name] / 1e9) for name in far}
+    exact = {name: statistics.quantile(column, share / 1e9) for name, share in far.items()}
     mean, iops = (_value(run, group, figure) for figure in ("mean", "iops"))
     # By which one request moves a mean that meets with the next latency there is; and by
     # Little's law a closed loop has as many more requests a second as each is shorter.
@@ -131,8 +187,8 @@ def _of_run(run: Result, group: tuple[str, str], far: list[str]) -> dict[str, Fi
 
 def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -> Difference:
     before, after = (_value(run, group, figure) for run in (one, other))
-    samples = (_samples([one], group, figure), _samples([other], group, figure))
-    return Difference(*group, figure, before, after, samples, "none", None)
+    behind = (samples([one], group, figure), samples([other], group, figure))
+    return Difference(*group, figure, before, after, behind, "none", None)
 
 
 def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | None:
@@ -149,7 +205,7 @@ def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | 
 
 
 def batches(requests: int) -> int:
-    """How many complete batches a summary's interval of a mean stands on (docs/MODEL.md)."""
+    """Complete batches behind the interval of a mean in a summary (docs/model/measures.md)."""
     length = 1
     while requests // length >= _BATCHES_MOST:
         length *= 2
@@ -178,18 +234,17 @@ def _in_order(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
 
 
 def _in_blocks(
-    group: tuple[str, str], columns: list[pl.Series], *, paired: bool
+    group: tuple[str, str], columns: list[pl.Series], wanted: Wanted, *, paired: bool
 ) -> list[Difference]:
     lengths = (len(columns[0]), len(columns[1]))
     if not min(lengths):
         return []
-    shares = {name: PERCENTILES.get(name, 0) / 1e9 for name in FAR}
 
     def beyond(length: int, name: str) -> int:
-        return length - statistics.rank(shares[name], length) + 1
+        return percentiles.beyond(wanted.shares[name], length)
 
-    names = [name for name in FAR if min(beyond(n, name) for n in lengths) >= FOUNDED]
-    quantiles = [shares[name] for name in names]
+    names = [name for name in wanted.shares if min(beyond(n, name) for n in lengths) >= FOUNDED]
+    quantiles = [wanted.shares[name] / 1e9 for name in names]
     values = [statistics.exact_quantiles(column, quantiles) for column in columns]
     means = [float(column.cast(float).mean()) for column in columns]  # type: ignore[arg-type]
     estimates = _estimates(columns, quantiles, paired=paired)
@@ -199,9 +254,9 @@ def _in_blocks(
     rows = []
     for at, name in enumerate(["mean", *names]):
         before, after = means if not at else [side[at - 1] for side in values]
-        samples = lengths if not at else (beyond(lengths[0], name), beyond(lengths[1], name))
+        behind = lengths if not at else (beyond(lengths[0], name), beyond(lengths[1], name))
         estimate = estimates[at] if estimates else None
-        rows.append(Difference(*group, name, before, after, samples, method, estimate))
+        rows.append(Difference(*group, name, before, after, behind, method, estimate))
     return rows
 
 

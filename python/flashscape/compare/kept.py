@@ -29,7 +29,10 @@ def pictured(folder: Path) -> Subject:
         # As Comparison.verdicts has them.
         verdicts = [contrast["verdict"] for contrast in document["contrasts"]]
         if len(verdicts) > 1:
-            pairs = ((each["other"], each["baseline"]) for each in document["contrasts"])
+            shown = {side.label: side.shown for side in sides}
+            pairs = (
+                (shown[each["other"]], shown[each["baseline"]]) for each in document["contrasts"]
+            )
             verdicts = [
                 f"{other} against {baseline}: {verdict}"
                 for (other, baseline), verdict in zip(pairs, verdicts, strict=True)
@@ -79,4 +82,7 @@ def _side(file: Path, side: dict[str, Any]) -> Side:
                 "compare again"
             )
         results.append(result)
-    return Side(label, side["name"], tuple(side["seeds"]), results, tuple(side["results"]))
+    # Comparisons of earlier versions do not say who has given the name.
+    is_named = side.get("is_named", False)
+    places = tuple(side["results"])
+    return Side(label, side["name"], tuple(side["seeds"]), results, places, is_named)

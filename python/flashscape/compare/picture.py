@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,14 +50,8 @@ def why_not(compared: Subject) -> str | None:
 
 def svg(compared: Subject) -> bytes:
     """Draw a comparison as SVG; needs matplotlib."""
-    buffer = io.BytesIO()
-    with drawing.quiet():
-        import matplotlib as mpl
-
-        with mpl.rc_context(drawing.STYLE):
-            # Without a date, so that equal comparisons draw equal files.
-            draw(compared).savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    with drawing.styled():
+        return drawing.encoded(draw(compared), "svg")
 
 
 def draw(compared: Subject) -> Figure:
@@ -70,7 +63,7 @@ def draw(compared: Subject) -> Figure:
 
 
 def _draw(compared: Subject) -> Figure:
-    from matplotlib.figure import Figure
+    from flashscape.canvas import Figure
 
     groups = _groups(compared)
     rows = -(-len(groups) // _COLUMNS)

@@ -28,13 +28,20 @@ class Side:
     folders: tuple[str | None, ...] = ()
     """Where each of these is kept: as seen from the directory of the comparison, from the
     root where it is an earlier run's, None for nowhere."""
+    is_named: bool = False
+    """Whether somebody has given the name to tell this side by."""
+
+    @property
+    def shown(self) -> str:
+        """What reports call it: its name where one was given, else the label."""
+        return self.name if self.is_named else self.label
 
     @property
     def partial(self) -> str | None:
         """Why its figures leave out what was worst, in a clause; None where they do not."""
         for seed, result in zip(self.seeds, self.results, strict=True):
             if (why := _left_out(result)) is not None:
-                whose = self.label if len(self.seeds) == 1 else f"{self.label} (seed {seed})"
+                whose = self.shown if len(self.seeds) == 1 else f"{self.shown} (seed {seed})"
                 return f"{whose} {why}"
         return None
 
@@ -55,8 +62,8 @@ class Side:
         # A run that is worn out has its last request neither answered nor counted.
         survived = [_asked(result) for result in self.results if result.worn_out_bytes is None]
         if not lives:
-            return f"{self.label} {self.fate} the {_sizes(survived)} asked for."
-        told = f"{self.label} {self.fate} after {_sizes(lives)} had been asked for"
+            return f"{self.shown} {self.fate} the {_sizes(survived)} asked for."
+        told = f"{self.shown} {self.fate} after {_sizes(lives)} had been asked for"
         if survived:
             told += f", and survived {_sizes(survived)} with the others"
         return f"{told}."
@@ -66,7 +73,7 @@ class Side:
         """Its power cuts, in sentences."""
         told = " ".join(outages.sentences(*self.results)) or "The power was not cut."
         over = f", over {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
-        return f"{self.label}{over}: {told}"
+        return f"{self.shown}{over}: {told}"
 
     @property
     def starved(self) -> str | None:
@@ -78,7 +85,7 @@ class Side:
         requests = units.many(starved, "request")
         limits = dict.fromkeys(each["limit_ns"] for each in found if each is not None)
         ages = " or ".join(units.duration(limit) for limit in limits)
-        return f"{requests} of {self.label} starved (run.starvation.limit: {ages})."
+        return f"{requests} of {self.shown} starved (run.starvation.limit: {ages})."
 
 
 def lost_apart(one: Side, other: Side) -> str | None:
@@ -92,7 +99,7 @@ def lost_apart(one: Side, other: Side) -> str | None:
         if bool(lost[0]) != bool(lost[1]) or abs(lost[0] - lost[1]) >= FOUNDED:
             both = [sum(map(outages.lost_requests, side.results)) for side in (one, other)]
             told = [units.many(number, "request") if number else "none" for number in both]
-            return f"{one.label} lost {told[0]} to power cuts, {other.label} {told[1]}"
+            return f"{one.shown} lost {told[0]} to power cuts, {other.shown} {told[1]}"
     return None
 
 

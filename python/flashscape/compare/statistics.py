@@ -31,7 +31,7 @@ RESAMPLES = 400
 _SEED = 20231107
 """The bootstrap draws the same blocks whenever it is repeated."""
 
-_ONE_SIDED_95 = 1.645
+ONE_SIDED_95 = 1.645
 
 
 class Estimate(NamedTuple):
@@ -166,7 +166,7 @@ class Blocks:
             if len(self.columns[0]) < count * BLOCK_LEAST:
                 continue
             correlations = [correlation(self._means(column, count)) for column in checked]
-            if max(correlations) <= _ONE_SIDED_95 / math.sqrt(count):
+            if max(correlations) <= ONE_SIDED_95 / math.sqrt(count):
                 return count, 1 + 2 * max(0.0, *correlations)
         return 0, 1.0
 

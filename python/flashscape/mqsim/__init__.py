@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim.imported import Imported, Key, Verdict
+from flashscape.imported import Imported, Key, Verdict
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim import toml
-from flashscape.mqsim.imported import Verdict
-from flashscape.mqsim.toml import Row, Table, sources
+from flashscape import written
+from flashscape.imported import Verdict
+from flashscape.mqsim.section import sources
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,11 +54,16 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
             durability,
             Row(
                 "size",
-                toml.size(min(limit, capacity)),
+                written.size(min(limit, capacity)),
                 sources(device, "Data_Cache_Capacity"),
-                f"MQSim lets {toml.size(limit)} be on its way to flash",
+                f"MQSim lets {written.size(limit)} be on its way to flash",
             ),
-            Row("latency", toml.time(latency), sources(device, *names), f"for {toml.size(mean)}"),
+            Row(
+                "latency",
+                written.time(latency),
+                sources(device, *names),
+                f"for {written.size(mean)}",
+            ),
             *(
                 [Row("serial", True, remark="MQSim's DRAM serves one after the other")]
                 * (latency > 0)
@@ -78,7 +84,7 @@ def _unbuffered(device: Section) -> Iterable[Row]:
     return (
         Row(
             "size",
-            toml.size(_UNBUFFERED),
+            written.size(_UNBUFFERED),
             remark="staging only, large enough never to be the limit",
         ),
         Row("latency", "0 us"),

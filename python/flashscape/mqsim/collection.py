@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape.mqsim.imported import Verdict
-from flashscape.mqsim.toml import Row, Table, sources
+from flashscape.imported import Verdict
+from flashscape.mqsim.section import sources
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from flashscape.mqsim.section import Section

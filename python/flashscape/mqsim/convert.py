@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import written
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
-from flashscape.mqsim import collection, drive, known, precondition, space, toml, workload, xml
+from flashscape.imported import Faults, Imported, Key, Verdict, refusal
+from flashscape.mqsim import collection, drive, known, precondition, space, workload, xml
 from flashscape.mqsim.collection import Bounds
-from flashscape.mqsim.imported import Imported, Key, Verdict
-from flashscape.mqsim.section import Faults, Section
-from flashscape.mqsim.toml import Row, Table
+from flashscape.mqsim.section import Section, sources
 from flashscape.mqsim.workload import Flow
 from flashscape.mqsim.xml import Element
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,9 +169,7 @@ class _Import:
         scenario = f", scenario {self._number}" if self._scenarios > 1 else ""
         title = f"{self._workload.name}{scenario} on {self._config.name} of MQSim"
         seed = self._device.whole("Seed") % 2**32
-        return Table(
-            "", [Row("title", title), Row("seed", seed, toml.sources(self._device, "Seed"))]
-        )
+        return Table("", [Row("title", title), Row("seed", seed, sources(self._device, "Seed"))])
 
     def _record(self) -> Table:
         name = "ResponseTime_Logging_Period_Length"
@@ -179,7 +177,7 @@ class _Import:
             return Table("record")
         return Table(
             "record",
-            [Row("interval", toml.time(self._host.whole(name)), toml.sources(self._host, name))],
+            [Row("interval", written.time(self._host.whole(name)), sources(self._host, name))],
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
@@ -228,16 +226,16 @@ class _Import:
             "# Beside each value is the key of MQSim's that it comes from; what has "
             "none is as in MQSim's code.\n"
         )
-        return f"{head}\n{toml.text(tables)}"
+        return f"{head}\n{written.text(tables)}"
 
     def _end_if_wrong(self) -> None:
         problems = list(dict.fromkeys(self._faults.problems))
         if problems:
-            raise _refusal(problems)
+            raise refusal(problems)
 
     def _translated(self, error: ConfigError, tables: list[Table]) -> ConfigError:
         """What the check refuses, in terms of MQSim's files."""
-        return _refusal([self._at_home(problem, tables) for problem in error.problems])
+        return refusal([self._at_home(problem, tables) for problem in error.problems])
 
     def _at_home(self, problem: Problem, tables: list[Table]) -> Problem:
         flows = iter(range(len(self._sections)))
@@ -256,20 +254,3 @@ class _Import:
         return Problem(
             problem.path, section.file, line, f"{problem.message} (from {names} of {section.title})"
         )
-
-
-def _refusal(problems: list[Problem]) -> ConfigError:
-    """All faults, file by file."""
-    text = []
-    for file in dict.fromkeys(problem.file for problem in problems):
-        mine = [problem for problem in problems if problem.file == file]
-        count = units.many(len(mine), "problem")
-        text.append(f"{file}: {count}")
-        text += [f"  {_place(problem)}: {problem.message}" for problem in mine]
-    return ConfigError("\n".join(text), [(p.path, p.file, p.line, p.message) for p in problems])
-
-
-def _place(problem: Problem) -> str:
-    return ", ".join(
-        part for part in (f"line {problem.line}" if problem.line else "", problem.path) if part
-    )

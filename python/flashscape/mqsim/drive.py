@@ -6,9 +6,11 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim import buffer, collection, toml
-from flashscape.mqsim.imported import Verdict
-from flashscape.mqsim.toml import Row, Table, sources
+from flashscape import written
+from flashscape.imported import Verdict
+from flashscape.mqsim import buffer, collection
+from flashscape.mqsim.section import sources
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from flashscape.mqsim.section import Section
@@ -119,7 +121,7 @@ def _geometry(device: Section, flash: Section, space: Space) -> Table:
             _count("planes_per_die", planes, flash, "Plane_No_Per_Die"),
             _count("blocks_per_plane", space.blocks_per_plane, flash, "Block_No_Per_Plane"),
             _count("pages_per_block", space.pages_per_block, flash, "Page_No_Per_Block"),
-            Row("page_size", toml.size(space.page_bytes), sources(flash, "Page_Capacity")),
+            Row("page_size", written.size(space.page_bytes), sources(flash, "Page_Capacity")),
             Row(
                 "page_spare",
                 "0 B",
@@ -141,15 +143,15 @@ def _count(key: str, used: int, section: Section, name: str) -> Row:
 def _nand(device: Section, flash: Section) -> Table:
     technology = flash.text("Flash_Technology")
     erase = flash.whole("Block_Erase_Latency")
-    execute: dict[str, toml.Value] = {
+    execute: dict[str, written.Value] = {
         "steps": 1,
         "ramp": "0 us",
-        "execute": toml.time(erase),
+        "execute": written.time(erase),
     }
-    cycles: dict[str, toml.Value] = {
-        "read": toml.time(READ_COMMAND_NS),
-        "program": toml.time(PROGRAM_COMMAND_NS),
-        "erase": toml.time(ERASE_COMMAND_NS),
+    cycles: dict[str, written.Value] = {
+        "read": written.time(READ_COMMAND_NS),
+        "program": written.time(PROGRAM_COMMAND_NS),
+        "erase": written.time(ERASE_COMMAND_NS),
     }
     return Table(
         "drive.nand",
@@ -177,7 +179,7 @@ def _nand(device: Section, flash: Section) -> Table:
 
 def _latencies(key: str, flash: Section, kind: str, beside: int = 0, remark: str = "") -> Row:
     names = [f"Page_{kind}_Latency_{page}" for page in _BITS[flash.text("Flash_Technology")]]
-    times = [toml.time(flash.whole(name) + beside) for name in names]
+    times = [written.time(flash.whole(name) + beside) for name in names]
     if len(set(times)) == 1:
         times = times[:1]
     return Row(key, list(times), sources(flash, *names), remark)
@@ -198,20 +200,22 @@ def _channel(device: Section) -> Row:
         device.say(names[1], Verdict.APPROXIMATED, "see Channel_Transfer_Rate")
         return Row(
             "channel",
-            toml.rate(transfers * width * 10**6),
+            written.rate(transfers * width * 10**6),
             sources(device, *names),
             "in MQSim 0 ns a transfer",
         )
     remark = f"{step} ns a transfer of {width} B"
     if 1000 % transfers:
-        says = f"{toml.decimal(Decimal(1000) / transfers)[:6]} ns a transfer, cut to {step} ns"
+        says = f"{written.decimal(Decimal(1000) / transfers)[:6]} ns a transfer, cut to {step} ns"
         why = (
             f"{says} as MQSim does (the cast in SSD_Device.cpp): {1000 / step:.6g} "
             f'MT/s; write "{transfers * width} MB/s" for what the file says'
         )
         device.say(names[0], why=why)
         remark = f"{remark}, cut as in MQSim"
-    return Row("channel", toml.rate(round(width * 10**9 / step)), sources(device, *names), remark)
+    return Row(
+        "channel", written.rate(round(width * 10**9 / step)), sources(device, *names), remark
+    )
 
 
 def _concurrency() -> Table:
@@ -224,14 +228,14 @@ def _concurrency() -> Table:
 
 
 def _ftl(device: Section, flash: Section, space: Space) -> Table:
-    percent = toml.decimal(round(Decimal(repr(device.real("Overprovisioning_Ratio"))) * 100, 9))
-    none: dict[str, toml.Value] = {"factory": "0 %", "grown_per_erase": "0 %"}
+    percent = written.decimal(round(Decimal(repr(device.real("Overprovisioning_Ratio"))) * 100, 9))
+    none: dict[str, written.Value] = {"factory": "0 %", "grown_per_erase": "0 %"}
     return Table(
         "drive.ftl",
         [
             Row(
                 "unit",
-                toml.size(space.page_bytes),
+                written.size(space.page_bytes),
                 (*sources(device, "Address_Mapping"), *sources(flash, "Page_Capacity")),
             ),
             Row("block_planes", 1),
@@ -307,7 +311,7 @@ def _link(host: Section, device: Section) -> Table:
         [
             Row(
                 "rate",
-                toml.rate(max(rate, 0)),
+                written.rate(max(rate, 0)),
                 sources(host, *names),
                 f"{lanes} x {bandwidth:g} GB/s x 128/156 for packet headers",
             ),
@@ -342,13 +346,13 @@ def _firmware(host: Section, device: Section) -> Table:
         [
             Row(
                 "read",
-                toml.time(exchange + delay),
+                written.time(exchange + delay),
                 from_keys,
                 "doorbell, command and completion on the link",
             ),
             Row(
                 "write",
-                toml.time(exchange + data + delay),
+                written.time(exchange + data + delay),
                 from_keys,
                 "and the request for the data",
             ),

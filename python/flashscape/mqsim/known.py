@@ -9,8 +9,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashscape.imported import Verdict
 from flashscape.mqsim import values
-from flashscape.mqsim.imported import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

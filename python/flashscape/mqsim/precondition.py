@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim.imported import Verdict
-from flashscape.mqsim.toml import Row, Table
+from flashscape.imported import Verdict
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
-    from flashscape.mqsim import toml
+    from flashscape import written
     from flashscape.mqsim.section import Section
     from flashscape.mqsim.space import Space
     from flashscape.mqsim.workload import Flow
@@ -108,10 +108,10 @@ def _why(wanted: float, read: float, *, enabled: bool) -> str:
     )
 
 
-def _age(share: float, reserved: float, flows: list[Flow]) -> toml.Value:
+def _age(share: float, reserved: float, flows: list[Flow]) -> written.Value:
     """Overwrites until no block was never written, and then for a while."""
     until_used = 1 / (share * (1 - reserved)) - 1
-    age: dict[str, toml.Value]
+    age: dict[str, written.Value]
     if until_used < _SOON:
         age = {"overwrites": _tenths(until_used + 3), "until_steady": True}
     else:

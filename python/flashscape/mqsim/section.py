@@ -5,25 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from flashscape.errors import Problem
+from flashscape.imported import Key, Verdict
 from flashscape.mqsim import known, values
-from flashscape.mqsim.imported import Key, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flashscape.imported import Faults
     from flashscape.mqsim.xml import Element
-
-
-class Faults:
-    """All that is wrong, as it is found."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-
-    def add(self, path: str, file: str, line: int | None, message: str) -> None:
-        """Note a fault."""
-        self.problems.append(Problem(path, file, line, message))
 
 
 class Section:
@@ -178,3 +167,8 @@ class Section:
                 why,
             )
         )
+
+
+def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:
+    """Where a value comes from."""
+    return tuple((section.title, name) for name in names)

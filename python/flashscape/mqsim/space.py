@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim.imported import Verdict
+from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
     from flashscape.mqsim.section import Section

@@ -9,10 +9,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape.mqsim import toml
-from flashscape.mqsim.imported import Verdict
+from flashscape import written
+from flashscape.imported import Verdict
 from flashscape.mqsim.space import SECTOR
-from flashscape.mqsim.toml import Row, Table
+from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from flashscape.mqsim.section import Section
@@ -149,7 +149,7 @@ class Flow:
         unwritten = 1 - self._written_before / self.working_set
         return self.working_set / self.mean_bytes * -math.log(unwritten)
 
-    def row(self, key: str, value: toml.Value, *names: str, remark: str = "") -> Row:
+    def row(self, key: str, value: written.Value, *names: str, remark: str = "") -> Row:
         """A row that comes from keys of this flow."""
         return Row(key, value, tuple((self.section.title, name) for name in names), remark)
 
@@ -228,9 +228,9 @@ def _region(flow: Flow, space: Space) -> list[Row]:
         names = ["Working_Set_Percentage", *names]
     if flow.part.offset == 0 and flow.reach == space.exported_pages * space.page_bytes:
         return []
-    region: dict[str, toml.Value] = {
-        "offset": toml.size(flow.part.offset),
-        "size": toml.size(flow.reach),
+    region: dict[str, written.Value] = {
+        "offset": written.size(flow.part.offset),
+        "size": written.size(flow.reach),
     }
     remark = ""
     if flow.reach < flow.working_set:
@@ -257,11 +257,11 @@ def _size(flow: Flow) -> Row:
     if section.text(name) == "FIXED":
         section.say("Variance_Request_Size", Verdict.INERT, f"{name} is FIXED")
         section.say(name, Verdict.MAPPED, "")
-        return flow.row("size", toml.size(mean * SECTOR), "Average_Request_Size")
+        return flow.row("size", written.size(mean * SECTOR), "Average_Request_Size")
     if deviation == 0:
         section.say(name, Verdict.MAPPED, "without a deviation it is FIXED")
         return flow.row(
-            "size", toml.size(mean * SECTOR), "Average_Request_Size", "Variance_Request_Size"
+            "size", written.size(mean * SECTOR), "Average_Request_Size", "Variance_Request_Size"
         )
     section.say(
         name,
@@ -269,8 +269,8 @@ def _size(flow: Flow) -> Row:
         "a list of sizes within four standard deviations, rounded up to sectors, at least one",
     )
     listed = sizes(mean, deviation)
-    entries: list[dict[str, toml.Value]] = [
-        {"size": toml.size(sectors * SECTOR), "share": f"{toml.decimal(share)} %"}
+    entries: list[dict[str, written.Value]] = [
+        {"size": written.size(sectors * SECTOR), "share": f"{written.decimal(share)} %"}
         for sectors, share in listed
     ]
     return flow.row("size", entries, "Average_Request_Size", "Variance_Request_Size")
@@ -306,7 +306,7 @@ def _align(flow: Flow) -> Row:
         section.say(names[1], Verdict.INERT, f"{names[0]} is false")
         return flow.row("align", "512 B", names[0])
     section.say(names[0], why="")
-    return flow.row("align", toml.size(flow.align), *names)
+    return flow.row("align", written.size(flow.align), *names)
 
 
 def _addresses(flow: Flow) -> Row:
@@ -324,7 +324,7 @@ def _addresses(flow: Flow) -> Row:
         aligned = math.ceil(flow.mean_bytes / flow.align) * flow.align
         if aligned == flow.mean_bytes or section.text("Request_Size_Distribution") == "NORMAL":
             return flow.row("addresses", "sequential", name)
-        stride: dict[str, toml.Value] = {"pattern": "strided", "stride": toml.size(aligned)}
+        stride: dict[str, written.Value] = {"pattern": "strided", "stride": written.size(aligned)}
         return flow.row("addresses", stride, name, "Address_Alignment_Unit")
     if distribution == "RANDOM_UNIFORM":
         section.say(name, Verdict.MAPPED, "")
@@ -339,7 +339,7 @@ def _addresses(flow: Flow) -> Row:
     section.say(
         hot_name, why=f"{100 - hot} % of the requests go to the first {hot} % of the region"
     )
-    pattern: dict[str, toml.Value] = {
+    pattern: dict[str, written.Value] = {
         "pattern": "hot-cold",
         "hot_space": f"{hot} %",
         "hot_accesses": f"{100 - hot} %",
@@ -373,8 +373,8 @@ def _arrivals(flow: Flow, device: Section) -> list[Row]:
             f"gap of {gap} ns in the mean"
         ),
     )
-    rate = f"{toml.decimal(round(Decimal(10**9) / gap, 3))} IOPS"
-    arrivals: dict[str, toml.Value] = {"process": "poisson", "rate": rate}
+    rate = f"{written.decimal(round(Decimal(10**9) / gap, 3))} IOPS"
+    arrivals: dict[str, written.Value] = {"process": "poisson", "rate": rate}
     return [
         flow.row("arrivals", arrivals, "Bandwidth", "Average_Request_Size"),
         *_depth(flow, device, None),
@@ -411,7 +411,7 @@ def _stop(flow: Flow) -> list[Row]:
             Verdict.INERT,
             "Stop_Time is more than 0 (IO_Flow_Synthetic.cpp)",
         )
-        return [flow.row("stop", {"time": toml.time(time)}, "Stop_Time")]
+        return [flow.row("stop", {"time": written.time(time)}, "Stop_Time")]
     section.say("Stop_Time", Verdict.MAPPED, "0: Total_Requests_To_Generate counts")
     if requests == 0:
         section.refuse(
@@ -423,7 +423,11 @@ def _stop(flow: Flow) -> list[Row]:
 
 def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
     section = flow.section
-    replay: dict[str, toml.Value] = {"format": "mqsim", "combine": "fold", "out_of_range": "wrap"}
+    replay: dict[str, written.Value] = {
+        "format": "mqsim",
+        "combine": "fold",
+        "out_of_range": "wrap",
+    }
     count, unit = section.whole("Relay_Count"), section.text("Time_Unit")
     if unit != "NANOSECOND":
         scale = {"PICOSECOND": "0.001", "MICROSECOND": "1000.0"}[unit]

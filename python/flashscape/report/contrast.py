@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape import units
 from flashscape.compare.words import figure_name, shown, signed
+from flashscape.regions import FOUNDED
 from flashscape.report.rows import Rows
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def differences(contrast: Contrast) -> Rows:
     """Figures of two sides, with what is known of their difference."""
-    a, b = contrast.baseline.label, contrast.other.label
+    a, b = contrast.baseline.shown, contrast.other.shown
     rows = []
     for row in contrast.differences:
         name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
@@ -26,7 +27,9 @@ def differences(contrast: Contrast) -> Rows:
     percent = units.percent(1 - contrast.differences[0].alpha).replace(".0", "")
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
-    return Rows("", (*head, *more), rows, 3)
+    chosen = contrast.wanted.are_chosen or contrast.untimed
+    title = "" if chosen else f"Percentiles as far as {FOUNDED} requests lie at or beyond them"
+    return Rows(title, (*head, *more), rows, 3)
 
 
 def _interval(row: Difference) -> str:
@@ -38,8 +41,10 @@ def _interval(row: Difference) -> str:
 
 
 def _chance(row: Difference) -> str:
+    if not row.counts:
+        return "not counted"
     if row.corrected is None:
-        return "–"
+        return "not tested"
     return "< 0.001" if row.corrected < 0.001 else f"{row.corrected:.3f}"
 
 

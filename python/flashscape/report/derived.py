@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, units
+from flashscape import interruptions, units, written
 from flashscape.report.rows import Rows
 
 if TYPE_CHECKING:
@@ -22,6 +22,18 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
         _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
         _rows("Memory of a run", _memory(figures["memory_bytes"])),
     ]
+
+
+def workloads(config: dict[str, Any]) -> Rows:
+    """What each initiator asks for, as a configuration says it."""
+    rows = [
+        (
+            workload["name"],
+            ", ".join(f"{k} = {written.value(v)}" for k, v in workload.items() if k != "name"),
+        )
+        for workload in config["workload"]
+    ]
+    return Rows("Workloads", ("initiator", "asks for"), rows, 2)
 
 
 def _rows(title: str, rows: list[tuple[str, str]]) -> Rows:

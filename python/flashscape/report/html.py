@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from flashscape.report import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flashscape.measured import Measured
 
 
-def summary(result: Measured) -> str:
-    """Return the tables of a summary as HTML."""
-    return tables(rows.headline(result), result.summary["notes"], rows.everything(result))
+def summary(result: Measured, percentiles: str | Iterable[float | str] | None = None) -> str:
+    """Return the tables of a summary as HTML, with the percentiles that are chosen."""
+    contents = rows.everything(result, percentiles)
+    return tables(rows.headline(result), result.summary["notes"], contents)
 
 
 def tables(headline: str, notes: list[str], contents: list[rows.Rows]) -> str:
@@ -32,12 +33,15 @@ class Section(NamedTuple):
     line: str
     table: rows.Rows
     sentences: Sequence[str]
+    before: Sequence[str] = ()
+    """Lines above the heading: what a reader must know before it."""
 
 
 def document(first: Sequence[str], sections: Sequence[Section], last: str) -> str:
     """Return lines, sections and a closing line as HTML."""
     parts = [f"<p>{escape(line)}</p>" for line in first]
     for section in sections:
+        parts += [f"<p>{escape(line)}</p>" for line in section.before]
         parts.append(f"<p><b>{escape(section.heading)}</b></p>")
         parts.append(f"<p>{escape(section.line)}</p>")
         parts.append(_table(section.table))

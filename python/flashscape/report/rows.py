@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import interruptions, outages, units
+from flashscape import interruptions, outages, percentiles, units
 from flashscape.causes import CAUSES, OTHER, by_cause
-from flashscape.explain import why_not_one
+from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
+from flashscape.regions import FOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flashscape.causes import Cause
-    from flashscape.explain import Group
     from flashscape.measured import Measured
+    from flashscape.request_group import Group
 
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
+_COUNTED_BELOW = 1_000
+"""Samples at or beyond a percentile that are told."""
 _CAUSES_SHOWN = 3
 _CUTS_SHOWN = 12
 _SEEN = 0.0005
@@ -60,9 +63,9 @@ def part(workload: Mapping[str, Any]) -> str:
         return "the whole"
     begin = units.size_of(region.get("offset", "0 B"))
     if "size" not in region:
-        return f"{units.binary(begin)} to the end"
+        return f"{units.size(begin)} to the end"
     end = begin + units.size_of(region["size"])
-    return f"{units.binary(begin)} to {units.binary(end)}"
+    return f"{units.size(begin)} to {units.size(end)}"
 
 
 def _with_all(result: Measured) -> list[tuple[str, str, dict[str, Any]]]:
@@ -111,23 +114,30 @@ def _asked(result: Measured) -> Rows:
     return Rows("Requests", head, rows, 2)
 
 
-def latencies(result: Measured) -> Rows:
-    """Latency by initiator and kind; beside far percentiles, the samples behind them."""
+def latencies(result: Measured, chosen: str | Iterable[float | str] | None = None) -> Rows:
+    """Latency by initiator and kind; beside far percentiles, the samples behind them.
+
+    Raises ConfigError for what is no percentile, OutputError where a histogram is missing.
+    """
+    shown = _SHOWN if chosen is None else tuple(percentiles.chosen(chosen))
     is_steady = result.summary["steady_state"]["latency"]["reached"]
     confidence = (
         "± 95 % confidence of the mean"
         if is_steady
         else "without ±, as it is not known to be steady"
     )
-    title = f"Latency ({confidence}; in brackets: samples at or beyond it)"
-    rows = []
+    rows, is_finer = [], False
     for name, kind, figures in _with_all(result):
         latency = figures["latency_ns"]
         labels = (name, kind.replace("_", "-"))
         mean, longest = units.duration(latency["mean"]), units.duration(latency["max"])
         exact = mean + (_confidence(latency) if is_steady else "")
-        rows.append((*labels, exact, *(_percentile(latency, p) for p in _SHOWN), longest))
-    names = (name.replace("_", ".") for name in _SHOWN)
+        known = [percentiles.of_group(result, (name, kind), figures, each) for each in shown]
+        is_finer |= any(beyond < FOUNDED for _, beyond in known)
+        rows.append((*labels, exact, *(_percentile(*each) for each in known), longest))
+    names = (name.replace("_", ".") for name in shown)
+    told = f", ! below {FOUNDED}: finer than they allow" if is_finer else ""
+    title = f"Latency ({confidence}; in brackets: samples at or beyond it{told})"
     return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
 
@@ -216,9 +226,9 @@ def _spent(times: dict[Cause, float], cause: Cause) -> str:
     return units.duration(times[cause]) if cause in times else "–"
 
 
-def everything(result: Measured) -> list[Rows]:
-    """Every table of a summary."""
-    timed = [] if result.untimed else [latencies(result), causes(result)]
+def everything(result: Measured, chosen: str | Iterable[float | str] | None = None) -> list[Rows]:
+    """Every table of a summary, with the percentiles that are chosen; None: the usual ones."""
+    timed = [] if result.untimed else [latencies(result, chosen), causes(result)]
     parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
     return [part for part in parts if part.rows]
 
@@ -243,10 +253,16 @@ def _confidence(latency: dict[str, Any]) -> str:
     return f" ± {units.percent(half_width / latency['mean'])}"
 
 
-def _percentile(latency: dict[str, Any], name: str) -> str:
-    beyond = latency["samples_beyond"][name]
-    text = units.duration(latency[name])
-    return f"{text} ({beyond:,})" if beyond < 1_000 else text
+def _percentile(value: int, beyond: int) -> str:
+    return units.duration(value) + behind(beyond, _COUNTED_BELOW)
+
+
+def behind(beyond: float | None, below: int) -> str:
+    """The samples behind a percentile, where they are few; marked where they are too few."""
+    if beyond is None or beyond >= below:
+        return ""
+    # A mean over seeds is rounded down, lest 9.7 read as enough.
+    return f" ({int(beyond):,}{'!' if beyond < FOUNDED else ''})"
 
 
 def _top(blame: dict[str, int]) -> str:

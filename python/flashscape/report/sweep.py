@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from flashscape import units
-from flashscape.report.rows import Rows
+from flashscape import percentiles, units
+from flashscape.errors import ConfigError
+from flashscape.latency import PERCENTILES
+from flashscape.regions import FOUNDED
+from flashscape.report.rows import Rows, behind
 from flashscape.sweep.design import labels, shown
 from flashscape.sweep.seeds import WORN_OUT
 
 if TYPE_CHECKING:
-    from flashscape.sweep.result import Sweep
+    from collections.abc import Iterable
+
+    import polars as pl
 
 ROWS_MOST = 60
 """Rows of the table; all of them are in the Parquet file."""
@@ -20,27 +25,62 @@ _FAILURES_MOST = 20
 _FEW = 100
 _NAMES_MOST = 3
 _NOTES_MOST = 5
-_METRICS = ("iops", "mean_ns", "p50_ns", "p99_ns", "p99_9_ns", "write_amplification")
-_HEAD = ("IOPS", "mean", "p50", "p99", "p99.9", "WAF")
+_PERCENTILES = ("p50", "p99", "p99_9", "p99_99")
 _UNTIMED = ("requests", "bytes", "write_amplification", "erases", "migrations", "worn_out_bytes")
 _UNTIMED_HEAD = ("requests", "bytes", "WAF", "erases", "migrations", "worn out after")
 """The same of runs that take no time."""
 
 
-def table(sweep: Sweep) -> Rows:
-    """A row for each point (or mean over seeds), initiator and kind."""
+class Sweep(Protocol):
+    """The results of a sweep, as far as reports know them."""
+
+    paths: tuple[str, ...]
+    is_seeded: bool
+    told_by_name: frozenset[str]
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """What varies, ``variation`` for the paths that named variations set."""
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each point, initiator and kind."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Points by what has become of them."""
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """Names and reasons."""
+
+    def over_seeds(self) -> pl.DataFrame:
+        """Means over seeds."""
+
+    def __len__(self) -> int: ...
+
+
+def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Rows:
+    """A row for each point (or mean over seeds), initiator and kind.
+
+    Raises ConfigError for percentiles that the summaries of points do not have.
+    """
+    far = _PERCENTILES if chosen is None else kept(chosen)
     averaged = sweep.is_seeded
     frame = sweep.over_seeds() if averaged else sweep.frame.filter(status="done")
     # Where nothing has a rate, nothing took time.
     has_time = frame["iops"].null_count() < len(frame) or not len(frame)
-    metrics, figures = (_METRICS, _HEAD) if has_time else (_UNTIMED, _UNTIMED_HEAD)
+    metrics = (
+        ("iops", "mean_ns", *(f"{name}_ns" for name in far), "write_amplification")
+        if has_time
+        else _UNTIMED
+    )
+    shown = ("IOPS", "mean", *(name.replace("_", ".") for name in far), "WAF")
+    figures = shown if has_time else _UNTIMED_HEAD
     short = labels(sweep.paths)
-    named = frame["variation"].n_unique() > 1
-    varied = [
-        path
-        for path in sweep.paths
-        if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
-    ]
+    # Also what has one value alone among the points that are done.
+    varied = [path for path in sweep.varied if path != "variation"]
+    named = "variation" in sweep.varied
     several = frame["initiator"].n_unique() > 1
     head = [*(["variation"] if named else []), *(short[path] for path in varied)]
     head += [*(["initiator"] if several else []), "kind", *figures]
@@ -55,10 +95,24 @@ def table(sweep: Sweep) -> Rows:
     title = "Means over seeds, ± 95 % confidence" if averaged else "Points"
     if has_time:
         title += f"; in brackets: samples at or beyond, where below {_FEW}"
+        if any("!)" in cell for row in body for cell in row):
+            title += f" (! below {FOUNDED}: finer than they allow)"
     if len(frame) > ROWS_MOST:
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
     names = len(head) - len(figures)
     return Rows(title, tuple(head), body, names)
+
+
+def kept(chosen: str | Iterable[float | str]) -> tuple[str, ...]:
+    """Names of percentiles; raise ConfigError for one that the summaries do not have."""
+    names = tuple(percentiles.chosen(chosen))
+    if unknown := [name for name in names if name not in PERCENTILES]:
+        known = ", ".join(name[1:].replace("_", ".") for name in PERCENTILES)
+        raise ConfigError(
+            f"percentiles: {unknown[0][1:].replace('_', '.')} is not among those that the points "
+            f"of a sweep keep ({known})"
+        )
+    return names
 
 
 def _cell(value: Any) -> str:
@@ -74,8 +128,7 @@ def _figure(row: dict[str, Any], metric: str) -> str:
     spread = row.get(f"{metric}_ci95")
     around = f" ± {units.percent(spread / value)}" if spread and value else ""
     beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
-    if beyond is not None and beyond < _FEW:
-        around += f" ({beyond:.0f})"
+    around += behind(beyond, _FEW)
     if metric.endswith("bytes"):
         return units.size(value) + around
     if metric in ("requests", "erases", "migrations"):

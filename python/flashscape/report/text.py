@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import textwrap
 from typing import TYPE_CHECKING
@@ -14,9 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
+from flashscape.terminal import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderableType
 
@@ -41,20 +44,35 @@ _TIED = "\N{NO-BREAK SPACE}"
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console whose tables are not cut where there is no terminal."""
-    plain = Console(stderr=stderr, highlight=False)
+    """Return a console as wide as the terminal, or as COLUMNS says.
+
+    Where there is neither, tables are as wide as they need be.
+    """
+    plain = Page(stderr=stderr, highlight=False)
     if plain.is_terminal:
         return plain
-    return Console(stderr=stderr, highlight=False, width=_UNBOUNDED)
+    asked = os.environ.get("COLUMNS", "")
+    width = int(asked) if asked.isdecimal() and int(asked) else _UNBOUNDED
+    return Page(stderr=stderr, highlight=False, width=width)
 
 
-def summary(result: Measured) -> RenderableType:
-    """The summary of a run."""
+def summary(
+    result: Measured, percentiles: str | Iterable[float | str] | None = None
+) -> RenderableType:
+    """The summary of a run, with the percentiles that are chosen; None: the usual ones."""
     return Group(
         _Prose(rows.headline(result), "bold"),
         *_notes(result.summary["notes"]),
-        *(Group("", Sheet(content)) for content in rows.everything(result)),
+        *(Group("", Sheet(content)) for content in rows.everything(result, percentiles)),
     )
+
+
+def plain(headline: str, notes: list[str], tables: list[rows.Rows]) -> str:
+    """A line, notes and tables as text, as wide as they need be."""
+    page = Console(file=io.StringIO(), highlight=False, width=_UNBOUNDED, color_system=None)
+    with page.capture() as captured:
+        page.print(_Prose(headline), *_notes(notes), *(Group("", Sheet(each)) for each in tables))
+    return captured.get()
 
 
 def trace(info: TraceInfo) -> RenderableType:
@@ -92,6 +110,9 @@ def comparison(compared: Comparison) -> RenderableType:
         many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"
         parts.append(_Prose(f"{side.label}: {side.name}{many}"))
     for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
+        if untested := contrast.untested:
+            parts += ["", _Prose("Not tested, so nothing below judges these figures:", "yellow")]
+            parts += [_Prose(f"• {each.sentence}") for each in untested]
         parts += ["", _Prose(verdict, "bold")]
         is_doubtful = contrast.arrivals.likeness in ("different", "unproven")
         told = f"Arrivals: {contrast.arrivals.sentence}"
@@ -141,7 +162,7 @@ class Sheet:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         room = _room(console, options)
-        parts = _folded(self._content, room) if console.is_terminal else [self._content]
+        parts = _folded(self._content, room) if _is_bounded(console) else [self._content]
         if parts is None:
             yield _blocks(self._content)
             return
@@ -180,7 +201,12 @@ def _part(content: rows.Rows, figures: range) -> rows.Rows:
 
 
 def _room(console: Console, options: ConsoleOptions) -> int:
-    return options.max_width if console.is_terminal else _PAGE
+    return options.max_width if _is_bounded(console) else _PAGE
+
+
+def _is_bounded(console: Console) -> bool:
+    """Whether there is an edge that tables must not pass."""
+    return console.width < _UNBOUNDED
 
 
 def _least_width(content: rows.Rows) -> int:

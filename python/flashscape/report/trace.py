@@ -155,7 +155,7 @@ def hotness(statistics: Figures) -> Rows:
         if (hot := statistics[key]) is not None:
             shares = (units.percent(hot[f"hottest_{part}"]) for part in (1, 5, 10, 20))
             zipf = hot["zipf"]
-            law = f"{zipf['theta']:.2f} (R² {zipf['r_squared']:.2f})" if zipf else "–"
+            law = _skew(zipf) if zipf else "–"
             rows.append((name, *shares, f"{hot['most']:,}", law))
     head = ("accesses", "top 1 %", "5 %", "10 %", "20 %", "most", "Zipf exponent")
     return Rows("Hotness (share that goes to the hottest units touched)", head, rows, 1)
@@ -220,6 +220,13 @@ def _device(names: Sequence[str], device: int) -> str:
 
 def _name(figures: dict[str, Any]) -> str:
     return str(figures["kind"]).replace("_", "-")
+
+
+def _skew(zipf: dict[str, float]) -> str:
+    """The exponent and how well it fits; of even accesses a fit says nothing."""
+    if round(zipf["theta"], 2) <= 0:
+        return "no skew"
+    return f"{zipf['theta']:.2f} (R² {zipf['r_squared']:.2f})"
 
 
 def _share(part: int, whole: int) -> str:

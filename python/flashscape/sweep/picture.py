@@ -6,11 +6,11 @@ curve for each value. Needs matplotlib, which is imported only here.
 
 from __future__ import annotations
 
-import io
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing, units
+from flashscape.regions import FOUNDED
 from flashscape.sweep.design import labels, shown
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _GROUPS_MOST = 3
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
 _LOG_FROM = 20
 """How many times larger the last value is than the first where an axis is logarithmic."""
+_BAR_MOST = 4
+"""A bar on a logarithmic axis goes down to the value divided by this, else off the axis."""
 
 
 class Subject(NamedTuple):
@@ -33,10 +35,8 @@ class Subject(NamedTuple):
     title: str
     frame: pl.DataFrame
     """Means over seeds: a row for each point, initiator and kind with requests."""
-    paths: tuple[str, ...]
-    """What varies, but for the seed."""
-    told_by_name: frozenset[str]
-    """Paths whose values the names of variations stand for."""
+    varied: tuple[str, ...]
+    """The columns of what varies over all points, measured or not, but for the seed."""
     amounts: Mapping[str, str | None]
     """Of each path the column with its quantities; None where it has none."""
 
@@ -67,13 +67,8 @@ def why_not(sweep: Subject) -> str | None:
 
 def svg(sweep: Subject) -> bytes:
     """Draw results that there is no reason not to draw."""
-    buffer = io.BytesIO()
-    with drawing.quiet():
-        import matplotlib as mpl
-
-        with mpl.rc_context(drawing.STYLE):
-            draw(sweep).savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    with drawing.styled():
+        return drawing.encoded(draw(sweep), "svg")
 
 
 def _plan(sweep: Subject) -> _Plan:
@@ -83,15 +78,7 @@ def _plan(sweep: Subject) -> _Plan:
 
 def _varied(sweep: Subject) -> list[str]:
     """The columns of what varies: first the one for the axis, which has numbers if any has."""
-    frame = sweep.frame
-    named = frame["variation"].n_unique() > 1
-    varied = [
-        path
-        for path in sweep.paths
-        if frame[path].n_unique() > 1 and not (named and path in sweep.told_by_name)
-    ]
-    varied = [*(["variation"] if named else []), *varied]
-    return sorted(varied, key=lambda name: _amounts(sweep, name) is None)
+    return sorted(sweep.varied, key=lambda name: _amounts(sweep, name) is None)
 
 
 def _amounts(sweep: Subject, name: str) -> str | None:
@@ -115,7 +102,7 @@ _WITHOUT_TIME = {
 
 
 def _draw_untimed(sweep: Subject, plan: _Plan) -> Figure:
-    from matplotlib.figure import Figure
+    from flashscape.canvas import Figure
 
     frame = _first(plan.frame)
     drawn = [name for name in _WITHOUT_TIME if frame[name].null_count() < len(frame)]
@@ -134,7 +121,14 @@ def _draw_untimed(sweep: Subject, plan: _Plan) -> Figure:
 
 def draw(sweep: Subject) -> Figure:
     """Draw a sweep as a figure of matplotlib."""
-    from matplotlib.figure import Figure
+    import matplotlib as mpl
+
+    with mpl.rc_context(drawing.STYLE):
+        return _draw(sweep)
+
+
+def _draw(sweep: Subject) -> Figure:
+    from flashscape.canvas import Figure
 
     plan = _plan(sweep)
     if plan.frame["iops"].null_count() == len(plan.frame):
@@ -148,7 +142,8 @@ def draw(sweep: Subject) -> Figure:
     for column, (initiator, kind) in enumerate(groups):
         name = f"{initiator} {kind}" if several else kind
         mine = plan.frame.filter(initiator=initiator, kind=kind)
-        _panel(panels[0][column], plan, mine, ("p99_ns", "p50_ns"), f"{name}: p99, and p50 dotted")
+        title = f"{name}: p99.99, p99 dashed, p50 dotted"
+        _panel(panels[0][column], plan, mine, ("p99_99_ns", "p99_ns", "p50_ns"), title)
         _panel(panels[1][column], plan, mine, ("iops",), f"{name}: requests a second")
     _panel(panels[0][-1], plan, _first(plan.frame), ("write_amplification",), "write amplification")
     _panel(panels[1][-1], plan, _first(plan.frame), ("unit_utilisation_mean",), "flash units busy")
@@ -166,28 +161,48 @@ def _first(frame: pl.DataFrame) -> pl.DataFrame:
 def _panel(
     axes: Axes, plan: _Plan, frame: pl.DataFrame, metrics: tuple[str, ...], title: str
 ) -> None:
-    axes.set_title(title)
     axes.grid(which="major")
     places = _places(plan)
     values = (
         [None] if plan.curves is None else list(plan.frame[plan.curves].unique(maintain_order=True))
     )
+    rows = list(frame.iter_rows(named=True))
+    drawn = [_Point.of(row, metric, 0.0) for row in rows for metric in metrics]
+    floor = _axes(axes, plan, places, metrics[0], [p for p in drawn if not math.isnan(p.value)])
     for index, value in enumerate(values):
-        rows = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
-        for style, metric in zip(("-", ":"), metrics, strict=False):
-            # Where there is no value the line breaks off, lest it seem to lead through.
+        of_value = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
+        for style, metric in zip(("-", "--", ":"), metrics, strict=False):
             points = [
-                (
-                    places[row[plan.axis]],
-                    math.nan if row[metric] is None else row[metric],
-                    row[f"{metric}_ci95"],
-                )
-                for row in rows.iter_rows(named=True)
+                _Point.of(row, metric, places[row[plan.axis]])
+                for row in of_value.iter_rows(named=True)
             ]
             label = shown(value) if value is not None and style == "-" else None
-            _curve(axes, sorted(points), style, _COLOURS[index], label)
-    drawn = [row[m] for row in frame.iter_rows(named=True) for m in metrics if row[m] is not None]
-    _axes(axes, plan, places, metrics[0], drawn)
+            _curve(axes, sorted(points), floor, style, _COLOURS[index], label)
+    notes = []
+    if any(point.is_few for point in drawn):
+        notes.append(f"hollow: fewer than {FOUNDED} requests at or beyond it")
+    if any(point.value - point.around < floor for point in drawn):
+        notes.append("bars end at the axis, and reach below it")
+    axes.set_title("\n".join((title, *notes)))
+
+
+class _Point(NamedTuple):
+    """A mean over seeds with its interval."""
+
+    at: float
+    value: float
+    """Not a number where there is none: the line breaks off, lest it seem to lead through."""
+    around: float
+    is_few: bool
+    """Whether a percentile is finer than its samples allow."""
+
+    @classmethod
+    def of(cls, row: dict[str, Any], metric: str, at: float) -> _Point:
+        """The metric of a row, at this place of the axis."""
+        value, around = row[metric], row[f"{metric}_ci95"]
+        beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
+        is_few = value is not None and beyond is not None and beyond < FOUNDED
+        return cls(at, math.nan if value is None else value, around or 0.0, is_few)
 
 
 def _is(column: str, value: Any) -> pl.Expr:
@@ -205,16 +220,17 @@ def _places(plan: _Plan) -> dict[Any, float]:
 
 
 def _curve(
-    axes: Axes, points: list[tuple[float, float, float | None]], style: str, colour: str, label: Any
+    axes: Axes, points: list[_Point], floor: float, style: str, colour: str, label: Any
 ) -> None:
-    if all(math.isnan(value) for _, value, _ in points):
+    if all(math.isnan(point.value) for point in points):
         return
-    at, values, around = zip(*points, strict=True)
-    errors = [each or 0.0 for each in around]
-    axes.errorbar(
-        at,
-        values,
-        yerr=errors if any(errors) else None,
+    # Nothing measured is less than nothing, and a logarithm has no place for it.
+    below = [max(0.0, min(point.around, point.value - floor)) for point in points]
+    above = [point.around for point in points]
+    (line, _, _) = axes.errorbar(
+        [point.at for point in points],
+        [point.value for point in points],
+        yerr=[below, above] if any(above) else None,
         color=colour,
         linestyle=style,
         marker="o",
@@ -223,28 +239,34 @@ def _curve(
         elinewidth=0.8,
         label=label,
     )
+    if few := [point for point in points if point.is_few]:
+        at, values = [point.at for point in few], [point.value for point in few]
+        axes.plot(at, values, "o", ms=3.5, mfc="white", mec=colour, zorder=line.get_zorder() + 1)
 
 
 def _axes(
-    axes: Axes, plan: _Plan, places: dict[Any, float], metric: str, values: list[float]
-) -> None:
+    axes: Axes, plan: _Plan, places: dict[Any, float], metric: str, drawn: list[_Point]
+) -> float:
+    """Scale and label the axes; return the value at the lower end of the upright one."""
     axes.set_xlabel(labels([plan.axis])[plan.axis])
     if plan.amounts is not None and max(places.values()) >= _LOG_FROM * min(places.values()) > 0:
         axes.set_xscale("log")
         axes.xaxis.minorticks_off()
     axes.set_xticks(list(places.values()), [shown(value) for value in places])
+    high = max((point.value + point.around for point in drawn), default=0.0)
     if metric.endswith("_ns"):
-        low, high = min(values, default=0.0), max(values, default=0.0)
-        if high > _LOG_FROM * low > 0:
+        low = min((point.value for point in drawn), default=0.0)
+        if max((point.value for point in drawn), default=0.0) > _LOG_FROM * low > 0:
             axes.set_yscale("log")
-            axes.set_ylim(low / 1.3, high * 1.3)
+            edges = (max(p.value - p.around, p.value / _BAR_MOST) for p in drawn)
+            floor = min(edges) / 1.3
+            axes.set_ylim(floor, high * 1.3)
             drawing.log_durations(axes.yaxis)
-        else:
-            axes.set_ylim(bottom=0.0)
-            axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
-        return
-    axes.set_ylim(bottom=0.0)
+            return floor
+        axes.yaxis.set_major_formatter(lambda ns, _: units.duration(ns) if ns else "0")
     if metric == "iops":
         axes.yaxis.set_major_formatter(lambda count, _: units.count(count))
     if metric.endswith("_bytes"):
         axes.yaxis.set_major_formatter(lambda count, _: units.size(count))
+    axes.set_ylim(0.0, high * 1.05 or 1.0)
+    return 0.0

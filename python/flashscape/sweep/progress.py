@@ -51,9 +51,9 @@ class Lines:
 
         A point is called ``noun``, and one that has ended with an error has ``failed``.
         """
-        from rich.console import Console
+        from flashscape.terminal import Page
 
-        console = Console(stderr=True, highlight=False)
+        console = Page(stderr=True, highlight=False)
         how = Bar if console.is_terminal else Lines
         return how(console, noun, failed)
 
@@ -224,7 +224,7 @@ def announcement(begin: Begin, noun: str = "point") -> list[str]:
     if begin.available is not None and begin.jobs < min(begin.asked, len(begin.to_run)):
         lines.append(
             f"note: {begin.jobs} instead of {begin.asked} jobs, as the drives of more would "
-            f"not fit the {begin.available / 2**30:.1f} GiB of memory that are available"
+            f"not fit the {units.size(begin.available)} of memory that are available"
         )
     if begin.left_over:
         lines.append(

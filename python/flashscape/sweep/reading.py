@@ -38,6 +38,8 @@ class Reading:
 def of_file(path: str | PathLike[str], overrides: experiment.Overrides = ()) -> Reading:
     """Read a sweep file; raise ConfigError where it cannot be read or is no TOML."""
     path = Path(path)
+    if str(path) == "-":
+        raise ConfigError("-: a sweep is not read from the standard input; name a file")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

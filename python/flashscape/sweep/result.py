@@ -6,7 +6,9 @@ import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flashscape import drawing
 from flashscape.errors import Interrupted
+from flashscape.frames import to_pandas
 from flashscape.result import Result
 from flashscape.sweep import rows
 from flashscape.sweep.store import PICTURE, TABLE, Store
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.figure import Figure
 
     from flashscape.sweep.picture import Subject
 
@@ -153,6 +156,29 @@ class Sweep:
         self._store.write(PICTURE, picture.svg(subject))
         return None
 
+    def figure(self) -> Figure:
+        """Draw the effects of what varies as a figure of matplotlib, which notebooks show.
+
+        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        """
+        from flashscape.sweep import picture
+
+        subject = self.pictured()
+        drawing.refuse(picture.why_not(subject))
+        return picture.draw(subject)
+
+    def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Draw the effects of what varies to a PNG, PDF or SVG file, as its suffix says.
+
+        Raises OutputError for another suffix, where the file is there already without
+        ``force``, and as :meth:`figure` does.
+        """
+        drawing.write(self.figure, path, force=force)
+
+    def to_pandas(self) -> Any:
+        """Return :attr:`frame` as a DataFrame of pandas; raise OutputError without pandas."""
+        return to_pandas(self.frame)
+
     def why_not_drawn(self) -> str | None:
         """Why there is no picture to draw; None where there is."""
         from flashscape.sweep import picture
@@ -166,7 +192,22 @@ class Sweep:
         from flashscape.sweep.picture import Subject
 
         measured = self.over_seeds().filter(pl.col("kind").is_not_null())
-        return Subject(self.title, measured, self.paths, self.told_by_name, self.amounts)
+        return Subject(self.title, measured, self.varied, self.amounts)
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The columns of what varies over all points, measured or not, but for the seed.
+
+        Where variations have names, ``variation`` stands for the paths that those set.
+        """
+        frame = self.frame
+        named = frame["variation"].n_unique() > 1
+        paths = (
+            path
+            for path in self.paths
+            if frame[path].n_unique() > 1 and not (named and path in self.told_by_name)
+        )
+        return (*(["variation"] if named else []), *paths)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""
@@ -174,6 +215,14 @@ class Sweep:
 
     def __len__(self) -> int:
         return len(self._points)
+
+    def _repr_html_(self) -> str:
+        from flashscape.report import html, sweep
+
+        *sentences, counts = sweep.closing(self)
+        heading = self.title or str(self.folder)
+        section = html.Section(heading, counts, sweep.table(self), sentences)
+        return html.document((), (section,), f"All columns are in {self.folder / TABLE}.")
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)

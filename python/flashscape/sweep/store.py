@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import output
 from flashscape.errors import OutputError
+from flashscape.locking import Lock, Taken
 from flashscape.output import Directory, no_directory
 from flashscape.result import Result
 from flashscape.sweep import inputs
@@ -38,7 +39,6 @@ POINTS = "points"
 DRIVES = "drives"
 FAILED = "failed.json"
 PARTIAL = "partial"
-_LOCK = ".lock"
 _IS_NAME = re.compile(rf"[0-9a-f]{{{inputs.DIGITS}}}").fullmatch
 """How points and drives are called: nothing of another name is ever taken away."""
 
@@ -111,19 +111,19 @@ class Store:
         except OSError as error:
             _take_away(made)
             raise no_directory(folder, error) from error
-        with _locked(folder):
+        lock = _locked(folder)
+        try:
             store._tidy()
-            try:
-                yield store
-            finally:
-                store._drop_drives()
-                store._leave(made)
+            yield store
+        finally:
+            store._drop_drives()
+            lock.release()
+            store._leave(made)
 
     def _leave(self, made: list[Path]) -> None:
         """Take away what was made and is of no use: nothing was even begun."""
         if not (self.folder / MANIFEST).exists():
             with contextlib.suppress(OSError):
-                (self.folder / _LOCK).unlink()
                 self.points.rmdir()
             _take_away(made)
 
@@ -333,27 +333,14 @@ def _take_away(made: list[Path]) -> None:
             folder.rmdir()
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else works here meanwhile. The system lets go of it when a process ends, however."""
-    import fcntl
-
-    file = folder / _LOCK
+def _locked(folder: Path) -> Lock:
+    """Keep others out; raise OutputError."""
     try:
-        lock = file.open("a+", encoding="ascii")
+        return Lock(folder)
+    except Taken as taken:
+        raise OutputError(
+            f"{folder}: a sweep is at work in it ({taken.owner}); "
+            "wait for its end, or choose another directory"
+        ) from None
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written to: {error.strerror}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.seek(0)
-            owner = lock.read().strip() or "another"
-            raise OutputError(
-                f"{folder}: a sweep is at work in it (process {owner}); "
-                "wait for its end, or choose another directory"
-            ) from error
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        yield

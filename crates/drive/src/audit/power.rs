@@ -6,27 +6,27 @@ use super::ticket::AuditTicket;
 use super::tokens::{has_data, order, trimmed, written};
 use crate::device::RequestId;
 use engine::{BigColumn, Instant};
-use ftl::{Ftl, Layout, Lpn, Pun};
+use ftl::{Ftl, Layout, Lpn, Ppn};
 use std::collections::BTreeMap;
 
 impl Audit {
     /// From now on the power may be cut. What is on flash by now is called by the versions
-    /// that it has, so that what is dead is older than what is there.
+    /// that it has, so that what is invalid is older than what is there.
     pub fn expect_cuts(&mut self, ftl: &Ftl, survives: Survives) {
         let mut durable = Durable::new(survives);
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            let (lpn, version) = (ftl.holds(pun), u64::from(ftl.version(pun)));
+        for ppn in (0..ftl.layout.physical_units()).map(Ppn) {
+            let (lpn, version) = (ftl.holds(ppn), u64::from(ftl.version(ppn)));
             if version > 0 {
-                self.on_flash[pun] = written(version, lpn);
+                self.on_flash[ppn] = written(version, lpn);
                 self.next_order = self.next_order.max(version + 1);
             }
         }
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            let lpn = ftl.holds(pun);
-            if ftl.is_live(pun) {
-                self.acknowledged[lpn] = self.on_flash[pun];
-                self.replace(lpn, self.on_flash[pun]);
-            } else if ftl.version(pun) > 0 && ftl.lookup(lpn).is_none() && !survives.logs_trims {
+        for ppn in (0..ftl.layout.physical_units()).map(Ppn) {
+            let lpn = ftl.holds(ppn);
+            if ftl.is_valid(ppn) {
+                self.acknowledged[lpn] = self.on_flash[ppn];
+                self.replace(lpn, self.on_flash[ppn]);
+            } else if ftl.version(ppn) > 0 && ftl.lookup(lpn).is_none() && !survives.logs_trims {
                 // It was trimmed, nobody knows when.
                 durable.unit(lpn, 0).trim = trimmed(self.next_order);
             }
@@ -45,30 +45,30 @@ impl Audit {
     }
 
     /// A place holds nothing that could be told from noise.
-    pub fn torn(&mut self, pun: Pun) {
-        self.on_flash[pun] = 0;
+    pub fn torn(&mut self, ppn: Ppn) {
+        self.on_flash[ppn] = 0;
     }
     /// A host's data is on flash, though its program has not ended.
-    pub fn survived(&mut self, layout: &Layout, lpn: Lpn, pun: Pun, token: u64) {
+    pub fn survived(&mut self, layout: &Layout, lpn: Lpn, ppn: Ppn, token: u64) {
         self.check_content(lpn, token, "a program");
-        self.place(layout, pun);
-        self.on_flash[pun] = token;
+        self.place(layout, ppn);
+        self.on_flash[ppn] = token;
         let durable = self.durable.as_mut().expect("the power may be cut");
         let unit = durable.unit(lpn, self.acknowledged[lpn]);
         unit.surplus = unit.surplus.max(token);
     }
     /// What the auditor calls the data of a place.
-    pub fn token_at(&self, pun: Pun) -> u64 {
-        self.on_flash[pun]
+    pub fn token_at(&self, ppn: Ppn) -> u64 {
+        self.on_flash[ppn]
     }
 
     /// The newest data of each unit that is anywhere on flash, by this account.
     fn newest_on_flash(&self, ftl: &Ftl) -> BigColumn<Lpn, u64> {
         let mut newest = BigColumn::<Lpn, u64>::zeroed(ftl.layout.map_units as usize);
-        for pun in (0..ftl.layout.physical_units()).map(Pun) {
-            if has_data(self.on_flash[pun]) {
-                let of = &mut newest[ftl.holds(pun)];
-                *of = self.on_flash[pun].max(*of);
+        for ppn in (0..ftl.layout.physical_units()).map(Ppn) {
+            if has_data(self.on_flash[ppn]) {
+                let of = &mut newest[ftl.holds(ppn)];
+                *of = self.on_flash[ppn].max(*of);
             }
         }
         newest
@@ -112,11 +112,11 @@ impl Audit {
     /// What a unit is after a recovery; 0 where it holds nothing.
     fn found(&self, ftl: &Ftl, lpn: Lpn, saved: Option<&Saved>) -> Result<u64, String> {
         let on_flash = match ftl.lookup(lpn) {
-            Some(pun) if ftl.holds(pun) != lpn || !has_data(self.on_flash[pun]) => {
-                let (holds, token) = (ftl.holds(pun), self.on_flash[pun]);
+            Some(ppn) if ftl.holds(ppn) != lpn || !has_data(self.on_flash[ppn]) => {
+                let (holds, token) = (ftl.holds(ppn), self.on_flash[ppn]);
                 return Err(format!("{lpn:?} is mapped to {holds:?}, token {token:x}"));
             }
-            Some(pun) => self.on_flash[pun],
+            Some(ppn) => self.on_flash[ppn],
             None => 0,
         };
         let Some(saved) = saved else { return Ok(on_flash) };

@@ -26,7 +26,7 @@ const SLOWEST_BYTES: u64 = 640;
 /// Bytes that a run takes, and that there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// For the map, the reverse map and live bits.
+    /// For the map, the reverse map and valid bits.
     pub map_bytes: u64,
     /// For blocks, units and histograms.
     pub flash_bytes: u64,

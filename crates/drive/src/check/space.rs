@@ -51,11 +51,11 @@ pub enum Start<'a> {
 ///
 /// In a bin of B good blocks, o of them open, collection is urgent while at most
 /// u are free. Then B - o - u blocks are closed, and one of them can be collected
-/// with a gain unless live data fills them all (to within a batch, which padding
-/// may eat). So live data must fit into B - o - (u + 1) blocks for u + 1 to be
-/// reached, and must leave a whole batch dead in one of B - o - u. The same holds
+/// with a gain unless valid data fills them all (to within a batch, which padding
+/// may eat). So valid data must fit into B - o - (u + 1) blocks for u + 1 to be
+/// reached, and must leave a whole batch invalid in one of B - o - u. The same holds
 /// of the stop threshold: a collection that cannot pass it would squeeze out every
-/// dead batch for every block that is opened, without end.
+/// invalid batch for every block that is opened, without end.
 ///
 /// Of a snapshot that was not looked at this cannot be said; it is when it is.
 pub fn check(
@@ -100,6 +100,13 @@ pub fn check(
     let spares = pools.iter().map(|pool| pool.spare(layout, soft));
     let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
     Space { thresholds: [urgent, soft, stop], spare_for_collection }
+}
+
+/// Spare that collection can use if all that is exported holds data, as a share of the data.
+pub fn spare_if_full(experiment: &Experiment, layout: &Layout) -> f64 {
+    let [_, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
+    let pools = pools(experiment, layout, Start::New, layout.map_units);
+    pools.iter().map(|pool| pool.spare(layout, background)).fold(f64::INFINITY, f64::min)
 }
 
 /// The threshold that a drive of a snapshot can never pass, if there is one, with its path.

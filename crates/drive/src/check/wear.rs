@@ -29,9 +29,9 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
             format!("{path}.rate_window"),
             "nothing is rate-limited without age_variance; give that, or leave this out",
         ),
-        (Some(window), Some(left)) if window <= 0.0 || window > left + 1e-12 => {
+        (Some(window), Some(left)) if window > left + 1e-12 => {
             let problem = format!(
-                "is above 0 % and at most {:.4} %, what age_variance leaves of the mean life",
+                "is at most {:.4} %, what age_variance leaves of the mean life",
                 100.0 * left
             );
             problems.push(format!("{path}.rate_window"), problem);

@@ -5,7 +5,7 @@ use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::OpId;
-use ftl::{BlockId, Lpn, Pun};
+use ftl::{BlockId, Lpn, Ppn};
 use metrics::Holder;
 use nand::PlaneId;
 
@@ -47,9 +47,9 @@ impl Base {
     }
 
     /// Adds what a unit's bytes `from..to` (of the drive) need to `pieces`.
-    pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, pun: Pun, from: u64, to: u64) {
+    pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         let layout = &self.space.ftl.layout;
-        let (block, place) = layout.block_and_place(pun);
+        let (block, place) = layout.block_and_place(ppn);
         let (batch, slot) = layout.batch_and_slot(place);
         let start = u64::from(lpn.0) * layout.unit_bytes;
         let shape = self.flash.shape();

@@ -5,7 +5,7 @@ use crate::device::Base;
 use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
 use crate::device::request::Requests;
-use ftl::{Batch, BlockId, Lpn, Pun};
+use ftl::{Batch, BlockId, Lpn, Ppn};
 
 impl Base {
     #[inline]
@@ -15,10 +15,10 @@ impl Base {
         });
     }
     #[inline]
-    pub fn audit_flash_read(&self, requests: &mut Requests, id: RequestId, lpn: Lpn, pun: Pun) {
-        let holds = self.space.ftl.holds(pun);
+    pub fn audit_flash_read(&self, requests: &mut Requests, id: RequestId, lpn: Lpn, ppn: Ppn) {
+        let holds = self.space.ftl.holds(ppn);
         self.audit_read(requests, id, |audit, layout, command, ticket| {
-            audit.read_flash(layout, command, ticket, lpn, pun, holds)
+            audit.read_flash(layout, command, ticket, lpn, ppn, holds)
         });
     }
     #[inline]
@@ -67,23 +67,23 @@ impl Base {
             None => token,
         }
     }
-    /// The token of data of which all but the part that the host wrote is what `pun` holds.
+    /// The token of data of which all but the part that the host wrote is what `ppn` holds.
     #[inline]
-    pub fn audit_fetch(&self, lpn: Lpn, token: u64, pun: Pun) -> u64 {
+    pub fn audit_fetch(&self, lpn: Lpn, token: u64, ppn: Ppn) -> u64 {
         match &self.audit {
-            Some(audit) => audit.merge_flash(lpn, token, pun, self.space.ftl.holds(pun)),
+            Some(audit) => audit.merge_flash(lpn, token, ppn, self.space.ftl.holds(ppn)),
             None => token,
         }
     }
     /// Bytes `from..to` of the drive, as far as they lie in `lpn`, are on the pages
     /// that will be sensed for them.
     #[inline]
-    pub fn audit_pieces(&self, pieces: &[Piece], lpn: Lpn, pun: Pun, from: u64, to: u64) {
+    pub fn audit_pieces(&self, pieces: &[Piece], lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         if self.audit.is_none() {
             return;
         }
         let layout = &self.space.ftl.layout;
-        let (block, place) = layout.block_and_place(pun);
+        let (block, place) = layout.block_and_place(ppn);
         let start = u64::from(lpn.0) * layout.unit_bytes;
         let within = |byte: u64| byte.clamp(start, start + layout.unit_bytes) - start;
         // A block's bytes lie one behind the other in its rows, a row's in its planes.
@@ -107,13 +107,13 @@ impl Base {
         }
     }
     #[inline]
-    pub fn audit_program(&mut self, lpn: Lpn, pun: Pun, token: u64) {
+    pub fn audit_program(&mut self, lpn: Lpn, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {
-            audit.programmed(&self.space.ftl.layout, lpn, pun, token);
+            audit.programmed(&self.space.ftl.layout, lpn, ppn, token);
         }
     }
     #[inline]
-    pub fn audit_copy(&mut self, from: Pun, to: Pun) {
+    pub fn audit_copy(&mut self, from: Ppn, to: Ppn) {
         if let Some(audit) = &mut self.audit {
             audit.copied(&self.space.ftl.layout, from, to);
         }
@@ -125,7 +125,7 @@ impl Base {
         let [from, to] = [from, to].map(|at| layout.first_unit(at.block, at.batch).0);
         let slots = 0..layout.units_per_batch;
         for slot in slots {
-            let [from, to] = [from, to].map(|first| Pun(first + slot));
+            let [from, to] = [from, to].map(|first| Ppn(first + slot));
             self.audit_copy(from, to);
         }
     }
@@ -137,15 +137,15 @@ impl Base {
     }
 
     /// Data of a program that the power cut off after that was on flash.
-    pub fn audit_survived(&mut self, lpn: Lpn, pun: Pun, token: u64) {
+    pub fn audit_survived(&mut self, lpn: Lpn, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {
-            audit.survived(&self.space.ftl.layout, lpn, pun, token);
+            audit.survived(&self.space.ftl.layout, lpn, ppn, token);
         }
     }
     /// What a program carried that the power cut off: it is not told from noise.
-    pub fn audit_torn(&mut self, pun: Pun) {
+    pub fn audit_torn(&mut self, ppn: Ppn) {
         if let Some(audit) = &mut self.audit {
-            audit.torn(pun);
+            audit.torn(ppn);
         }
     }
 

@@ -134,7 +134,7 @@ fn overloads(run: &Run) -> Vec<String> {
         let is_large = backlog.at_last as f64 > share * backlog.arrived as f64;
         (grows && is_large && backlog.at_last >= least).then(|| {
             format!(
-                "overload: {} of the {} requests of \"{name}\" had not completed when the last one came, and the backlog grew throughout: latencies grow with the length of the run, and percentiles tell nothing else",
+                "overload: {} of the {} requests of \"{name}\" had not completed when the last one came, and the backlog grew throughout: the workload is overloaded, and percentiles reflect the run's length only",
                 backlog.at_last, backlog.arrived,
             )
         })

@@ -115,11 +115,10 @@ fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String 
         ),
         Reason::StillSettling { from } => {
             let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
-            let seconds = *begin.unwrap_or(&0) as f64 / 1e9;
-            format!(
-                "it may be settling still: what looks settled begins at {seconds:.3} s only, in the \
-                 second half of what was seen"
-            )
+            let seconds = |ns: &u64| format!("{:.4}", *ns as f64 / 1e9);
+            let short = |text: String| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+            let [until, of] = [begin, begins.last()].map(|ns| short(seconds(ns.unwrap_or(&0))));
+            format!("still drifting until {until} s of {of} s; run longer")
         }
         _ => reason.to_string(),
     }

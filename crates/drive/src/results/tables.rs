@@ -137,7 +137,7 @@ fn wear(device: &Device) -> Table {
         "erases": U64 = |(_, (count, _))| u64::from(**count),
         "extra_ramps": U64 = |(block, _)| strain(*block, 0),
         "extra_pulses": U64 = |(block, _)| strain(*block, 1),
-        "live_units": U64 = |(block, _)| u64::from(ftl.live_units(BlockId(*block as u32))),
+        "live_units": U64 = |(block, _)| u64::from(ftl.valid_units(BlockId(*block as u32))),
         "state": Text = |(_, (_, of_block))| state(of_block).to_owned(),
     })
 }

@@ -3,7 +3,7 @@
 use crate::case::{Case, Predicted, Scene, all_about, case};
 use crate::common::set;
 use crate::requests::{PAGE, offsets, recorded};
-use ftl::Pun;
+use ftl::Ppn;
 
 const PLACES: u64 = 1_000;
 const DRAWS: u64 = 2_000;
@@ -32,7 +32,7 @@ fn of_ageing(scene: &Scene) -> Vec<u64> {
     let ftl = bench.device.ftl();
     assert_eq!(ftl.tally.erases, 0);
     let written = PLACES as u32..(PLACES + DRAWS) as u32;
-    figures(&written.map(|pun| u64::from(ftl.holds(Pun(pun)).0)).collect::<Vec<_>>())
+    figures(&written.map(|ppn| u64::from(ftl.holds(Ppn(ppn)).0)).collect::<Vec<_>>())
 }
 
 /// A count of draws with a probability each, within four standard deviations.

@@ -94,7 +94,7 @@ fn spread_of_wear(scene: &Scene) -> u64 {
     }
     let ftl = bench.device.ftl();
     // Data that lies still keeps its blocks from being worn under any order.
-    let moving = (0..16).filter(|block| ftl.live_units(BlockId(*block)) == 0);
+    let moving = (0..16).filter(|block| ftl.valid_units(BlockId(*block)) == 0);
     let counts: Vec<_> = moving.map(|block| ftl.erase_counts()[block as usize]).collect();
     u64::from(counts.iter().max().unwrap() - counts.iter().min().unwrap())
 }

@@ -39,7 +39,7 @@ fn overwrite(bench: &mut Bench, numbers: impl IntoIterator<Item = u64>) -> u64 {
     bench.settle()
 }
 
-/// Block 0 is left with one live page, and the next write opens a block, which leaves
+/// Block 0 is left with one valid page, and the next write opens a block, which leaves
 /// 2 free.
 fn poised(scene: &Scene) -> (Bench, u64) {
     let mut bench = scene.bench();
@@ -80,7 +80,7 @@ const SEEDS: u64 = 400;
 /// How often each of blocks 0, 1 and 4 is the victim, by seed, where die 0 stands so at
 /// a host's unit 40:
 ///
-/// | block | live | closed at |
+/// | block | valid | closed at |
 /// |---|---|---|
 /// | 0 | 3 | 8 |
 /// | 1 | 2 | 16 |
@@ -98,8 +98,8 @@ fn victims(scene: &Scene) -> [u64; 3] {
         let mut bench = Bench::of(&Experiment { seed, ..experiment.clone() });
         let start = overwrite(&mut bench, [0, 4, 5, 8, 0, 4, 5, 9]);
         let ftl = bench.device.ftl();
-        let live: Vec<_> = (0..6).map(|block| ftl.live_units(BlockId(block))).collect();
-        assert_eq!((live, free_blocks(&bench)), (vec![3, 2, 2, 4, 1, 4], 3));
+        let valid: Vec<_> = (0..6).map(|block| ftl.valid_units(BlockId(block))).collect();
+        assert_eq!((valid, free_blocks(&bench)), (vec![3, 2, 2, 4, 1, 4], 3));
         // Opens the block that leaves 2 free.
         bench.submit(start, Kind::Write, page(0, 12), PAGE);
         bench.until(start);
@@ -110,7 +110,7 @@ fn victims(scene: &Scene) -> [u64; 3] {
         bench.settle();
         assert!(bench.device.ftl().erase_counts()[victim] > 0, "it is collected in the end");
     }
-    assert_eq!((counts[3], counts[5]), (0, 0), "a block full of live data gains nothing");
+    assert_eq!((counts[3], counts[5]), (0, 0), "a block full of valid data gains nothing");
     [counts[0], counts[1], counts[4]]
 }
 
@@ -122,7 +122,7 @@ fn victims_of_equals(scene: &Scene) -> [u64; 4] {
         let mut bench = Bench::of(&Experiment { seed, ..scene.experiment() });
         let start = overwrite(&mut bench, [0, 4, 8, 12, 1, 5, 9, 13]);
         let ftl = bench.device.ftl();
-        let valid: Vec<_> = (0..6).map(|block| ftl.live_units(BlockId(block))).collect();
+        let valid: Vec<_> = (0..6).map(|block| ftl.valid_units(BlockId(block))).collect();
         assert_eq!((valid, free_blocks(&bench)), (vec![2, 2, 2, 2, 4, 4], 3));
         bench.submit(start, Kind::Write, page(0, 3), PAGE);
         bench.until(start);
@@ -181,7 +181,7 @@ fn victim_cases() -> Vec<Case> {
             .see("how often blocks 0, 1 and 4 are the victim, of 400", victims)
     };
     vec![
-        // Least live data, 4. Closed first, 0. Gained times age over twice the live:
+        // Least valid data, 4. Closed first, 0. Gained times age over twice the valid:
         // 1 * 33 / 6 = 5.5, 2 * 25 / 4 = 12.5, 2 * 17 / 4 = 8.5, none, 3 * 5 / 2 = 7.5,
         // so 1. Random: a quarter each. Of ten draws the best.
         of_victims("drive.ftl.gc.victim.policy").at("drive.ftl.gc.victim").under([
@@ -232,7 +232,7 @@ fn victim_cases() -> Vec<Case> {
 
 /// The write with which the first block is erased. Of 12 blocks 4 hold data; writes 1,
 /// 5, 9 and so on open a block and leave 7, 6, 5 … free; from the fourth on block 0 is
-/// dead as a whole.
+/// invalid as a whole.
 fn first_erase(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     let mut writes = 0;
@@ -244,7 +244,7 @@ fn first_erase(scene: &Scene) -> u64 {
 }
 
 /// The drive after five writes, one after the other, that end at 1500 us, and leave 2
-/// blocks free and two pages live in each of blocks 0 and 1; when all that follows has
+/// blocks free and two pages valid in each of blocks 0 and 1; when all that follows has
 /// ended, in us.
 fn end_of_an_idle_time(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
@@ -315,7 +315,7 @@ fn sharing_cases() -> Vec<Case> {
             .given(&[set("geometry.blocks_per_plane", 9)])
             .see("four writes beside collection, us", four_writes)
             .under([("none", [300, 600, 900, 1_200]), ("proportional", [300, 600, 1_325, 2_050])]),
-        // The write goes on until 300 us, and the live page is moved until 725. The read
+        // The write goes on until 300 us, and the valid page is moved until 725. The read
         // goes between its read and its write, or after the erase.
         of_collection("drive.ftl.gc.preemptible", &[])
             .see("when a read beside collection is done, us", |scene| {
@@ -369,7 +369,7 @@ fn sharing_cases() -> Vec<Case> {
             })
             .left_out(0)
             .under([("1", 6), ("2", 4), ("3", 3)]),
-        // Two live pages, from 300 us on. One by one: read until 425, written until 725.
+        // Two valid pages, from 300 us on. One by one: read until 425, written until 725.
         // Two at a time: read until 425 and 550. In the end it is the same time.
         of_collection("drive.ftl.gc.window", &[])
             .see("pages that collection reads and writes by 420 and 540 us, and its end", |scene| {

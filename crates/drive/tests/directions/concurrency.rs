@@ -58,13 +58,13 @@ fn of_sixteen(parameter: &'static str, kind: Kind) -> Case {
 /// package and of its channel; how many of them must wait.
 fn shut_out_by_an_erase(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
-    // Block 0 is left with one live page of four when the next write opens a block.
+    // Block 0 is left with one valid page of four when the next write opens a block.
     for number in [0, 1, 2, 4] {
         bench.alone(Kind::Write, 16 * number * PAGE, PAGE);
     }
     let start = bench.settle();
     bench.submit(start, Kind::Write, 16 * 5 * PAGE, PAGE);
-    // Programmed by 300 us, the live page moved by 725: the erase lasts from then on.
+    // Programmed by 300 us, the valid page moved by 725: the erase lasts from then on.
     let reads = [1, 2, 4, 8].map(|plane| {
         bench.submit(start + (1_000 + 200 * plane) * US, Kind::Read, plane * PAGE, PAGE)
     });

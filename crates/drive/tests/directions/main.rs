@@ -5,7 +5,7 @@
 //! parameter, or a value that it may take, without a case fails
 //! [`every_parameter_has_a_case`]. To add one, add a `case(…)` to the list in the file
 //! of its part of the configuration: what is given, what is measured, and under each
-//! value what the model predicts. Predictions come from docs/MODEL.md, by arithmetic
+//! value what the model predicts. Predictions come from docs/model, by arithmetic
 //! or theory, and never from a run.
 
 mod case;

@@ -4,7 +4,7 @@ use crate::case::{Case, Predicted, Scene, case};
 use crate::common::{BY_HAND, experiment, set};
 use crate::scratch::written;
 use drive::Snapshot;
-use ftl::{Lpn, Pun, Source};
+use ftl::{Lpn, Ppn, Source};
 use std::collections::BTreeSet;
 
 /// Units that hold data, those that lie where a fill by address puts them, and places
@@ -13,9 +13,9 @@ fn mapped(scene: &Scene) -> [u64; 3] {
     let bench = scene.bench();
     let ftl = bench.device.ftl();
     let places = (0..768).filter_map(|lpn| Some((lpn, ftl.lookup(Lpn(lpn))?)));
-    let places: Vec<(u32, Pun)> = places.collect();
-    let in_order = places.iter().filter(|(lpn, pun)| *lpn == pun.0).count() as u64;
-    let taken: BTreeSet<u32> = places.iter().map(|(_, pun)| pun.0).collect();
+    let places: Vec<(u32, Ppn)> = places.collect();
+    let in_order = places.iter().filter(|(lpn, ppn)| *lpn == ppn.0).count() as u64;
+    let taken: BTreeSet<u32> = places.iter().map(|(_, ppn)| ppn.0).collect();
     [places.len() as u64, in_order, taken.range(..768).count() as u64]
 }
 

@@ -102,7 +102,7 @@ pub fn cases() -> Vec<Case> {
         cut_off("run.power_cut.within")
             .see("when the power is cut, ns", |scene| scene.run().outages()[0].at.as_ns())
             .rises(1.99, ["1 ms", "2 ms", "4 ms"]),
-        // A second account: what it takes (MODEL, section 19), and that it is kept.
+        // A second account: what it takes (docs/model/determinism.md), and that it is kept.
         reads("run.audit", "requests = 1")
             .see("bytes of the account, and accounts that are kept", move |scene| {
                 let experiment = scene.experiment();

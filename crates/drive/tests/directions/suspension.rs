@@ -74,7 +74,7 @@ fn end_of_an_erase(scene: &Scene) -> u64 {
     (bench.settle() - start) / US
 }
 
-/// When two erases are over of blocks of three dead pages each, in us, after a write that
+/// When two erases are over of blocks of three invalid pages each, in us, after a write that
 /// leaves two blocks free.
 fn end_of_two_erases(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
@@ -183,7 +183,7 @@ fn erases() -> Vec<Case> {
             .under([("host-reads", 2_225 + 125 + 300), ("reads", 2_775 + 300)]),
         batching("drive.scheduler.erase_batching.quiet")
             .under([("100 us", 825 + 1_500 + 125), ("300 us", 1_325 + 1_500)]),
-        // The first is ready at 725. The second's live page is read for 125 us and programmed for
+        // The first is ready at 725. The second's valid page is read for 125 us and programmed for
         // 300 until then.
         of_erases("drive.scheduler.erase_batching.most", &level)
             .given(&[

@@ -55,6 +55,6 @@ pub fn cases() -> Vec<Case> {
             .given(&drive())
             .given(&[set("ftl.wear.age_variance", "3 %")])
             .see("the course", course)
-            .differs(["5 %", "20 %"]),
+            .differs(["0 %", "5 %", "20 %"]),
     ]
 }

@@ -39,7 +39,7 @@ pub fn filled(overrides: &[Override]) -> Bench {
 }
 
 /// The drive with block 4 of die 0 filled by pages 0, 1, 2 and 4 anew: block 0
-/// has one live page (3), and the next write opens block 5, which leaves 2 free.
+/// has one valid page (3), and the next write opens block 5, which leaves 2 free.
 /// Returns the moment that everything had ended.
 pub fn poised(overrides: &[Override]) -> (Bench, u64) {
     let mut bench = filled(overrides);

@@ -9,7 +9,7 @@ pub(super) struct Cleaning {
     pub cost_ns: u64,
     pub blocks: u64,
     pub pages_moved: u64,
-    /// Dead pages that were erased, without summaries.
+    /// Invalid pages that were erased, without summaries.
     pub gained: u64,
 }
 

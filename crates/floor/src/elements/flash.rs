@@ -172,7 +172,11 @@ impl Flash {
     /// Erases block `number`, which holds nothing current.
     pub fn erase(&mut self, number: usize) {
         let block = &mut self.blocks[number];
-        assert_eq!((block.state, block.valid), (State::Sealed, 0), "only dead blocks are erased");
+        assert_eq!(
+            (block.state, block.valid),
+            (State::Sealed, 0),
+            "only invalid blocks are erased"
+        );
         block.state = State::Free;
         block.written.clear();
         let space = self.space_of(number);

@@ -45,7 +45,7 @@ pub struct GcConfig {
     /// until only reads of hosts keep it from being erased.
     pub preemptible: bool,
     /// Whether pages move inside their plane without the channel (copy-back), where all units
-    /// of the batch are live and the block that takes them lies in that plane (which is
+    /// of the batch are valid and the block that takes them lies in that plane (which is
     /// always so where a bin is a plane).
     pub copy_back: bool,
     /// So many times in a row data may be copied back, or stream; then it goes through the

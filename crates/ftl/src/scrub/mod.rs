@@ -86,20 +86,20 @@ mod tests {
         /// none needs it.
         #[test]
         fn every_policy_keeps_the_contract(
-            live in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
-            most_live in 0u32..=8,
+            valid in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
+            most_valid in 0u32..=8,
         ) {
-            let closed_at: Vec<u64> = (0..live.len() as u64).map(|index| index * 7 % 50).collect();
-            let sensed: Vec<u32> = (0..live.len() as u32).map(|index| index * 5 % 37 * 1_000).collect();
-            let erase_count = vec![1; live.len()];
+            let closed_at: Vec<u64> = (0..valid.len() as u64).map(|index| index * 7 % 50).collect();
+            let sensed: Vec<u32> = (0..valid.len() as u32).map(|index| index * 5 % 37 * 1_000).collect();
+            let erase_count = vec![1; valid.len()];
             let written = Written {
-                live: &live,
+                valid: &valid,
                 closed_at: &closed_at,
                 sensed: &sensed,
                 erase_count: &erase_count,
                 now: 60,
                 units_per_block: 8,
-                most_live,
+                most_valid,
             };
             for policy in ScrubChoice::all() {
                 let picked = policy.pick(written);

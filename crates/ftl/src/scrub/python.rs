@@ -34,8 +34,8 @@ impl PickOld for Python {
     fn pick(&self, written: Written<'_>) -> Option<usize> {
         // A fault ends the run; until then nothing is scrubbed.
         self.0.ask(|policy| match policy.pick(written)? {
-            Some(place) if place >= written.live.len() => {
-                Err(format!("chose block {place} of {}", written.live.len()))
+            Some(place) if place >= written.valid.len() => {
+                Err(format!("chose block {place} of {}", written.valid.len()))
             }
             Some(place) if !written.fits(place) => Err(format!(
                 "chose block {place}, which holds no data or cannot be moved; blocks.fitting has \

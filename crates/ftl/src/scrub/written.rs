@@ -5,9 +5,9 @@ use crate::blocks::BARRED;
 /// What a policy sees: the blocks of one bin, by their place in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
-    /// Live units of each block; blocks that may not be chosen stand above
+    /// Valid units of each block; blocks that may not be chosen stand above
     /// `units_per_block`.
-    pub live: &'a [u32],
+    pub valid: &'a [u32],
     /// When each block was closed, in units written to the drive before.
     pub closed_at: &'a [u64],
     /// Rows sensed in each block since its last erase.
@@ -18,18 +18,20 @@ pub struct Written<'a> {
     pub now: u64,
     /// Units in a block.
     pub units_per_block: u32,
-    /// Live units that there is room for.
-    pub most_live: u32,
+    /// Valid units that there is room for.
+    pub most_valid: u32,
 }
 
 impl Written<'_> {
     /// True where block `index` holds data and may be written anew.
     pub fn fits(&self, index: usize) -> bool {
-        self.live[index] > 0 && self.live[index] & BARRED == 0 && self.live[index] <= self.most_live
+        self.valid[index] > 0
+            && self.valid[index] & BARRED == 0
+            && self.valid[index] <= self.most_valid
     }
     /// The blocks that may be chosen.
     pub fn fitting(&self) -> impl Iterator<Item = usize> {
-        (0..self.live.len()).filter(|index| self.fits(*index))
+        (0..self.valid.len()).filter(|index| self.fits(*index))
     }
 }
 

@@ -4,10 +4,22 @@ Each function returns a figure of matplotlib. Schemes keep their colour, marker 
 all plots of a study (:class:`Looks`); what the paper says is a dashed line or an open mark.
 """
 
+from flashscape.drawing import encoded, styled
 from flashscape.reproduce.plots.bars import bars
 from flashscape.reproduce.plots.course import course
 from flashscape.reproduce.plots.lines import lines
-from flashscape.reproduce.plots.looks import Looks, Reference, encoded, styled
+from flashscape.reproduce.plots.looks import Looks, Reference
+from flashscape.reproduce.plots.marks import marks
 from flashscape.reproduce.plots.tails import tails
 
-__all__ = ["Looks", "Reference", "bars", "course", "encoded", "lines", "styled", "tails"]
+__all__ = [
+    "Looks",
+    "Reference",
+    "bars",
+    "course",
+    "encoded",
+    "lines",
+    "marks",
+    "styled",
+    "tails",
+]

@@ -30,6 +30,7 @@ def bars(
     log: bool = False,
     references: Mapping[tuple[str, str], float] | None = None,
     overloaded: Collection[tuple[str, str]] = (),
+    hollow: str = OVERLOADED["label"],
 ) -> Figure:
     """Bars of figures in a base unit; None, for what has none, leaves its place empty.
 
@@ -37,6 +38,7 @@ def bars(
 
     ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
     ``overloaded``, by group and scheme, are those that tell how long the overload lasts: hollow.
+    ``hollow`` says so in the legend, or what else hollow ones are.
     """
     schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
     width = _WIDTH / len(schemes)
@@ -61,7 +63,7 @@ def bars(
         axes.bar(places, values, width * 0.92, color=faces, edgecolor=edges, **style)
         axes.bar([0], [0], color=colour, edgecolor="white", label=scheme, **style)
     if overloaded:
-        axes.scatter([], [], 36, **OVERLOADED)
+        axes.scatter([], [], 36, **{**OVERLOADED, "label": hollow})
     _reference_lines(axes, groups, schemes, width, references or {})
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlabel(x_label)

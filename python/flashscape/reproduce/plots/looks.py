@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
@@ -11,8 +9,6 @@ from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
@@ -92,26 +88,6 @@ class Looks:
         for scheme in drawn:
             self[scheme]
         return [scheme for scheme in self.schemes if scheme in drawn]
-
-
-@contextmanager
-def styled() -> Iterator[None]:
-    """Draw with the style of all pictures, and without a word on stderr."""
-    with drawing.quiet():
-        import matplotlib as mpl
-
-        with mpl.rc_context(drawing.STYLE):
-            yield
-
-
-def encoded(figure: Figure, kind: str) -> bytes:
-    """A figure as ``png`` or ``svg``: equal figures, equal bytes."""
-    # Neither a date nor the version of what has drawn it.
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}
-    buffer = io.BytesIO()
-    with styled():
-        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata[kind])
-    return buffer.getvalue()
 
 
 def new_figure(panels: int, title: str, width: float = 1.0) -> tuple[Figure, list[Axes]]:

@@ -8,6 +8,7 @@ from flashscape.reproduce import Answer, Exhibit, plots
 from flashscape.studies.design_tradeoffs_performance._drives import joined, shared_bus
 from flashscape.studies.design_tradeoffs_performance._loads import (
     LOADS,
+    exchange_of_one,
     in_short,
     loaded,
     mean,
@@ -31,6 +32,10 @@ _PACKAGES = 16
 
 _SECONDS = 10
 """Of runs with large logical pages, under which requests pile up."""
+
+
+_TENTH = "tenth-"
+"""Runs with a tenth of the load: the trace is that of ten drives."""
 
 
 class Way(NamedTuple):
@@ -70,12 +75,15 @@ WAYS = (
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Sixteen packages on sixteen buses, two, or one."""
+    """Sixteen packages on sixteen buses, two, or one; and with one drive's share of the load."""
     found = []
     for way in WAYS:
         short = {"run": {"time": f"{_SECONDS} s"}} if way.page_kib > 4 else {}
         found.append(loaded(setting, way.run, "exchange", way.drive, **short))
-    return found
+    return found + [
+        loaded(setting, f"{_TENTH}{way.run}", "exchange", way.drive, **exchange_of_one())
+        for way in WAYS[:3]
+    ]
 
 
 def _ns(runs: Outcomes, way: Way) -> float:
@@ -126,9 +134,13 @@ def fast_enough(runs: Outcomes) -> Answer:
 def numbers(runs: Outcomes) -> Answer:
     """Mean latency, and requests a second of a gang that serves one at a time."""
     rates = " / ".join(f"{1e9 / _ns(runs, way):.0f}" for way in WAYS[:3])
+    tenth = " / ".join(
+        f"{mean(runs[f'exchange-{_TENTH}{way.run}']) / 1e3:,.0f}" for way in WAYS[:3]
+    )
     busy = runs["exchange-bus-16-of-16"].result.summary["utilisation"]["units"]["mean"]
     return Answer(
-        f"{_means(runs, WAYS[:3])}; {rates} IOPS a gang. The stand-in's sizes (exponential, mean "
+        f"{_means(runs, WAYS[:3])}; {rates} IOPS a gang. With a tenth of the load, the share of "
+        f"one of ten drives, {tenth} us. The stand-in's sizes (exponential, mean "
         "8 KB) and Poisson arrivals are not the trace's, which is not public; the gang of 16 is "
         f"busy for {busy:.0%} of the time"
     )

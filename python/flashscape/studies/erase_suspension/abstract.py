@@ -43,7 +43,7 @@ def five_times(runs: Outcomes) -> Answer:
     """The longest reads of ACT and TPC-C with T-ES and under Baseline."""
     figures = {}
     for name, scheme in _COMPARED.items():
-        small = runs[f"act-{scheme}-{_act.AT}x"].measured.of_kind("read", load.slice_name(0))
+        small = runs[_act.run_name(scheme, _act.AT)].measured.of_kind("read", load.slice_name(0))
         figures[f"act_{name}_read_max_ns"] = Figure(small.max, small.requests)
         figures[f"tpcc_{name}_read_max_ns"] = longest(runs, scheme, "read")
     texts = {name: figure.text("ns") for name, figure in figures.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape.act import load
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.erase_suspension import _act
+from flashscape.studies.erase_suspension import _act, _ratings
 from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES
 from flashscape.studies.erase_suspension._shares import erase_shares
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
-    from flashscape.reproduce import Outcomes, Run, Setting
+    from flashscape.reproduce import Outcome, Outcomes, Run, Setting
 
 exhibit = Exhibit()
 
@@ -23,20 +23,25 @@ _PERCENTILES = (95.0, 99.0, 99.9)
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The ladder of table 3, in which 30 times is."""
-    return _act.runs(setting, _act.ladder(setting))
+    """The runs of table 3, which include 30 times."""
+    return [*_act.runs(setting, _act.ladder(setting)), *_act.map_runs(setting)]
 
 
 @exhibit.measures("E-12")
 def ratings(runs: Outcomes) -> Answer:
     """Performance ratings, and whether the runs at 30 times end."""
-    rated = {scheme: _act.ratings(runs, scheme)[1] for scheme in _act.RATED}
-    figures: dict[str, object] = {_act.figure_of(s, "performance"): k for s, k in rated.items()}
+    rated, found = _ratings.of_preset(runs).performance, _ratings.region(runs, "E-12")
+    figures: dict[str, object] = {_ratings.figure_of(s, "performance"): k for s, k in rated.items()}
     for scheme, name in (("d-es", "d_es"), ("t-es-64", "t_es")):
-        figures[f"{name}_completed"] = runs[f"act-{scheme}-{_act.AT}x"].error is None
-    reason = "; ".join(_act.why_no_more(runs, s) for s in ("es", "d-es", "t-es-64"))
-    ours = f"performance {_act.told(rated)}; D-ES and T-ES end at {_act.AT}x"
-    return Answer(ours, figures, reason)
+        figures[f"{name}_completed"] = _at_30(runs, scheme).error is None
+    figures["combinations_in_order"] = len(found.holds)
+    each = [_ratings.why_no_more(runs, s) for s in ("es", "d-es", "t-es-64")]
+    ours = f"performance {_ratings.told(rated)}; D-ES and T-ES end at {_act.AT}x"
+    return Answer(ours, figures, "; ".join([*each, found.text]))
+
+
+def _at_30(runs: Outcomes, scheme: str) -> Outcome:
+    return runs[_act.run_name(scheme, _act.AT)]
 
 
 @exhibit.draws("small-reads")
@@ -45,15 +50,32 @@ def drawn(runs: Outcomes) -> Picture:
     groups: dict[str, dict[str, float | None]] = {}
     for percent in _PERCENTILES:
         groups[f"p{percent:g}"] = {
-            SCHEMES[s]: runs[f"act-{s}-{_act.AT}x"]
+            SCHEMES[s]: _at_30(runs, s)
             .measured.of_kind("read", load.slice_name(0))
             .percentile(percent)
             for s in _act.RATED
         }
-    return plots.bars(groups, LOOKS, unit="ns", label="latency of small reads", log=True)
+    behind = [SCHEMES[s] for s in _act.RATED if _is_behind(_at_30(runs, s))]
+    return plots.bars(
+        groups,
+        LOOKS,
+        unit="ns",
+        label="latency of small reads",
+        title=f"ACT at {_act.AT} times",
+        log=True,
+        overloaded=[(group, scheme) for group in groups for scheme in behind],
+        hollow="hollow: the drive does not keep up with the writes",
+    )
+
+
+def _is_behind(run: Outcome) -> bool:
+    """Whether writes starve, or pile up until the end."""
+    if run.error is not None:
+        return True
+    return any(note.startswith("overload: ") for note in run.measured.summary["notes"])
 
 
 @exhibit.tabulates("causes")
 def causes(runs: Outcomes) -> pl.DataFrame:
-    """What reads wait for, by scheme."""
-    return erase_shares({s: runs[f"act-{s}-{_act.AT}x"].measured for s in _act.RATED})
+    """Causes of waiting of reads, by scheme."""
+    return erase_shares({s: _at_30(runs, s).measured for s in _act.RATED})

@@ -1,11 +1,11 @@
-"""Table 3: how far each scheme passes ACT's stress and performance test."""
+"""Table 3: the highest multipliers at which each scheme passes ACT's two tests."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.erase_suspension import _act
+from flashscape.studies.erase_suspension import _act, _ratings
 from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES
 
 if TYPE_CHECKING:
@@ -19,59 +19,123 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """A ladder of multipliers for each scheme."""
-    return _act.runs(setting, _act.ladder(setting))
-
-
-def _ratings(runs: Outcomes, test: int) -> dict[str, int]:
-    return {scheme: _act.ratings(runs, scheme)[test] for scheme in _act.RATED}
+    """A ladder of multipliers for each scheme, with the preset and its variants."""
+    return [*_act.runs(setting, _act.ladder(setting)), *_act.map_runs(setting)]
 
 
 @exhibit.measures("E-10")
 def baseline(runs: Outcomes) -> Answer:
     """Baseline's ratings beside the others'."""
-    stress, performance = _ratings(runs, 0), _ratings(runs, 1)
-    figures = {_act.figure_of(s, "performance"): k for s, k in performance.items()}
-    figures["baseline_stress_multiplier"] = stress["baseline"]
-    reason = "; ".join(_act.why_no_more(runs, s) for s in ("baseline", "i-es"))
-    ours = f"stress {stress['baseline']}x; performance {_act.told(performance)}"
+    rated, found = _ratings.of_preset(runs), _ratings.region(runs, "E-10")
+    figures: dict[str, object] = {
+        _ratings.figure_of(scheme, "performance"): rated.performance[scheme]
+        for scheme in ("baseline", "d-es", "t-es-64")
+    }
+    figures["combinations_in_order"] = len(found.holds)
+    reason = "; ".join(
+        [*(_ratings.why_no_more(runs, s) for s in ("baseline", "t-es-64")), found.text]
+    )
+    ours = f"stress {rated.stress['baseline']}x; performance {_ratings.told(rated.performance)}"
     return Answer(ours, figures, reason)
 
 
 @exhibit.measures("E-11")
 def stress(runs: Outcomes) -> Answer:
     """Stress ratings."""
-    rated = _ratings(runs, 0)
-    figures = {_act.figure_of(s, "stress"): k for s, k in rated.items()}
-    reason = "; ".join(_act.why_no_more(runs, s) for s in _act.RATED)
-    return Answer(f"stress {_act.told(rated)}", figures, reason)
+    rated, found = _ratings.of_preset(runs).stress, _ratings.region(runs, "E-11")
+    figures: dict[str, object] = {_ratings.figure_of(s, "stress"): k for s, k in rated.items()}
+    figures["combinations_in_order"] = len(found.holds)
+    each = [_ratings.why_no_more(runs, s) for s in _act.RATED]
+    return Answer(f"stress {_ratings.told(rated)}", figures, "; ".join([*each, found.text]))
 
 
 @exhibit.draws("ratings")
 def drawn(runs: Outcomes) -> Picture:
-    """Both ratings of each scheme."""
-    groups: dict[str, dict[str, float | None]] = {
-        test: {SCHEMES[s]: float(k) for s, k in _ratings(runs, at).items()}
-        for at, test in enumerate(("stress", "performance"))
+    """Both ratings of each scheme with the preset, by the number of threads."""
+    rated = {threads: _ratings.of_preset(runs, threads) for threads in _ratings.THREADS}
+    panels = {
+        test: {
+            SCHEMES[scheme]: [
+                (float(n), float(getattr(of, test)[scheme])) for n, of in rated.items()
+            ]
+            for scheme in _act.RATED
+        }
+        for test in ("stress", "performance")
     }
-    references = {
-        ("stress", SCHEMES["baseline"]): 32.0,
-        ("stress", SCHEMES["es"]): 22.0,
-        ("stress", SCHEMES["i-es"]): 22.0,
+    paper = [
+        plots.Reference(32.0, "paper: Baseline 32, one thread", "Baseline"),
+        plots.Reference(22.0, "paper: ES and I-ES fail above 22", "ES"),
+    ]
+    return plots.lines(
+        panels,
+        LOOKS,
+        x_label="threads that issue small reads",
+        title=f"multiplier; ramp {_act.PRESET.ramp_us} us, buffer {_act.PRESET.buffer_mib} MiB",
+        references={"stress": paper},
+        apart=True,
+    )
+
+
+def _threads(number: int) -> str:
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
+@exhibit.draws("map")
+def mapped(runs: Outcomes) -> Picture:
+    """The variants for which each of the paper's orders holds, by the number of threads."""
+    panels = {
+        _threads(threads): {
+            (float(variant.buffer_mib), float(variant.ramp_us)): [
+                claim
+                for claim, holds in _ratings.ORDERS.items()
+                if holds(_ratings.of_variant(runs, variant, threads))
+            ]
+            for variant in _act.VARIANTS
+        }
+        for threads in _ratings.THREADS
     }
-    return plots.bars(groups, LOOKS, label="multiplier", references=references)
+    looks = plots.Looks(*_ratings.ORDERS)
+    axes = ("write buffer in MiB", "erase ramp in us")
+    title = "filled: the order of the claim's ratings holds; hollow: it does not"
+    return plots.marks(panels, looks, labels=axes, title=title)
 
 
 @exhibit.tabulates("ratings")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The same as a table."""
+    """Ratings with the preset, by the number of threads."""
     import polars as pl
 
-    stress, performance = _ratings(runs, 0), _ratings(runs, 1)
-    return pl.DataFrame(
-        {
-            "scheme": list(stress),
-            "stress_multiplier": list(stress.values()),
-            "performance_multiplier": list(performance.values()),
-        }
-    )
+    rows = []
+    for threads in _ratings.THREADS:
+        stress, performance = _ratings.of_preset(runs, threads)
+        rows += [
+            {
+                "scheme": scheme,
+                "threads": threads,
+                "stress_multiplier": stress[scheme],
+                "performance_multiplier": performance[scheme],
+            }
+            for scheme in stress
+        ]
+    return pl.DataFrame(rows)
+
+
+@exhibit.tabulates("map")
+def region(runs: Outcomes) -> pl.DataFrame:
+    """Ratings of each variant, and the claims whose order holds there."""
+    import polars as pl
+
+    rows = []
+    for variant in _act.VARIANTS:
+        for threads in _ratings.THREADS:
+            rated = _ratings.of_variant(runs, variant, threads)
+            row: dict[str, object] = {
+                "erase_ramp_us": variant.ramp_us,
+                "write_buffer_mib": variant.buffer_mib,
+                "threads": threads,
+            }
+            row |= {_ratings.figure_of(s, "stress"): k for s, k in rated.stress.items()}
+            row |= {_ratings.figure_of(s, "performance"): k for s, k in rated.performance.items()}
+            row |= {f"{claim} holds": holds(rated) for claim, holds in _ratings.ORDERS.items()}
+            rows.append(row)
+    return pl.DataFrame(rows)

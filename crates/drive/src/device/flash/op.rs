@@ -18,7 +18,7 @@ pub enum Owner {
     Fetch(EntryId, u32),
     /// Buffer entries being written.
     Flush(PayloadId),
-    /// A read of the bin's collection: the live slots that it brings.
+    /// A read of the bin's collection: the valid slots that it brings.
     CollectRead(Slots),
     /// Units that the bin's collection moves.
     CollectWrite(PayloadId),

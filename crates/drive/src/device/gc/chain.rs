@@ -9,17 +9,17 @@ use ftl::{Batch, BinId};
 
 impl Gc {
     /// A batch of a victim is in the controller: goes on to program it, if the whole
-    /// batch is live and nothing else was read before it. Returns whether it does.
+    /// batch is valid and nothing else was read before it. Returns whether it does.
     pub(in crate::device) fn chain_program(
         &mut self,
         base: &mut Base,
         id: OpId,
-        live: u64,
+        valid: u64,
     ) -> bool {
         let op = base.flash.op(id);
         let (bin, from) = (op.bin, op.at());
         let ftl = &base.space.ftl;
-        if live != ftl.layout.whole_batch() || ftl.live_in_batch(from) != live {
+        if valid != ftl.layout.whole_batch() || ftl.valid_in_batch(from) != valid {
             return false;
         }
         let job = &self.jobs[bin];
@@ -63,16 +63,16 @@ impl Gc {
     /// does.
     pub(in crate::device) fn chain_read(&mut self, base: &mut Base, id: OpId) -> bool {
         let bin = base.flash.op(id).bin;
-        let Some((at, live)) = self.next_live_batch(base, bin) else { return false };
-        let planes = base.space.ftl.layout.planes_of(live);
+        let Some((at, valid)) = self.next_valid_batch(base, bin) else { return false };
+        let planes = base.space.ftl.layout.planes_of(valid);
         let class = base.class_of(bin);
         if !base.flash.may_turn(id, bin, class, Some(planes)) {
             return false;
         }
-        self.begin_move(base, bin, at, live);
+        self.begin_move(base, bin, at, valid);
         self.jobs[bin].reads += 1;
         let reader = self.reader_of(base, bin);
-        base.flash.turn_to_read(&mut base.time, id, (class, reader), (at, live, planes));
+        base.flash.turn_to_read(&mut base.time, id, (class, reader), (at, valid, planes));
         true
     }
 }

@@ -1,4 +1,4 @@
-//! Garbage collection in time: a job for each bin, which reads a victim's live
+//! Garbage collection in time: a job for each bin, which reads a victim's valid
 //! units, writes them to the bin's next batches and has the victim erased. It
 //! decides between page moves whether to go on; the scheduler decides who goes
 //! first.

@@ -8,7 +8,7 @@ use ftl::BlockId;
 #[derive(Clone, Default)]
 #[repr(C, align(64))]
 pub struct Job {
-    /// The block whose live data is being read, and the next batch to look at.
+    /// The block whose valid data is being read, and the next batch to look at.
     pub(in crate::device) victim: Option<BlockId>,
     pub(in crate::device) next: u32,
     pub(in crate::device) reads: u32,

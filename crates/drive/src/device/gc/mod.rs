@@ -78,12 +78,12 @@ impl Gc {
         let bin = base.flash.op(id).bin;
         match owner {
             Owner::CollectRead(slots) => {
-                let live = slots.bits();
-                if self.chain_program(base, id, live) {
+                let valid = slots.bits();
+                if self.chain_program(base, id, valid) {
                     return false;
                 }
                 base.vacate(id);
-                self.collect_read_ended(base, id, live);
+                self.collect_read_ended(base, id, valid);
             }
             Owner::CollectMove(from) if self.may_chain_read(base, bin, from) => {
                 // Its cells are not freed before: a move from a block that is still

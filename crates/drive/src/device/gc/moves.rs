@@ -1,4 +1,4 @@
-//! The moves of a collection: a victim's live units are read, written and committed.
+//! The moves of a collection: a victim's valid units are read, written and committed.
 
 use crate::device::Base;
 use crate::device::flash::Ask;
@@ -8,7 +8,7 @@ use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
 use crate::device::ids::{OpId, PayloadId};
 use engine::bits;
-use ftl::{Batch, BinId, Lpn, Pun, Source};
+use ftl::{Batch, BinId, Lpn, Ppn, Source};
 use metrics::Holder;
 
 impl Gc {
@@ -25,11 +25,11 @@ impl Gc {
         }
     }
 
-    /// Moves on to the victim's next batch with live units; ends the victim where
+    /// Moves on to the victim's next batch with valid units; ends the victim where
     /// there is none.
     pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) {
-        match self.next_live_batch(base, bin) {
-            Some((at, live)) => self.move_batch(base, bin, at, live),
+        match self.next_valid_batch(base, bin) {
+            Some((at, valid)) => self.move_batch(base, bin, at, valid),
             None => {
                 let victim = self.jobs[bin].victim.take().expect("a victim was chosen");
                 base.space.task_mut(bin).draining.push(victim);
@@ -38,43 +38,43 @@ impl Gc {
         }
     }
 
-    /// The victim's next batch with live units, and those.
+    /// The victim's next batch with valid units, and those.
     #[inline(always)]
-    pub(in crate::device) fn next_live_batch(
+    pub(in crate::device) fn next_valid_batch(
         &self,
         base: &Base,
         bin: BinId,
     ) -> Option<(Batch, u64)> {
         let job = &self.jobs[bin];
         let block = job.victim.expect("a victim was chosen");
-        base.space.ftl.next_live_batch(Batch { block, batch: job.next })
+        base.space.ftl.next_valid_batch(Batch { block, batch: job.next })
     }
 
-    /// The live units of a batch are about to be moved.
+    /// The valid units of a batch are about to be moved.
     #[inline]
     pub(in crate::device) fn begin_move(
         &mut self,
         base: &mut Base,
         bin: BinId,
         at: Batch,
-        live: u64,
+        valid: u64,
     ) {
         self.jobs[bin].next = at.batch + 1;
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
         let mut count = 0;
-        for slot in bits(live) {
-            base.space.ftl.prefetch(base.space.ftl.holds(Pun(first.0 + slot as u32)));
+        for slot in bits(valid) {
+            base.space.ftl.prefetch(base.space.ftl.holds(Ppn(first.0 + slot as u32)));
             count += 1;
         }
         base.space.ftl.begin_reads(at.block, count);
     }
 
-    /// Reads (or copies back) the live units of a batch.
-    fn move_batch(&mut self, base: &mut Base, bin: BinId, at: Batch, live: u64) {
-        self.begin_move(base, bin, at, live);
+    /// Reads (or copies back) the valid units of a batch.
+    fn move_batch(&mut self, base: &mut Base, bin: BinId, at: Batch, valid: u64) {
+        self.begin_move(base, bin, at, valid);
         let (reader, writer) = (self.reader_of(base, bin), self.writer_of(base, bin));
         let copies_back = self.config.copy_back
-            && live == base.space.ftl.layout.whole_batch()
+            && valid == base.space.ftl.layout.whole_batch()
             && base.space.ftl.may_be_copied(at)
             && base.space.may_copy_back(writer, bin, at);
         let layout = &base.space.ftl.layout;
@@ -84,7 +84,7 @@ impl Gc {
             (OpKind::CopyBack, writer, Owner::CollectMove(at))
         } else {
             job.reads += 1;
-            (OpKind::Read, reader, Owner::CollectRead(live.into()))
+            (OpKind::Read, reader, Owner::CollectRead(valid.into()))
         };
         base.ask(Ask {
             kind,
@@ -92,12 +92,12 @@ impl Gc {
             owner,
             class: base.class_of(bin),
             bin,
-            planes: layout.planes_of(live),
+            planes: layout.planes_of(valid),
             block: at.block,
             batch: at.batch,
             row: at.batch * layout.rows_per_batch,
             rows: layout.rows_per_batch,
-            transfer: base.flash.shape().of_units(live),
+            transfer: base.flash.shape().of_units(valid),
         });
     }
 
@@ -113,18 +113,18 @@ impl Gc {
         base.space.ftl.note_sensed(at.block, base.space.ftl.layout.rows_per_batch);
     }
 
-    /// Live units of a victim are in the controller.
-    pub(in crate::device) fn collect_read_ended(&mut self, base: &mut Base, op: OpId, live: u64) {
+    /// Valid units of a victim are in the controller.
+    pub(in crate::device) fn collect_read_ended(&mut self, base: &mut Base, op: OpId, valid: u64) {
         let at = base.flash.op(op).at();
         let bin = base.flash.op(op).bin;
         self.note_sensed(base, at);
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
-        let mut left = live;
+        let mut left = valid;
         while left != 0 {
-            let pun = Pun(first.0 + left.trailing_zeros());
+            let ppn = Ppn(first.0 + left.trailing_zeros());
             left &= left - 1;
-            if base.space.ftl.is_live(pun) {
-                self.jobs[bin].staged.push([base.space.ftl.holds(pun).0, pun.0]);
+            if base.space.ftl.is_valid(ppn) {
+                self.jobs[bin].staged.push([base.space.ftl.holds(ppn).0, ppn.0]);
             } else {
                 self.unpin(base, at.block);
             }
@@ -136,7 +136,7 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// Asks for a program of the first units that were read and are still live.
+    /// Asks for a program of the first units that were read and are still valid.
     fn write_staged(&mut self, base: &mut Base, bin: BinId) {
         let payload = base.flash.payloads.new_empty();
         let batch = base.space.ftl.layout.units_per_batch;
@@ -144,10 +144,10 @@ impl Gc {
         while base.flash.payloads.count(payload) < batch && taken < self.jobs[bin].staged.len() {
             let [lpn, from] = self.jobs[bin].staged[taken];
             taken += 1;
-            if base.space.ftl.is_live(Pun(from)) {
+            if base.space.ftl.is_valid(Ppn(from)) {
                 base.flash.payloads.push(payload, [lpn, from]);
             } else {
-                let block = base.space.ftl.layout.block(Pun(from));
+                let block = base.space.ftl.layout.block(Ppn(from));
                 self.unpin(base, block);
             }
         }
@@ -174,7 +174,7 @@ impl Gc {
         base.space.ftl.note_copied(None, at);
         for slot in 0..count {
             let [lpn, from] = base.flash.payloads.slot(payload, slot);
-            self.commit_move(base, Lpn(lpn), Pun(from), Pun(first.0 + slot));
+            self.commit_move(base, Lpn(lpn), Ppn(from), Ppn(first.0 + slot));
         }
         base.flash.payloads.remove(payload);
         let bin = base.flash.op(op).bin;
@@ -201,7 +201,7 @@ impl Gc {
         self.write_ended(base, op, at, count);
     }
 
-    fn commit_move(&mut self, base: &mut Base, lpn: Lpn, from: Pun, to: Pun) {
+    fn commit_move(&mut self, base: &mut Base, lpn: Lpn, from: Ppn, to: Ppn) {
         base.space.ftl.note_copy(from, to, lpn);
         base.audit_copy(from, to);
         base.space.ftl.commit_move(lpn, from, to);

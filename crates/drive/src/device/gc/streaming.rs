@@ -24,7 +24,7 @@ impl Gc {
         let units = slots.bits();
         let (from, bin) = (op.at(), op.bin);
         let is_whole = units == base.space.ftl.layout.whole_batch()
-            && base.space.ftl.live_in_batch(from) == units;
+            && base.space.ftl.valid_in_batch(from) == units;
         // What is scrubbed is to be corrected; and a worn block takes the data of a migration.
         let is_free = !base.space.task(bin).scrubs && base.space.ftl.migration(bin).is_none();
         if !is_whole || !is_free || !base.space.ftl.may_be_copied(from) {
@@ -44,7 +44,7 @@ impl Gc {
         let in_turn = after.iter().chain(before).copied();
         let open = in_turn.filter(|bin| self.can_latch(base, id, *bin));
         let to = open.min_by_key(|bin| u32::MAX - base.space.ftl.free_units(*bin))?;
-        (base.space.ftl.live_in_bin(to) < base.space.ftl.live_in_bin(from)).then_some(to)
+        (base.space.ftl.valid_in_bin(to) < base.space.ftl.valid_in_bin(from)).then_some(to)
     }
 
     /// True where a bin of another package can take a batch from now on: it is idle, has more

@@ -82,13 +82,13 @@ impl Gc {
         true
     }
 
-    /// How many of a victim's live units are moved for each batch of space that it gains:
+    /// How many of a victim's valid units are moved for each batch of space that it gains:
     /// never more than there are, because a victim gains at least a batch.
     fn pace_of(&self, base: &Base, victim: BlockId) -> u32 {
         let layout = &base.space.ftl.layout;
-        let live = base.space.ftl.live_units(victim);
-        let gained = layout.units_per_block() - live;
-        let moves = u64::from(layout.units_per_batch) * u64::from(live);
+        let valid = base.space.ftl.valid_units(victim);
+        let gained = layout.units_per_block() - valid;
+        let moves = u64::from(layout.units_per_batch) * u64::from(valid);
         moves.checked_div(u64::from(gained)).map_or(0, |moves| moves as u32)
     }
 

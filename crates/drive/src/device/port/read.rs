@@ -46,10 +46,10 @@ impl Port {
                 continue;
             }
             match base.space.ftl.lookup(lpn) {
-                Some(pun) => {
-                    base.audit_flash_read(&mut self.requests, id, lpn, pun);
-                    base.split(&mut pieces, lpn, pun, command.offset, command.end());
-                    base.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
+                Some(ppn) => {
+                    base.audit_flash_read(&mut self.requests, id, lpn, ppn);
+                    base.split(&mut pieces, lpn, ppn, command.offset, command.end());
+                    base.audit_pieces(&pieces, lpn, ppn, command.offset, command.end());
                 }
                 None => {
                     base.audit_unmapped_read(&mut self.requests, id, lpn);

@@ -12,7 +12,7 @@ use crate::device::write::buffer::Stage;
 use crate::recovery::Outage;
 use engine::{Instant, Span};
 use ftl::recovery::{Fault, Interrupted, MapFrom};
-use ftl::{Batch, Lpn, Pun, Source};
+use ftl::{Batch, Lpn, Ppn, Source};
 use host::Command;
 use metrics::Holder;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ enum Data {
     /// What a host wrote: its version, and what the auditor calls it.
     Host(Lpn, u32, u64),
     /// A copy.
-    Copy(Lpn, Pun),
+    Copy(Lpn, Ppn),
 }
 
 impl Device {
@@ -85,9 +85,9 @@ impl Device {
         outage.undone = recovered.undone;
         outage.units = recovered.units;
         self.time_recovery(&looks, &recovered.erased, &mut outage);
-        if let Some((lpn, pun)) = recovered.unread {
+        if let Some((lpn, ppn)) = recovered.unread {
             return Err(format!(
-                "{lpn:?} is at {pun:?}, which was not read, nor is it in the checkpoint"
+                "{lpn:?} is at {ppn:?}, which was not read, nor is it in the checkpoint"
             ));
         }
         self.prove_recovery()?;
@@ -121,7 +121,7 @@ impl Device {
         }
         for (entry, rest) in entries {
             match rest {
-                Some(pun) => self.write.fetch_rest(&mut self.base, entry, pun),
+                Some(ppn) => self.write.fetch_rest(&mut self.base, entry, ppn),
                 None => self.write.entry_ready(&mut self.base, entry),
             }
         }
@@ -226,24 +226,24 @@ impl Device {
     fn note_left(&mut self, id: OpId, at: Batch, is_whole: bool) {
         let first = self.base.space.ftl.layout.first_unit(at.block, at.batch).0;
         for (slot, data) in self.carried_by(id).into_iter().enumerate() {
-            let pun = Pun(first + slot as u32);
+            let ppn = Ppn(first + slot as u32);
             match data {
                 Data::Host(lpn, version, token) => {
-                    self.base.space.ftl.note(pun, lpn);
-                    self.base.space.ftl.note_version(pun, version);
+                    self.base.space.ftl.note(ppn, lpn);
+                    self.base.space.ftl.note_version(ppn, version);
                     if is_whole {
-                        self.base.audit_survived(lpn, pun, token);
+                        self.base.audit_survived(lpn, ppn, token);
                     }
                 }
                 Data::Copy(lpn, from) => {
-                    self.base.space.ftl.note_copy(from, pun, lpn);
+                    self.base.space.ftl.note_copy(from, ppn, lpn);
                     if is_whole {
-                        self.base.audit_copy(from, pun);
+                        self.base.audit_copy(from, ppn);
                     }
                 }
             }
             if !is_whole {
-                self.base.audit_torn(pun);
+                self.base.audit_torn(ppn);
             }
         }
     }
@@ -281,12 +281,12 @@ impl Device {
                 .collect(),
             Owner::CollectWrite(payload) => (0..self.base.flash.payloads.count(payload))
                 .map(|slot| self.base.flash.payloads.slot(payload, slot))
-                .map(|[lpn, from]| Data::Copy(Lpn(lpn), Pun(from)))
+                .map(|[lpn, from]| Data::Copy(Lpn(lpn), Ppn(from)))
                 .collect(),
             Owner::CollectMove(from) | Owner::Streamed(from) => {
                 let first = self.base.space.ftl.layout.first_unit(from.block, from.batch).0;
                 (first..first + self.base.space.ftl.layout.units_per_batch)
-                    .map(|pun| Data::Copy(self.base.space.ftl.holds(Pun(pun)), Pun(pun)))
+                    .map(|ppn| Data::Copy(self.base.space.ftl.holds(Ppn(ppn)), Ppn(ppn)))
                     .collect()
             }
             _ => Vec::new(),
@@ -298,7 +298,7 @@ impl Device {
     fn save_buffer(&self) -> Vec<Saved> {
         let is_part = |id| self.write.buffer.entry(id).stage == Stage::Fetching;
         let rest = |lpn| match (&self.base.audit, self.base.space.ftl.lookup(lpn)) {
-            (Some(audit), Some(pun)) => audit.token_at(pun),
+            (Some(audit), Some(ppn)) => audit.token_at(ppn),
             _ => 0,
         };
         let save = |id| {

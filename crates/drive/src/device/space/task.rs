@@ -2,7 +2,7 @@
 
 use crate::device::flash::op::{Op, Owner, Payloads};
 use crate::device::space::Space;
-use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Pun, Stream};
+use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Ppn, Stream};
 
 impl Space {
     /// A host's batch is bound in a bin. Between the soft and the urgent
@@ -59,7 +59,7 @@ impl Space {
             Owner::CollectMove(from) => from.block == block,
             Owner::CollectWrite(payload) => {
                 let mut slots = 0..payloads.count(payload);
-                let from = |slot| Pun(payloads.slot(payload, slot)[1]);
+                let from = |slot| Ppn(payloads.slot(payload, slot)[1]);
                 slots.any(|slot| self.ftl.layout.block(from(slot)) == block)
             }
             _ => false,
@@ -67,13 +67,13 @@ impl Space {
     }
 
     /// The bin that a unit lies in.
-    pub(in crate::device) fn bin_of(&self, pun: Pun) -> BinId {
-        self.ftl.layout.bin(self.ftl.layout.block(pun))
+    pub(in crate::device) fn bin_of(&self, ppn: Ppn) -> BinId {
+        self.ftl.layout.bin(self.ftl.layout.block(ppn))
     }
 
     /// The batch that a unit lies in.
-    pub(in crate::device) fn batch_of(&self, pun: Pun) -> Batch {
-        let (block, place) = self.ftl.layout.block_and_place(pun);
+    pub(in crate::device) fn batch_of(&self, ppn: Ppn) -> Batch {
+        let (block, place) = self.ftl.layout.block_and_place(ppn);
         Batch { block, batch: self.ftl.layout.batch_and_slot(place).0 }
     }
 

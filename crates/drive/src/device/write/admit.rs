@@ -9,7 +9,7 @@ use crate::device::join::Join;
 use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
-use ftl::{Lpn, Pun};
+use ftl::{Lpn, Ppn};
 use host::Kind;
 use metrics::{Holder, State};
 
@@ -126,8 +126,8 @@ impl Write {
         // Only where the rest is wanted: most look-ups would wait for memory.
         let flash = if whole || newest.is_some() { None } else { base.space.ftl.lookup(lpn) };
         match flash {
-            Some(pun) if self.stays_in_planes(base, pun) => self.modify(base, requests, entry, pun),
-            Some(pun) => self.fetch(base, entry, lpn, pun),
+            Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
+            Some(ppn) => self.fetch(base, entry, lpn, ppn),
             // The buffer holds the rest where there is an older entry, or will.
             _ => {
                 let rest = newest.filter(|_| !whole);
@@ -172,19 +172,19 @@ impl Write {
     }
 
     /// Reads the rest of a unit that is written in part.
-    fn fetch(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn, pun: Pun) {
-        self.merge_with_flash(base, entry, lpn, pun);
-        self.fetch_rest(base, entry, pun);
+    fn fetch(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
+        self.merge_with_flash(base, entry, lpn, ppn);
+        self.fetch_rest(base, entry, ppn);
     }
 
     /// As [`Write::fetch`], of a unit that the auditor calls by the whole already.
-    pub(in crate::device) fn fetch_rest(&mut self, base: &mut Base, entry: EntryId, pun: Pun) {
+    pub(in crate::device) fn fetch_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
         let lpn = self.buffer.entry(entry).lpn;
         let unit = base.space.ftl.layout.unit_bytes;
         let start = u64::from(lpn.0) * unit;
         let mut pieces = Vec::new();
-        base.split(&mut pieces, lpn, pun, start, start + unit);
-        base.audit_pieces(&pieces, lpn, pun, start, start + unit);
+        base.split(&mut pieces, lpn, ppn, start, start + unit);
+        base.audit_pieces(&pieces, lpn, ppn, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
         self.fetches.put(entry, Join::of(pieces.len() as u32));

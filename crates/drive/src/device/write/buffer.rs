@@ -40,7 +40,7 @@ pub struct Entry {
     pub lpn: Lpn,
     pub pool: PoolId,
     pub stage: Stage,
-    /// Its data was superseded or trimmed: what is programmed is dead.
+    /// Its data was superseded or trimmed: what is programmed is invalid.
     pub stale: bool,
     /// An older entry of the same unit that is still being programmed.
     pub older: Option<EntryId>,
@@ -349,7 +349,7 @@ impl Buffer {
         (most > 0).then_some(PoolId(pool as u32))
     }
 
-    /// An entry's data is dead from now on: it is no longer what reads find.
+    /// An entry's data is invalid from now on: it is no longer what reads find.
     pub fn forget(&mut self, id: EntryId) {
         self.entries[id].stale = true;
         self.unindex(id);
@@ -361,7 +361,7 @@ impl Buffer {
         }
     }
     /// An entry is on flash as the current data: those older than it, still
-    /// being programmed, will be dead.
+    /// being programmed, will be invalid.
     pub fn supersede_older(&mut self, id: EntryId) {
         let mut at = self.entries[id].older;
         while let Some(older) = at {

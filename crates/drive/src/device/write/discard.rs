@@ -21,7 +21,7 @@ impl Write {
     ) {
         if let Some(entry) = self.buffer.find(lpn) {
             let kept = self.buffer.entry(entry);
-            // What a request waits for is programmed all the same, dead.
+            // What a request waits for is programmed all the same, invalid.
             let droppable = kept.stage == Stage::Pending
                 && kept.writer.is_none()
                 && !self.buffer.is_awaited(entry);

@@ -10,7 +10,7 @@ use crate::device::space::waits;
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};
 use engine::Instant;
-use ftl::{BinId, Lpn, PoolId, Pun, Source};
+use ftl::{BinId, Lpn, PoolId, Ppn, Source};
 use metrics::{Blame, Holder, State};
 
 impl Write {
@@ -152,7 +152,7 @@ impl Write {
         let count = base.flash.payloads.count(payload);
         for slot in 0..count {
             let entry = EntryId(base.flash.payloads.slot(payload, slot)[0]);
-            self.entry_on_flash(base, requests, op, entry, Pun(first.0 + slot));
+            self.entry_on_flash(base, requests, op, entry, Ppn(first.0 + slot));
         }
         let from = base.flash.copied_inside(op);
         base.space.ftl.note_copied(from, at);
@@ -181,17 +181,17 @@ impl Write {
         requests: &mut Requests,
         op: OpId,
         id: EntryId,
-        pun: Pun,
+        ppn: Ppn,
     ) {
         let (lpn, stale, writer) = {
             let entry = self.buffer.entry(id);
             (entry.lpn, entry.stale, entry.writer)
         };
-        base.space.ftl.note(pun, lpn);
-        base.space.ftl.note_version(pun, self.buffer.version(id));
-        base.audit_program(lpn, pun, self.buffer.token(id));
+        base.space.ftl.note(ppn, lpn);
+        base.space.ftl.note_version(ppn, self.buffer.version(id));
+        base.audit_program(lpn, ppn, self.buffer.token(id));
         if !stale {
-            base.space.ftl.commit_write(lpn, pun);
+            base.space.ftl.commit_write(lpn, ppn);
             self.buffer.supersede_older(id);
             self.void_parts(base, self.buffer.entry(id).older);
         }
@@ -201,7 +201,7 @@ impl Write {
         while let Some(deferred) = self.buffer.take_deferred(id) {
             match self.buffer.entry(id).stage {
                 Stage::Void => self.read_after_void(base, requests, op, deferred, lpn),
-                _ => self.read_deferred(base, requests, op, deferred, lpn, pun),
+                _ => self.read_deferred(base, requests, op, deferred, lpn, ppn),
             }
         }
         self.buffer.flying -= 1;
@@ -235,7 +235,7 @@ impl Write {
         program: OpId,
         deferred: Deferred,
         lpn: Lpn,
-        pun: Pun,
+        ppn: Ppn,
     ) {
         let command = requests[deferred.request].command;
         let class = Class::of_read(requests[deferred.request].priority);
@@ -243,9 +243,9 @@ impl Write {
         let rest = blame.add_tail(base.flash.blame(program), base.time.now - deferred.since);
         blame.charge(State::BufferFull, rest);
         let mut pieces = Vec::new();
-        base.split(&mut pieces, lpn, pun, command.offset, command.end());
-        base.audit_flash_read(requests, deferred.request, lpn, pun);
-        base.audit_pieces(&pieces, lpn, pun, command.offset, command.end());
+        base.split(&mut pieces, lpn, ppn, command.offset, command.end());
+        base.audit_flash_read(requests, deferred.request, lpn, ppn);
+        base.audit_pieces(&pieces, lpn, ppn, command.offset, command.end());
         let rest = requests[deferred.request].parts.split(pieces.len() as u32);
         for (part, piece) in std::iter::once(deferred.part).chain(rest..).zip(pieces) {
             let owner = Owner::Read(deferred.request, part);

@@ -14,14 +14,14 @@ use crate::device::space::waits;
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};
 use engine::Span;
-use ftl::{BinId, Lpn, Pun, Stream};
+use ftl::{BinId, Lpn, Ppn, Stream};
 use metrics::{Blame, Holder, State};
 
 impl Write {
-    /// True where the rest of a unit at `pun` can stay in its planes: they have space. Where they
+    /// True where the rest of a unit at `ppn` can stay in its planes: they have space. Where they
     /// have none, the unit goes through the controller to others.
-    pub(in crate::device) fn stays_in_planes(&self, base: &Base, pun: Pun) -> bool {
-        self.modifies && base.space.is_available(base.space.bin_of(pun))
+    pub(in crate::device) fn stays_in_planes(&self, base: &Base, ppn: Ppn) -> bool {
+        self.modifies && base.space.is_available(base.space.bin_of(ppn))
     }
 
     /// Asks the planes that hold the rest of an entry's unit to program both.
@@ -30,9 +30,9 @@ impl Write {
         base: &mut Base,
         requests: &mut Requests,
         entry: EntryId,
-        pun: Pun,
+        ppn: Ppn,
     ) {
-        self.modify_in(base, requests, base.space.bin_of(pun), entry);
+        self.modify_in(base, requests, base.space.bin_of(ppn), entry);
     }
 
     fn modify_in(&mut self, base: &mut Base, requests: &mut Requests, bin: BinId, entry: EntryId) {
@@ -96,12 +96,12 @@ impl Write {
         let kept = self.buffer.entry(entry);
         let (lpn, is_stale) = (kept.lpn, kept.stale);
         match base.space.ftl.lookup(lpn).filter(|_| !is_stale) {
-            Some(pun) if self.stays_in_planes(base, pun) => self.modify(base, requests, entry, pun),
-            Some(pun) => {
+            Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
+            Some(ppn) => {
                 // What waits for this one finds the whole in the buffer.
-                self.merge_with_flash(base, entry, lpn, pun);
+                self.merge_with_flash(base, entry, lpn, ppn);
                 self.turn_to_fetching(base, entry);
-                self.fetch_rest(base, entry, pun);
+                self.fetch_rest(base, entry, ppn);
             }
             None => self.modify_in(base, requests, bin, entry),
         }
@@ -173,8 +173,8 @@ impl Write {
             self.buffer.defer(newer, read.request, read.part, read.since);
             return;
         }
-        if let Some(pun) = base.space.ftl.lookup(lpn) {
-            return self.read_deferred(base, requests, op, read, lpn, pun);
+        if let Some(ppn) = base.space.ftl.lookup(lpn) {
+            return self.read_deferred(base, requests, op, read, lpn, ppn);
         }
         base.audit_unmapped_read(requests, read.request, lpn);
         requests[read.request].unmapped += 1;
@@ -213,14 +213,14 @@ impl Write {
         let lpn = kept.lpn;
         // What is stale is programmed all the same: its request waits for that.
         match base.space.ftl.lookup(lpn).filter(|_| rest.is_some()) {
-            Some(pun) => self.merge_with_flash(base, entry, lpn, pun),
+            Some(ppn) => self.merge_with_flash(base, entry, lpn, ppn),
             None => self.buffer.make_void(entry),
         }
     }
 
-    /// An entry's data is a part of a unit, the rest is what `pun` holds.
-    pub(super) fn merge_with_flash(&mut self, base: &Base, entry: EntryId, lpn: Lpn, pun: Pun) {
-        let token = base.audit_fetch(lpn, self.buffer.token(entry), pun);
+    /// An entry's data is a part of a unit, the rest is what `ppn` holds.
+    pub(super) fn merge_with_flash(&mut self, base: &Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
+        let token = base.audit_fetch(lpn, self.buffer.token(entry), ppn);
         self.buffer.set_token(entry, token);
     }
 }

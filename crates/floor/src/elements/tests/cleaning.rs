@@ -76,7 +76,7 @@ fn planes_are_cleaned_until_enough_is_free() {
 
 #[test]
 fn parallel_units_clean_at_the_same_time() {
-    // As in the first test in plane 0. In plane 1, pages 12 to 14 leave a dead block.
+    // As in the first test in plane 0. In plane 1, pages 12 to 14 leave an invalid block.
     // Pages 5 and 15 come in one batch: both planes are then low.
     let rules = Rules { parallel_units: 2, ..PLANES };
     let mut requests = spaced(&[0, 1, 4, 12, 13, 14]);
@@ -117,7 +117,7 @@ fn planes_of_a_unit_are_looked_at_in_turn() {
 }
 
 #[test]
-fn dead_blocks_are_erased_and_nothing_else() {
+fn invalid_blocks_are_erased_and_nothing_else() {
     // Page 0 alone is written. Blocks 4 and 5 die when the next is opened. The fifth
     // write finds 2 blocks free, and block 4 is erased; so does the eighth, and block 5.
     let (served, flash) = after(&PLANE, &spaced(&[0; 8]));
@@ -130,7 +130,7 @@ fn dead_blocks_are_erased_and_nothing_else() {
 #[test]
 fn without_copy_back_pages_cross_between_planes() {
     // Pages 0, 1, 2 fill block 2, pages 3, 4, 6 block 3; page 7 opens block 6, and 2
-    // blocks count as free. The next write cleans block 0, which is dead, and block 1:
+    // blocks count as free. The next write cleans block 0, which is invalid, and block 1:
     // page 5 goes from plane 0 to block 6 in plane 1, out and in over the pins.
     let (served, flash) = after(&ONE_SPACE, &spaced(&[0, 1, 2, 3, 4, 6, 7, 9]));
     let cleaning = ERASE + (MOVE + 2 * 105_600) + ERASE;
@@ -142,7 +142,7 @@ fn without_copy_back_pages_cross_between_planes() {
 
 #[test]
 fn without_copy_back_pages_that_stay_in_the_plane_do_not_cross() {
-    // Pages 3, 6, 7 fill block 3 and page 9 opens block 6. Block 0 is dead, block 4 has
+    // Pages 3, 6, 7 fill block 3 and page 9 opens block 6. Block 0 is invalid, block 4 has
     // one valid page, fewer than block 1: page 8 goes to block 6 of the same plane.
     let mut requests = spaced(&[0, 1, 2, 3, 6, 7, 9]);
     requests.push(read(7 * LATER, 0));

@@ -114,7 +114,7 @@ fn the_search_for_a_free_block_goes_on_where_it_ended() {
         flash.spaces[0].active
     };
     assert_eq!([write(0), write(1), write(2)], [2, 2, 3]);
-    // Block 0 is dead and comes after block 4.
+    // Block 0 is invalid and comes after block 4.
     flash.erase(0);
     let mut write = |page| {
         flash.program(page, 0).unwrap();

@@ -96,7 +96,7 @@ fn a_new_version_may_go_to_a_newer_block() {
 
 #[test]
 fn a_plane_whose_active_block_was_erased_can_be_written_to() {
-    // Block 6 is full and dead when it is erased. It is still the active block, with no
+    // Block 6 is full and invalid when it is erased. It is still the active block, with no
     // page left: the next write has to open one. The search, from the first block on,
     // meets block 6 before block 7.
     let mut flash = Flash::new(&SMALL).unwrap();

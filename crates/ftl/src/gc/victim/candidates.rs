@@ -6,42 +6,42 @@ use engine::Stream;
 /// What a policy sees: the blocks of one bin, by their place in it.
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
-    /// Live units of each block; blocks that may not be chosen stand above
+    /// Valid units of each block; blocks that may not be chosen stand above
     /// `units_per_block`.
-    pub live: &'a [u32],
+    pub valid: &'a [u32],
     /// When each block was closed, in units written to the drive before.
     pub closed_at: &'a [u64],
     /// Units written to the drive so far: the present, on the clock of `closed_at`.
     pub now: u64,
     /// Units in a block.
     pub units_per_block: u32,
-    /// Live units with which collecting a block still gains a batch: what is
+    /// Valid units with which collecting a block still gains a batch: what is
     /// moved fills whole batches, so less than a batch is no gain.
-    pub most_live: u32,
+    pub most_valid: u32,
 }
 
 impl Candidates<'_> {
     /// True where collecting block `index` gains space.
     #[inline]
     pub fn gains(&self, index: usize) -> bool {
-        self.live[index] <= self.most_live
+        self.valid[index] <= self.most_valid
     }
     /// True where block `index` is closed, or has nothing valid: it is free, or nothing of it is
     /// left to be collected.
     pub(super) fn is_closed_or_free(&self, index: usize) -> bool {
-        self.live[index] <= self.units_per_block || self.live[index] == BARRED
+        self.valid[index] <= self.units_per_block || self.valid[index] == BARRED
     }
     /// The blocks that may be chosen and gain space.
     pub fn gaining(&self) -> impl Iterator<Item = usize> {
-        (0..self.live.len()).filter(|index| self.gains(*index))
+        (0..self.valid.len()).filter(|index| self.gains(*index))
     }
     /// Blocks in the bin.
     pub fn len(&self) -> usize {
-        self.live.len()
+        self.valid.len()
     }
     /// True for a bin without blocks.
     pub fn is_empty(&self) -> bool {
-        self.live.is_empty()
+        self.valid.is_empty()
     }
 }
 

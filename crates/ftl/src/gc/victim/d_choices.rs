@@ -46,11 +46,11 @@ impl Choose for DChoices {
         match self.among {
             Among::Gaining => (0..self.choices)
                 .map_while(|_| draw(candidates, numbers))
-                .min_by_key(|index| candidates.live[*index]),
+                .min_by_key(|index| candidates.valid[*index]),
             Among::All => draw_apart(candidates, self.choices as usize, numbers)
                 .into_iter()
                 .filter(|index| candidates.gains(*index))
-                .min_by_key(|index| candidates.live[*index])
+                .min_by_key(|index| candidates.valid[*index])
                 .or_else(|| draw(candidates, numbers)),
         }
     }
@@ -101,11 +101,11 @@ mod tests {
     /// How often each block is chosen in a number of draws.
     fn chosen(policy: &DChoices, draws: u32) -> [u32; 8] {
         let candidates = Candidates {
-            live: &STANDING,
+            valid: &STANDING,
             closed_at: &[0; 8],
             now: 60,
             units_per_block: 8,
-            most_live: 7,
+            most_valid: 7,
         };
         let mut numbers = Streams::new(7).stream("victim");
         let mut counts = [0; 8];

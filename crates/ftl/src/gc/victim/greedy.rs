@@ -31,11 +31,11 @@ pub enum Ties {
 
 impl Choose for Greedy {
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
-        let valid = candidates.live;
+        let valid = candidates.valid;
         // Two passes: the minimum is vectorised (which `min` is not), and the position then stops
         // early.
         let least = valid.iter().fold(u32::MAX, |least, units| least.min(*units));
-        if least > candidates.most_live {
+        if least > candidates.most_valid {
             return None;
         }
         let is_least = |units: &u32| *units == least;
@@ -62,11 +62,11 @@ mod tests {
 
     fn chosen(ties: Ties, seed: u64) -> usize {
         let candidates = Candidates {
-            live: &VALID,
+            valid: &VALID,
             closed_at: &CLOSED_AT,
             now: 100,
             units_per_block: 8,
-            most_live: 7,
+            most_valid: 7,
         };
         let found = Greedy { ties }.choose(candidates, &mut Streams::new(seed).stream("victim"));
         found.expect("five blocks gain")

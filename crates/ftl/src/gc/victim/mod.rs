@@ -22,7 +22,7 @@ settings::family! {
     "random" => random::Random,
     /// The block that was closed first.
     "fifo" => fifo::Fifo,
-    /// The block with the least live data among those that were closed first.
+    /// The block with the least valid data among those that were closed first.
     "windowed-greedy" => windowed_greedy::WindowedGreedy,
     /// A block that a function of the user chooses.
     "python" => python::Python,
@@ -42,18 +42,18 @@ mod tests {
         /// and gains space, whenever there is one, and always the same one.
         #[test]
         fn every_policy_keeps_the_contract(
-            live in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
+            valid in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
             seed: u64,
         ) {
-            let closed_at: Vec<u64> = (0..live.len() as u64).map(|index| index * 7 % 50).collect();
-            let candidates = Candidates { live: &live, closed_at: &closed_at, now: 60, units_per_block: 8, most_live: 7 };
+            let closed_at: Vec<u64> = (0..valid.len() as u64).map(|index| index * 7 % 50).collect();
+            let candidates = Candidates { valid: &valid, closed_at: &closed_at, now: 60, units_per_block: 8, most_valid: 7 };
             for policy in VictimPolicy::all() {
                 let chosen = policy.choose(candidates, &mut Streams::new(seed).stream("victim"));
                 let again = policy.choose(candidates, &mut Streams::new(seed).stream("victim"));
                 prop_assert_eq!(chosen, again);
                 match chosen {
-                    Some(index) => prop_assert!(live[index] < 8, "{:?} chose {}", policy, live[index]),
-                    None => prop_assert!(live.iter().all(|live| *live >= 8), "{:?} declined", policy),
+                    Some(index) => prop_assert!(valid[index] < 8, "{:?} chose {}", policy, valid[index]),
+                    None => prop_assert!(valid.iter().all(|valid| *valid >= 8), "{:?} declined", policy),
                 }
             }
         }

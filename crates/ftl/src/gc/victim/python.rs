@@ -41,7 +41,7 @@ impl Choose for Python {
         let random = numbers.bits();
         let answer = self.0.ask(|policy| {
             let chosen = policy.choose(candidates, random)?;
-            match candidates.live.get(chosen) {
+            match candidates.valid.get(chosen) {
                 Some(_) if candidates.gains(chosen) => Ok(chosen),
                 Some(_) => Err(format!(
                     "chose block {chosen}, whose collection gains no space; candidates.gaining \

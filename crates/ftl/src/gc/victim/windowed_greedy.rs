@@ -5,7 +5,7 @@ use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Takes the block with the least live data among the `window` blocks that were closed
+/// Takes the block with the least valid data among the `window` blocks that were closed
 /// first of those that gain space (Hu et al., SYSTOR 2009). Young blocks, whose data
 /// still dies, are left alone. The block closed first breaks ties, then the lowest number.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ impl Choose for WindowedGreedy {
             blocks.truncate(window);
         }
         let rank =
-            |(closed_at, index): &(u64, usize)| (candidates.live[*index], *closed_at, *index);
+            |(closed_at, index): &(u64, usize)| (candidates.valid[*index], *closed_at, *index);
         blocks.into_iter().min_by_key(rank).map(|(_, index)| index)
     }
 }
@@ -48,17 +48,17 @@ mod tests {
     use super::*;
     use engine::Streams;
 
-    const LIVE: [u32; 6] = [5, 2, 8, 3, 2, 4];
+    const VALID: [u32; 6] = [5, 2, 8, 3, 2, 4];
     /// From the oldest on: 3, 0, 5, 1, 2, 4.
     const CLOSED_AT: [u64; 6] = [20, 40, 50, 10, 60, 30];
 
     fn chosen(policy: &impl Choose) -> Option<usize> {
         let candidates = Candidates {
-            live: &LIVE,
+            valid: &VALID,
             closed_at: &CLOSED_AT,
             now: 100,
             units_per_block: 8,
-            most_live: 7,
+            most_valid: 7,
         };
         policy.choose(candidates, &mut Streams::new(1).stream("victim"))
     }

@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from flashscape.mqsim.section import Section
 
 Value = str | int | float | bool | list[str] | dict[str, "Value"] | list[dict[str, "Value"]]
 
@@ -20,7 +16,7 @@ class Row:
     key: str
     value: Value
     sources: tuple[tuple[str, str], ...] = ()
-    """Sections and names of the keys of MQSim's that it comes from."""
+    """Sections and names of the imported keys that it comes from."""
     remark: str = ""
 
     @property
@@ -38,11 +34,6 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     is_list: bool = False
     remark: str = ""
-
-
-def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:
-    """Where a value comes from."""
-    return tuple((section.title, name) for name in names)
 
 
 def text(tables: list[Table]) -> str:

@@ -1,0 +1,69 @@
+"""From results to contrasts: what is known of every figure, corrected together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from flashscape.compare import arrivals, differences, drives
+from flashscape.compare.contrast import Contrast
+from flashscape.compare.side import Side, lost_apart
+from flashscape.compare.tail import tails
+from flashscape.errors import OutputError
+
+if TYPE_CHECKING:
+    from flashscape.compare.difference import Difference
+    from flashscape.compare.differences import Tell
+    from flashscape.compare.wanted import Wanted
+
+
+def contrasts(sides: list[Side], alpha: float, wanted: Wanted, tell: Tell) -> list[Contrast]:
+    """Each side but the first against that one; ``tell`` is told which share is done."""
+    baseline = sides[0]
+    found = []
+    for at, other in enumerate(sides[1:]):
+        tell(at / (len(sides) - 1))
+        likeness = arrivals.compare(baseline.results[0], other.results[0])
+
+        def part(share: float, at: int = at) -> None:
+            tell((at + share) / (len(sides) - 1))
+
+        found.append((other, likeness, _differences(baseline, other, likeness, wanted, part)))
+    # All that is looked at is corrected together.
+    rows = differences.corrected([row for _, _, rows in found for row in rows], alpha, wanted)
+    made, at = [], 0
+    for other, likeness, own in found:
+        mine, at = rows[at : at + len(own)], at + len(own)
+        groups = list(dict.fromkeys(row.group for row in mine if row.initiator))
+        far = tails(baseline, other, groups)
+        logs = [run.log for side in (baseline, other) for run in side.results]
+        made.append(Contrast(baseline, other, likeness, mine, far, None not in logs, wanted))
+    return made
+
+
+def _differences(
+    baseline: Side, other: Side, likeness: arrivals.Arrivals, wanted: Wanted, tell: Tell
+) -> list[Difference]:
+    one, two = baseline.results[0], other.results[0]
+    if one.untimed:
+        rows = drives.of_lives(baseline.results, other.results)
+    elif len(baseline.results) > 1:
+        rows = differences.of_seeds(baseline.results, other.results, wanted, tell)
+    elif one.log is not None and two.log is not None:
+        rows = differences.of_logs(one, two, likeness, wanted, tell)
+    else:
+        rows = differences.of_summaries(one, two, wanted, tell)
+    if not (one.untimed or any(row.initiator for row in rows)):
+        raise OutputError(
+            f"{baseline.label} and {other.label} have no initiator and kind of request in common"
+        )
+    if baseline.partial or other.partial:
+        # What was not answered is missing, and that is what was worst: nothing can be tested.
+        return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
+    if lost_apart(baseline, other) is not None:
+        # What the drives did is known all the same.
+        return [
+            dataclasses.replace(row, estimate=None, method="none") if row.initiator else row
+            for row in rows
+        ]
+    return rows

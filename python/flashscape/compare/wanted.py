@@ -1,0 +1,134 @@
+"""The figures that are compared, and those that the verdict is about."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashscape import percentiles
+from flashscape.compare.words import COSTS
+from flashscape.errors import ConfigError
+from flashscape.latency import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DRIVE = "drive"
+"""The initiator in the name of a figure of the whole drive."""
+
+FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
+"""The percentiles that are compared where nobody chooses others."""
+
+_PLAIN = ("mean", "iops")
+
+_OF_HOST = re.compile(
+    rf"(?P<initiator>.+)\.(?P<kind>{'|'.join(KINDS)}|write-zeroes)\.(?P<figure>.+)"
+)
+
+
+class Wanted(NamedTuple):
+    """What is compared, and what counts."""
+
+    shares: dict[str, int]
+    """Percentiles by name, in billionths, rising."""
+    are_chosen: bool = False
+    """Whether somebody has named the percentiles."""
+    counted: tuple[str, ...] = ()
+    """Names of the figures that the verdict is about; empty where all of hosts are."""
+
+    def counts(self, initiator: str, kind: str, figure: str) -> bool:
+        """Whether the verdict may be about a figure."""
+        return not self.counted or name(initiator, kind, figure) in self.counted
+
+
+def default() -> Wanted:
+    """What is compared where nothing is chosen."""
+    return Wanted(_shares(FAR))
+
+
+def of(
+    chosen: str | Iterable[float | str] | None, figures: Sequence[str], groups: Groups
+) -> Wanted:
+    """Read what somebody has chosen; raise ConfigError for what is not known.
+
+    A percentile that only ``figures`` name is compared, too.
+    """
+    if isinstance(figures, str):
+        raise ConfigError(f"figures: {figures!r} is one text; give a list of names")
+    shares = _shares(FAR) if chosen is None else percentiles.chosen(chosen)
+    counted = tuple(dict.fromkeys(_resolved(each, groups, shares) for each in figures))
+    # Of an initiator that has a point in its name the last part is a figure all the same.
+    more = [each.rpartition(".")[2] for each in counted]
+    shares = {**shares, **_shares(each for each in more if percentiles.billionths(each))}
+    rising = dict(sorted(shares.items(), key=lambda item: item[1]))
+    return Wanted(rising, chosen is not None, counted)
+
+
+def name(initiator: str, kind: str, figure: str) -> str:
+    """What ``--for`` calls a figure: ``host.read.p99_9``, ``drive.erases``."""
+    return f"{initiator}.{kind}.{figure}" if initiator else f"{DRIVE}.{figure}"
+
+
+class Groups(NamedTuple):
+    """Who may have figures, as far as that is known before anything runs."""
+
+    initiators: tuple[str, ...]
+    kinds: tuple[str, ...] = KINDS
+    are_prefixes: bool = False
+    """Whether devices of traces may add to the names."""
+
+    def has(self, initiator: str) -> bool:
+        """Whether there is, or may be, such an initiator."""
+        return initiator in self.initiators or (
+            self.are_prefixes and any(initiator.startswith(f"{own}.") for own in self.initiators)
+        )
+
+
+def _resolved(text: str, groups: Groups, shares: dict[str, int]) -> str:
+    """The name of a figure as it is kept; ``p99.9`` is as good as ``p99_9``."""
+    if not isinstance(text, str):
+        raise ConfigError(f"figures: {text!r} is not a name such as host.read.p99_9")
+    drive, _, cost = text.partition(".")
+    if drive == DRIVE and cost in COSTS:
+        return text
+    if found := _OF_HOST.fullmatch(text):
+        kind = found["kind"].replace("-", "_")
+        figure = _figure(found["figure"])
+        if figure is not None and groups.has(found["initiator"]) and kind in groups.kinds:
+            return name(found["initiator"], kind, figure)
+    raise ConfigError(_unknown(text, groups, shares))
+
+
+def _figure(text: str) -> str | None:
+    if text.lower() in _PLAIN:
+        return text.lower()
+    if percentiles.billionths(text) is None:
+        return None
+    (known,) = percentiles.chosen([text[1:].replace("_", ".")])
+    return known
+
+
+def _unknown(text: str, groups: Groups, shares: dict[str, int]) -> str:
+    """Say which names there are, and which one may have been meant."""
+    figures = (*_PLAIN, *shares)
+    pairs = [(who, kind) for who in groups.initiators for kind in groups.kinds]
+    names = [name(*pair, figure) for pair in pairs for figure in figures]
+    names += [name("", "", cost) for cost in COSTS]
+    near = difflib.get_close_matches(text.replace("p99.", "p99_"), names, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return (
+        f"{text}: there is no such figure{meant}; write INITIATOR.KIND.FIGURE, with "
+        f"{_or(groups.initiators)}, {_or(groups.kinds)}, and {_or(figures)}; or "
+        f"{_or([name('', '', cost) for cost in COSTS])}"
+    )
+
+
+def _or(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _shares(names: Iterable[str]) -> dict[str, int]:
+    found = {each: percentiles.billionths(each) for each in names}
+    return {each: share for each, share in found.items() if share is not None}

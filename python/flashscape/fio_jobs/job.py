@@ -1,0 +1,194 @@
+"""One job: its options with those of [global] above it, and what becomes of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from flashscape.fio_jobs import known, values
+from flashscape.imported import Key, Verdict
+from flashscape.written import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flashscape.fio_jobs.reading import Option
+    from flashscape.imported import Faults
+    from flashscape.written import Value
+
+    Read = TypeVar("Read")
+
+KB_BASE = 1024
+
+
+class Said(NamedTuple):
+    """What becomes of an option in a job."""
+
+    verdict: Verdict
+    becomes: str
+    why: str
+
+
+class Job:
+    """A job section. Its clones differ in their files and offsets alone."""
+
+    def __init__(
+        self,
+        title: str,
+        line: int,
+        options: Iterable[Option],
+        faults: Faults,
+        without: Iterable[str],
+    ) -> None:
+        self.title = title
+        self.line = line
+        self._faults = faults
+        self._has_engine = True
+        self._options: dict[str, Option] = {}
+        self.said: dict[Option, Said] = {}
+        self._missing: list[Key] = []
+        for option in options:
+            earlier = self._options.pop(option.name, None)
+            if earlier is not None:
+                why = f"line {option.line} gives it again, which counts"
+                self.said[earlier] = Said(Verdict.INERT, "", why)
+            self._options[option.name] = option
+        for name in without:
+            if (left := self._options.pop(name, None)) is not None:
+                self.said[left] = Said(Verdict.IGNORED, "", "left out, as --without says")
+        self.kb_base = self.value("kb_base", values.whole, KB_BASE)
+        if self.kb_base not in (1000, KB_BASE):
+            self.refuse("kb_base", f"{self.kb_base} is neither 1000 nor 1024")
+            self.kb_base = KB_BASE
+        self.say("kb_base", Verdict.MAPPED, "", "k, m and g were read by it")
+
+    @property
+    def name(self) -> str:
+        """Its name in results; clones get a number behind it."""
+        option = self._options.get("name")
+        self.say("name", Verdict.MAPPED, "workload.name")
+        return self.title if option is None or not option.value else option.value
+
+    def has(self, name: str) -> bool:
+        """Whether an option is given."""
+        return name in self._options
+
+    def order(self, name: str) -> int:
+        """The place of an option among those that count; -1 where it is not given."""
+        return list(self._options).index(name) if name in self._options else -1
+
+    def text(self, name: str) -> str | None:
+        """The value as it is written; None where the option is missing."""
+        option = self._options.get(name)
+        if option is None:
+            return None
+        if not option.value:
+            self.refuse(name, "has no value")
+            return None
+        return option.value
+
+    def value(self, name: str, read: Callable[[str], Read], default: Read) -> Read:
+        """The value, read; the default where it is missing, or wrong, which is a fault."""
+        text = self.text(name)
+        if text is None:
+            return default
+        try:
+            return read(text)
+        except values.RefusedError as refused:
+            self.refuse(name, str(refused))
+            return default
+
+    def size(self, name: str) -> int | values.Percent | None:
+        """Bytes or a share; None where it is missing or 0, which is the same to fio."""
+        found = self.value(name, self.bytes_of, None)
+        return found or None
+
+    def bytes_of(self, text: str) -> int | values.Percent | None:
+        """Bytes or a share, by the job's ``kb_base``."""
+        return values.size(text, self.kb_base)
+
+    def plain_bytes(self, text: str) -> int:
+        """Bytes; raise RefusedError for a share."""
+        found = values.size(text, self.kb_base)
+        if isinstance(found, values.Percent):
+            raise values.RefusedError(f"{text!r} is a share, and here fio takes a size")
+        return found
+
+    def time(self, name: str, unit: str) -> int:
+        """Nanoseconds; 0 where it is missing. ``unit`` is that of a bare number."""
+        return self.value(name, lambda text: values.time(text, unit), 0)
+
+    def whole(self, name: str, default: int = 0, least: int = 0) -> int:
+        """A number."""
+        found = self.value(name, values.whole, default)
+        if found < least:
+            self.refuse(name, f"{found} is less than {least}")
+            return default
+        return found
+
+    def truth(self, name: str) -> bool:
+        """A switch; off where it is missing."""
+        option = self._options.get(name)
+        if option is None:
+            return False
+        try:
+            return values.truth(option.value)
+        except values.RefusedError as refused:
+            self.refuse(name, str(refused))
+            return False
+
+    def say(self, name: str, verdict: Verdict, becomes: str = "", why: str = "") -> None:
+        """Say what becomes of an option, if it is given."""
+        option = self._options.get(name)
+        if option is not None:
+            self.said[option] = Said(verdict, becomes, why)
+
+    def is_said(self, name: str) -> bool:
+        """Whether it was said what becomes of an option, or there is nothing to say."""
+        option = self._options.get(name)
+        return option is None or option in self.said
+
+    def assume(self, name: str, value: str, verdict: Verdict, becomes: str, why: str) -> None:
+        """Say that fio's default stands, where an option is missing and that counts."""
+        if name not in self._options:
+            key = Key("", None, self.title, name, value, verdict, becomes, why)
+            self._missing.append(key)
+
+    def refuse(self, name: str, message: str) -> None:
+        """Note a fault of an option; of a missing one, of the job."""
+        option = self._options.get(name)
+        # What belongs to an engine that is refused is not worth a line.
+        self._has_engine &= name != "ioengine"
+        line = self.line if option is None else option.line
+        section = self.title if option is None else option.section
+        file = "" if option is None else option.file
+        self._faults.add(f"[{section}] {name}", file, line, message)
+
+    def row(self, key: str, value: Value, *names: str, remark: str = "") -> Row:
+        """A row of the experiment, with those of its options that are given."""
+        given = tuple((self.title, name) for name in names if name in self._options)
+        return Row(key, value, given, remark)
+
+    def option(self, name: str) -> Option | None:
+        """An option where it stands."""
+        return self._options.get(name)
+
+    def settle(self) -> None:
+        """Say what becomes of the options that no code has read; note those that are refused."""
+        for name, option in self._options.items():
+            if option in self.said:
+                continue
+            fate = known.of(name)
+            if fate.fate == known.READ:
+                # Where something is refused, what depends on it is not read.
+                assert self._faults.problems, f"nobody has said what becomes of {name}"
+                continue
+            if option.value is not None and option.value.lower() in known.OFF:
+                self.say(name, Verdict.INERT, "", "switched off, as without it")
+            elif fate.fate == known.REFUSED and self._has_engine:
+                self.refuse(name, f"{fate.why}; take it out, or import with --without {name}")
+            elif fate.fate != known.REFUSED:
+                self.say(name, Verdict(fate.fate), "", fate.why)
+
+    def missing(self) -> Iterator[Key]:
+        """Options that are not given, and whose defaults count."""
+        yield from self._missing

@@ -1,0 +1,50 @@
+"""Tables for pandas, which needs neither PyArrow nor a copy of the results in a file.
+
+Polars converts to pandas by way of PyArrow, which takes 170 MB on disk. Columns go over
+through NumPy here, which pandas brings with it.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from flashscape.errors import OutputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOT_INSTALLED = 'pandas is not installed (pip install "flashscape[pandas]")'
+"""Why there is no table of pandas."""
+
+
+def to_pandas(table: pl.DataFrame | pl.LazyFrame) -> Any:
+    """Return a table of Polars as a DataFrame of pandas; raise OutputError without pandas.
+
+    Whole numbers and truth values stay what they are where values are missing: such columns
+    have pandas' nullable types. Missing floats are NaN.
+    """
+    if find_spec("pandas") is None:
+        raise OutputError(NOT_INSTALLED)
+    import pandas as pd
+    import polars as pl
+
+    frame = table.collect() if isinstance(table, pl.LazyFrame) else table
+    return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
+
+
+def _column(series: pl.Series) -> Any:
+    import pandas as pd
+    import polars as pl
+
+    kind = series.dtype
+    if kind.is_float() or (kind.is_integer() and not series.null_count()):
+        return series.to_numpy()
+    if kind.is_integer():
+        # Int64 and the like: the nullable types are called as those of Polars.
+        return pd.array(series.to_list(), dtype=str(kind))
+    if kind == pl.Boolean:
+        nullable = "boolean" if series.null_count() else "bool"
+        return pd.array(series.to_list(), dtype=nullable)
+    dtype = object if kind.is_nested() else None
+    return pd.Series(series.to_list(), dtype=dtype)

@@ -1,0 +1,12 @@
+"""Sentences about what hosts wrote, for tables and explanations."""
+
+from __future__ import annotations
+
+
+def why_not_one(host: float) -> str:
+    """Why a byte that hosts wrote was not programmed once; empty where it was."""
+    if host < 0.98:
+        return "host is below 1: overwritten while in the buffer, or still there"
+    if host > 1.02:
+        return "host is above 1: writes that cover mapping units in part program them whole"
+    return ""

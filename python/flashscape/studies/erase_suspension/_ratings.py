@@ -1,0 +1,166 @@
+"""Ratings of ACT: the highest multipliers that pass, and the orders that the paper has of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashscape.act import Trial, load
+from flashscape.studies.erase_suspension import _act
+from flashscape.studies.erase_suspension._runs import SCHEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flashscape.reproduce import Outcome, Outcomes
+
+    Failures = tuple[tuple[str, ...], tuple[str, ...]]
+
+THREADS = (1, 2, 3, 8)
+"""Threads that issue small reads in turn. The paper has one thread for each kind of request; the
+tool has several, and its fourth condition is about the period of one of them.
+"""
+
+
+class Ratings(NamedTuple):
+    """Highest multipliers of the ladder, by scheme; 0 if the lowest fails."""
+
+    stress: dict[str, int]
+    performance: dict[str, int]
+
+    @property
+    def baseline_is_poor(self) -> bool:
+        """E-10: Baseline is rated below D-ES and T-ES in the performance test."""
+        rated = self.performance
+        return rated["baseline"] < min(rated["d-es"], rated["t-es-64"])
+
+    @property
+    def writes_starve(self) -> bool:
+        """E-11: ES and I-ES fail the stress test at a multiplier that all others pass."""
+        rated = self.stress
+        others = min(rated["baseline"], rated["d-es"], rated["t-es-64"])
+        return max(rated["es"], rated["i-es"]) < others
+
+    @property
+    def deferral_is_best(self) -> bool:
+        """E-12: nobody is rated above D-ES or T-ES in the performance test."""
+        rated = self.performance
+        others = max(rated["baseline"], rated["es"], rated["i-es"])
+        return others <= min(rated["d-es"], rated["t-es-64"])
+
+
+ORDERS: dict[str, Callable[[Ratings], bool]] = {
+    "E-10": lambda rated: rated.baseline_is_poor,
+    "E-11": lambda rated: rated.writes_starve,
+    "E-12": lambda rated: rated.deferral_is_best,
+}
+"""The order of ratings that each claim states."""
+
+
+def of_preset(runs: Outcomes, threads: int = 1) -> Ratings:
+    """Ratings of the preset."""
+    ladder = _act.ladder(runs.setting)
+    return _rated(
+        lambda scheme, k: failures(
+            runs[_act.run_name(scheme, k)], k, _act.lengths(k), threads=threads
+        ),
+        ladder,
+    )
+
+
+def of_variant(runs: Outcomes, variant: _act.Variant, threads: int) -> Ratings:
+    """Ratings of a variant of the drive."""
+    ladder = _act.map_ladder(runs.setting)
+    return _rated(
+        lambda scheme, k: failures(
+            runs[_act.map_name(variant, scheme, k)],
+            k,
+            _act.lengths(k),
+            threads=threads,
+        ),
+        ladder,
+    )
+
+
+def _rated(failures_of: Callable[[str, int], Failures], ladder: Iterable[int]) -> Ratings:
+    """The highest multipliers below which all pass, too."""
+    steps = list(ladder)
+    found = Ratings({}, {})
+    for scheme in _act.RATED:
+        best, failed = [0, 0], [False, False]
+        for k in steps:
+            for test, why in enumerate(failures_of(scheme, k)):
+                failed[test] |= bool(why)
+                if not failed[test]:
+                    best[test] = k
+        found.stress[scheme], found.performance[scheme] = best
+    return found
+
+
+def failures(
+    outcome: Outcome, multiplier: int, lengths: load.Lengths, *, threads: int = 1
+) -> Failures:
+    """Why a run fails the stress test, and the performance test; nothing if it passes.
+
+    Conditions are those of `flashscape act`, the fourth by the paper's words: the mean service
+    time of each kind of request is less than the time from one request of its stream to the next.
+    """
+    if outcome.error is not None:
+        starved = (f"it ends: {outcome.error.type}",)
+        return starved, starved
+    cycle_ns = load.cycle_of(multiplier, _act.cycle_bytes())
+    trial = Trial.of(outcome.measured, multiplier, lengths, cycle_ns, threads=threads)
+    return trial.stress_failures, trial.failures
+
+
+def why_no_more(runs: Outcomes, scheme: str) -> str:
+    """The first condition that a scheme fails above its stress rating, with the preset."""
+    stress = of_preset(runs).stress[scheme]
+    above = [k for k in _act.ladder(runs.setting) if k > stress]
+    if not above:
+        return f"{SCHEMES[scheme]} passes all"
+    k = above[0]
+    why, _ = failures(runs[_act.run_name(scheme, k)], k, _act.lengths(k))
+    return f"{SCHEMES[scheme]} at {k}x: {'; '.join(why)}"
+
+
+class Region(NamedTuple):
+    """The variants and threads of the map for which the order of a claim holds."""
+
+    holds: tuple[tuple[_act.Variant, int], ...]
+    tried: int
+
+    @property
+    def text(self) -> str:
+        """The region in a clause."""
+        of = f"of {self.tried} combinations of ramp, buffer and threads"
+        if not self.holds:
+            return f"the order holds in none {of}"
+        ramps = sorted({variant.ramp_us for variant, _ in self.holds})
+        buffers = sorted({variant.buffer_mib for variant, _ in self.holds})
+        threads = sorted({threads for _, threads in self.holds})
+        return (
+            f"the order holds in {len(self.holds)} {of} (ramps of {_listed(ramps)} us, buffers of "
+            f"{_listed(buffers)} MiB, {_listed(threads)} threads; table-3/map)"
+        )
+
+
+def _listed(numbers: list[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def region(runs: Outcomes, claim: str) -> Region:
+    """Where on the map the order of a claim holds."""
+    tried = [(variant, threads) for variant in _act.VARIANTS for threads in THREADS]
+    holds = [each for each in tried if ORDERS[claim](of_variant(runs, *each))]
+    return Region(tuple(holds), len(tried))
+
+
+def figure_of(scheme: str, test: str) -> str:
+    """The name of a rating in the claims."""
+    return f"{scheme.removesuffix('-64').replace('-', '_')}_{test}_multiplier"
+
+
+def told(rated: dict[str, int]) -> str:
+    """Ratings of schemes in words."""
+    return ", ".join(f"{SCHEMES[scheme]} {k}x" for scheme, k in rated.items())

@@ -1,0 +1,648 @@
+"""Importing job files of fio: values worked out by hand from fio's manual, verdicts, faults."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+import flashscape as fs
+from flashscape.fio_jobs import known
+from flashscape.imported import Verdict
+from places import ROOT, SMALL
+
+RWF = ("read", "write", "flush")
+OF_110 = ("54.545454545 %", "36.363636364 %", "9.090909091 %")
+"""60, 40 and 10 of 110."""
+
+ASYNC = "ioengine=libaio\ndirect=1\n"
+
+
+def imported(tmp_path, text: str, drive: str = "atc19", **options: Any) -> fs.Imported:
+    file = tmp_path / "job.fio"
+    file.write_text(text, encoding="utf-8")
+    return fs.import_fio(file, drive, **options)
+
+
+def workloads(tmp_path, text: str, **options: Any) -> list[dict[str, Any]]:
+    """The workloads as they are written; that they are sound was checked."""
+    return tomllib.loads(imported(tmp_path, text, **options).toml)["workload"]
+
+
+def workload(tmp_path, *lines: str, **options: Any) -> dict[str, Any]:
+    text = "\n".join(("[job]", "size=1m", *lines))
+    (only,) = workloads(tmp_path, text, **options)
+    return only
+
+
+def verdicts(result: fs.Imported) -> dict[str, str]:
+    return {key.name: str(key.verdict) for key in result.keys}
+
+
+def refused(tmp_path, text: str, **options: Any) -> list[fs.Problem]:
+    with pytest.raises(fs.ConfigError) as caught:
+        imported(tmp_path, text, **options)
+    return caught.value.problems
+
+
+# ---- whole files -------------------------------------------------------------------------
+
+
+def test_a_whole_file(tmp_path):
+    result = imported(
+        tmp_path,
+        """
+        ; a comment
+        [global]
+        ioengine=libaio
+        direct=1
+        runtime=10          ; seconds
+        time_based
+        size=64m
+        group_reporting
+
+        [fill]
+        readwrite=write
+        blocksize=128k
+        iodepth=4
+
+        [load]
+        stonewall
+        rw=randrw
+        rwmixread=70
+        iodepth=16
+        numjobs=2
+        """,
+    )
+    found = tomllib.loads(result.toml)
+    assert found["title"] == "job.fio on atc19"
+    assert found["drive"] == {"preset": "atc19"}
+    assert found["precondition"] == {"fill": "sequential"}
+    mixed = {
+        "reads": "70 %",
+        "size": "4 KiB",
+        "addresses": "uniform",
+        "queue_depth": 16,
+        "start": "10 s",
+        "stop": {"time": "10 s"},
+    }
+    assert found["workload"] == [
+        {
+            "name": "fill",
+            "region": {"offset": "0 B", "size": "64 MiB"},
+            "reads": "0 %",
+            "size": "128 KiB",
+            "addresses": {"pattern": "sequential"},
+            "queue_depth": 4,
+            "stop": {"time": "10 s"},
+        },
+        {"name": "load-0", "region": {"offset": "64 MiB", "size": "64 MiB"}, **mixed},
+        {"name": "load-1", "region": {"offset": "128 MiB", "size": "64 MiB"}, **mixed},
+    ]
+    said = {(key.section, key.name): (key.line, str(key.verdict)) for key in result.keys}
+    assert said["global", "ioengine"] == (4, "mapped")
+    assert said["global", "group_reporting"] == (9, "inert")
+    assert said["load", "stonewall"] == (17, "mapped")
+    assert said["load", "norandommap"] == (None, "approximated")
+    assert all(key.why for key in result.keys if key.verdict != "mapped")
+
+
+def test_the_workload_of_jesd219_as_fio_ships_it(tmp_path):
+    job = (
+        "[JESD219]\nioengine=libaio\ndirect=1\nrw=randrw\nnorandommap\nrandrepeat=0\n"
+        "rwmixread=40\nrwmixwrite=60\niodepth=256\nnumjobs=4\n"
+        "bssplit=512/4:1024/1:1536/1:2048/1:2560/1:3072/1:3584/1:4k/67:8k/10:16k/7:32k/3:64k/3\n"
+        "blockalign=4k\nrandom_distribution=zoned:50/5:30/15:20/80\nfilename=/dev/nvme0n1\n"
+        "group_reporting\n"
+    )
+    found = workloads(tmp_path, job)
+    assert [each["name"] for each in found] == [f"JESD219-{clone}" for clone in range(4)]
+    sizes = {each["size"]: each["share"] for each in found[0]["size"]}
+    small = ("1 KiB", "1536 B", "2 KiB", "2560 B", "3 KiB", "3584 B")
+    assert sizes == {
+        "512 B": "4 %",
+        "4 KiB": "67 %",
+        "8 KiB": "10 %",
+        "16 KiB": "7 %",
+        "32 KiB": "3 %",
+        "64 KiB": "3 %",
+        **dict.fromkeys(small, "1 %"),
+    }
+    assert found[0]["addresses"] == "jesd219"
+    assert found[0]["align"] == "4 KiB"
+    assert found[0]["reads"] == "40 %"
+    assert "region" not in found[0]
+
+
+def test_the_example_becomes_what_its_twin_says(flashscape, tmp_path):
+    ended = flashscape("import-fio", ROOT / "examples/mixed.fio", "--drive=atc19", "--out=a.toml")
+    assert ended.status == 0, ended.err
+    assert "written, no faults; run it with: flashscape run a.toml" in ended.out
+    made = tomllib.loads((tmp_path / "a.toml").read_text())
+    twin = tomllib.loads((ROOT / "examples/mixed.toml").read_text())
+    (mine,), (other,) = made["workload"], twin["workload"]
+    assert mine.pop("stop") == {"time": "65 s"}
+    assert mine == other
+    assert made["run"] == {"warm_up": twin["run"]["warm_up"]}
+
+
+def test_what_is_written_is_checked_and_runs(flashscape, tmp_path):
+    job = "[a]\nioengine=libaio\ndirect=1\nrw=randrw\nsize=4m\niodepth=8\nnumber_ios=500\n"
+    (tmp_path / "job.fio").write_text(job)
+    ended = flashscape("import-fio", "job.fio", "--drive=dc-tlc", *SMALL, "--out=made.toml")
+    assert ended.status == 0, ended.err
+    assert flashscape("check", "made.toml").status == 0
+    assert flashscape("run", "made.toml", "--out=results", "--quiet").status == 0
+    result = fs.Result.load(tmp_path / "results")
+    assert result.all.requests == 500
+    again = flashscape("import-fio", "job.fio", "--drive=dc-tlc", "--out=made.toml")
+    assert again.status == 1
+    assert "made.toml: is there already" in again.err
+
+
+def test_without_a_file_the_experiment_goes_to_standard_output(flashscape, tmp_path):
+    (tmp_path / "job.fio").write_text("[a]\nsize=1m\n")
+    ended = flashscape("import-fio", "job.fio", "--drive=atc19")
+    assert ended.status == 0
+    assert tomllib.loads(ended.out)["workload"][0]["name"] == "a"
+    assert "line 2    mapped       size = 1m" in ended.err
+
+
+# ---- defaults ----------------------------------------------------------------------------
+
+
+def test_fios_defaults(tmp_path):
+    result = imported(tmp_path, "[job]\nsize=1m\n")
+    (found,) = tomllib.loads(result.toml)["workload"]
+    assert found == {
+        "name": "job",
+        "region": {"offset": "0 B", "size": "1 MiB"},
+        "reads": "100 %",
+        "size": "4 KiB",
+        "addresses": {"pattern": "sequential"},
+        "queue_depth": 1,
+        "stop": {"bytes": "1 MiB"},
+    }
+    missing = {key.name: key.value for key in result.keys if key.line is None}
+    assert missing == {
+        "rw": "read",
+        "bs": "4k",
+        "ioengine": "psync",
+        "direct": "0",
+        "filename": "own",
+    }
+    assert verdicts(result)["direct"] == Verdict.IGNORED
+
+
+def test_an_engine_that_waits_has_one_request_under_way(tmp_path):
+    result = imported(tmp_path, "[job]\nsize=1m\niodepth=32\n")
+    assert tomllib.loads(result.toml)["workload"][0]["queue_depth"] == 1
+    assert verdicts(result)["iodepth"] == Verdict.INERT
+    assert workload(tmp_path, "ioengine=io_uring", "iodepth=32")["queue_depth"] == 32
+    buffered = imported(tmp_path, "[job]\nsize=1m\nioengine=libaio\niodepth=32\n")
+    assert verdicts(buffered)["iodepth"] == Verdict.APPROXIMATED
+
+
+@pytest.mark.parametrize(
+    ("size", "base", "expected"),
+    [
+        ("8192", "1024", "8 KiB"),
+        ("0x2000", "1024", "8 KiB"),
+        ("8k", "1024", "8 KiB"),
+        ("8KB", "1024", "8 KiB"),
+        ("1m", "1024", "1 MiB"),
+        ("64kib", "1024", "62.5 KiB"),
+        ("64k", "1000", "62.5 KiB"),
+        ("8KiB", "1000", "8 KiB"),
+    ],
+)
+def test_sizes_have_fios_units(tmp_path, size, base, expected):
+    lines = (f"bs={size}", "size=2048000", f"kb_base={base}", "filename=/dev/sda")
+    found = workload(tmp_path, *lines)["size"]
+    assert fs.units.size_of(found) == fs.units.size_of(expected)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "expected"),
+    [("90", "90 s"), ("2m", "120 s"), ("1h", "3600 s"), ("500ms", "500 ms"), ("1d", "86400 s")],
+)
+def test_times_have_fios_units(tmp_path, runtime, expected):
+    assert workload(tmp_path, f"runtime={runtime}", "time_based=1")["stop"] == {"time": expected}
+
+
+# ---- kinds and sizes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rw", "expected"),
+    [
+        ("read", {"reads": "100 %"}),
+        ("randwrite", {"reads": "0 %"}),
+        ("randtrim", {"mix": {"trim": "100 %"}}),
+        ("rw", {"reads": "50 %"}),
+        ("readwrite", {"reads": "50 %"}),
+        ("randrw\nrwmixread=80", {"reads": "80 %"}),
+        ("randrw\nrwmixwrite=80", {"reads": "20 %"}),
+        # The later of the two counts.
+        ("randrw\nrwmixread=80\nrwmixwrite=40", {"reads": "60 %"}),
+        ("randrw\nrwmixwrite=40\nrwmixread=80", {"reads": "80 %"}),
+        # A flush for every 4 writes: 4 of 5 requests are writes.
+        ("randwrite\nfsync=4", {"mix": {"write": "80 %", "flush": "20 %"}}),
+        # Of 100 reads and writes 40 are writes, with 10 flushes between: of 110 requests.
+        (
+            "randrw\nrwmixread=60\nfdatasync=4",
+            {
+                "mix": {
+                    "read": "54.545454545 %",
+                    "write": "36.363636364 %",
+                    "flush": "9.090909091 %",
+                }
+            },
+        ),
+    ],
+)
+def test_kinds(tmp_path, rw, expected):
+    found = workload(tmp_path, f"rw={rw}")
+    assert {key: found[key] for key in ("reads", "mix") if key in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("rw=randread\nbs=8k,32k", "8 KiB"),
+        ("rw=randwrite\nbs=8k,32k", "32 KiB"),
+        ("rw=randtrim\nbs=8k,32k", "32 KiB"),
+        ("rw=randtrim\nbs=8k,32k,", "4 KiB"),
+        ("rw=randread\nbs=,8k", "4 KiB"),
+        (
+            "rw=randread\nbssplit=4k/50:1k/:32k/",
+            [("4 KiB", "50 %"), ("1 KiB", "25 %"), ("32 KiB", "25 %")],
+        ),
+        (
+            "rw=randwrite\nbssplit=2k/50:4k/50,4k/90:8k/10",
+            [("4 KiB", "90 %"), ("8 KiB", "10 %")],
+        ),
+        ("rw=randread\nbsrange=4k-4k", "4 KiB"),
+        (
+            "rw=randread\nbsrange=1k:4k",
+            [(f"{size} KiB", "25 %") for size in (1, 2, 3, 4)],
+        ),
+        # From 4 KiB on over 10 KiB: up to 8 and up to 12 KiB 40 % each, the rest is cut to 10.
+        (
+            "rw=randread\nbsrange=4k-10k",
+            [("4 KiB", "40 %"), ("8 KiB", "40 %"), ("10 KiB", "20 %")],
+        ),
+    ],
+)
+def test_sizes(tmp_path, options, expected):
+    found = workload(tmp_path, options)["size"]
+    if isinstance(found, list):
+        found = [(each["size"], each["share"]) for each in found]
+    assert found == expected
+
+
+# ---- addresses ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("rw=read", {"pattern": "sequential"}),
+        ("rw=write:12k", {"pattern": "strided", "stride": "16 KiB"}),
+        ("rw=randread", "uniform"),
+        ("rw=randread\npercentage_random=0", {"pattern": "sequential"}),
+        ("rw=randread\nrandom_distribution=zipf:1.2", {"pattern": "zipf", "theta": 1.2}),
+        ("rw=randread\nrandom_distribution=zipf", {"pattern": "zipf", "theta": 1.1}),
+        (
+            "rw=randread\nrandom_distribution=zoned:90/10:10/90",
+            {"pattern": "hot-cold", "hot_space": "10 %", "hot_accesses": "90 %"},
+        ),
+        ("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/", "jesd219"),
+    ],
+)
+def test_addresses(tmp_path, options, expected):
+    assert workload(tmp_path, options)["addresses"] == expected
+
+
+def test_a_random_map_is_approximated_and_its_absence_is_carried(tmp_path):
+    random = "[job]\nsize=1m\nrw=randread\n"
+    assert verdicts(imported(tmp_path, random))["norandommap"] == Verdict.APPROXIMATED
+    assert verdicts(imported(tmp_path, f"{random}norandommap\n"))["norandommap"] == Verdict.MAPPED
+
+
+# ---- places ------------------------------------------------------------------------------
+
+
+def test_offsets_and_sizes_of_a_device(tmp_path):
+    found = workloads(
+        tmp_path,
+        "[job]\nfilename=/dev/nvme0n1\nbs=64k\noffset=1m\noffset_increment=16m\nsize=8m\n"
+        "numjobs=3\n",
+    )
+    assert [each["region"] for each in found] == [
+        {"offset": "1 MiB", "size": "8 MiB"},
+        {"offset": "17 MiB", "size": "8 MiB"},
+        {"offset": "33 MiB", "size": "8 MiB"},
+    ]
+
+
+def test_shares_of_a_device(tmp_path):
+    (found,) = workloads(tmp_path, "[job]\nfilename=/dev/nvme0n1\nbs=64k\noffset=33%\nsize=10%\n")
+    offset, size = (fs.units.size_of(found["region"][key]) for key in ("offset", "size"))
+    capacity = imported(tmp_path, "[job]\nsize=1m\n").experiment.derived["capacity"]
+    exported = capacity["exported_bytes"]
+    # Up to the next multiple of bs, and down to whole sectors.
+    assert offset == -(-(exported * 33 // 100) // 65536) * 65536
+    assert size == exported * 10 // 100 // 512 * 512
+
+
+def test_files_lie_side_by_side_and_shared_ones_in_one_place(tmp_path):
+    found = workloads(
+        tmp_path,
+        "[global]\nsize=1000k\n[a]\n[b]\nnumjobs=2\n[c]\nfilename=x\n[d]\nfilename=x\noffset=24k\n",
+    )
+    places = {each["name"]: fs.units.size_of(each["region"]["offset"]) for each in found}
+    mib = 2**20
+    assert places == {"a": 0, "b-0": mib, "b-1": 2 * mib, "c": 3 * mib, "d": 3 * mib + 24 * 1024}
+
+
+def test_the_end_of_a_job(tmp_path):
+    assert workload(tmp_path)["stop"] == {"bytes": "1 MiB"}
+    assert workload(tmp_path, "io_size=3m")["stop"] == {"bytes": "3 MiB"}
+    assert workload(tmp_path, "loops=3")["stop"] == {"bytes": "3 MiB"}
+    assert workload(tmp_path, "number_ios=7")["stop"] == {"bytes": "1 MiB", "requests": 7}
+    assert workload(tmp_path, "runtime=5")["stop"] == {"time": "5 s", "bytes": "1 MiB"}
+    assert workload(tmp_path, "runtime=5", "time_based", "loops=3")["stop"] == {"time": "5 s"}
+
+
+# ---- time --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "process", "rate"),
+    [
+        ("rate_iops=1000", "constant", "1000 IOPS"),
+        # fio's k is 1024, for requests, too.
+        ("rate_iops=1k", "constant", "1024 IOPS"),
+        ("rate_iops=1000\nrate_process=poisson", "poisson", "1000 IOPS"),
+        ("rate=4m\nbs=16k", "constant", "256 IOPS"),
+        ("rate=1m,500k\nrw=randwrite", "constant", "125 IOPS"),
+        ("rate_iops=100\nbssplit=4k/50:64k/50", "constant", "100 IOPS"),
+        # fio paces 100 of the smallest size a second: 400 KiB, of which the mean is 10 KiB.
+        ("rate_iops=100\nbsrange=4k-16k", "constant", "40 IOPS"),
+    ],
+)
+def test_rates(tmp_path, options, process, rate):
+    found = workload(tmp_path, "ioengine=libaio", "direct=1", "iodepth=8", options)
+    assert found["arrivals"] == {"process": process, "rate": rate}
+    assert found["queue_depth"] == 8
+
+
+def test_rates_of_both_kinds_set_the_mix(tmp_path):
+    result = imported(
+        tmp_path, f"[job]\n{ASYNC}size=1m\nrw=randrw\nrwmixread=50\nrate_iops=300,100\n"
+    )
+    (found,) = tomllib.loads(result.toml)["workload"]
+    assert found["reads"] == "75 %"
+    assert found["arrivals"]["rate"] == "400 IOPS"
+    assert verdicts(result)["rwmixread"] == Verdict.INERT
+
+
+def test_pauses(tmp_path):
+    lines = ("ioengine=libaio", "direct=1", "iodepth=8", "thinktime=500")
+    found = workload(tmp_path, *lines)
+    assert found["think_time"] == "500 us"
+    # fio waits for the answer first, so the depth is not used.
+    assert found["queue_depth"] == 1
+    found = workload(tmp_path, *lines[:3], "thinktime=1s", "thinktime_iotime=9")
+    assert found["bursts"] == {"on": "9 s", "off": "1 s"}
+    assert found["queue_depth"] == 8
+
+
+def test_jobs_wait_for_each_other_as_long_as_these_run(tmp_path):
+    text = (
+        "[global]\nsize=1m\nruntime=10\nramp_time=2\n[a]\ntime_based\n"
+        "[b]\nstartdelay=3\ntime_based\nstonewall\n[c]\nwait_for=a\n"
+    )
+    result = imported(tmp_path, text)
+    found = tomllib.loads(result.toml)
+    assert [each.get("start") for each in found["workload"]] == [None, "15 s", "12 s"]
+    assert [each["stop"]["time"] for each in found["workload"]] == ["12 s"] * 3
+    # The ramps end after 2, 17 and 14 s.
+    assert found["run"] == {"warm_up": {"time": "17 s"}}
+    assert Verdict.APPROXIMATED in {key.verdict for key in result.keys if key.name == "ramp_time"}
+
+
+# ---- how files are read ------------------------------------------------------------------
+
+
+def test_sections_apply_to_what_is_below_them(tmp_path):
+    found = workloads(
+        tmp_path, "[global]\nsize=1m\n[a]\n[global]\nbs=8k\n[b]\n[c]\nbs=16k\nname=other\n"
+    )
+    assert [(each["name"], each["size"]) for each in found] == [
+        ("a", "4 KiB"),
+        ("b", "8 KiB"),
+        ("other", "16 KiB"),
+    ]
+
+
+def test_an_overridden_option_is_listed(tmp_path):
+    result = imported(tmp_path, "[global]\nbs=8k\nsize=1m\n[a]\nbs=16k\n")
+    lines = {key.line: (str(key.verdict), key.why) for key in result.keys if key.name == "bs"}
+    assert lines[2] == ("inert", "line 5 gives it again, which counts")
+    assert lines[5][0] == "mapped"
+
+
+def test_one_section_and_left_out_options(tmp_path):
+    text = "[a]\nsize=1m\nstonewall\n[b]\nsize=2m\nstonewall\nverify=crc32c\nrw=write\n"
+    result = imported(tmp_path, text, sections=["b"], without=["verify"])
+    (found,) = tomllib.loads(result.toml)["workload"]
+    assert found["name"] == "b"
+    assert "start" not in found
+    assert verdicts(result)["verify"] == Verdict.IGNORED
+
+
+def test_includes_and_variables(tmp_path, monkeypatch):
+    (tmp_path / "more.fio").write_text("bs=${FLASHSCAPE_BS}\n")
+    monkeypatch.setenv("FLASHSCAPE_BS", "16k")
+    (found,) = workloads(tmp_path, "[a]\nsize=1m\ninclude more.fio\n")
+    assert found["size"] == "16 KiB"
+    monkeypatch.delenv("FLASHSCAPE_BS")
+    (problem,) = refused(tmp_path, "[a]\nsize=1m\ninclude more.fio\n")
+    assert problem.file == str(tmp_path / "more.fio")
+    assert "FLASHSCAPE_BS" in problem.message
+
+
+def test_names_are_made_unique(tmp_path):
+    found = workloads(tmp_path, "[a]\nsize=1m\n[a]\nsize=1m\nbs=8k\n")
+    assert [each["name"] for each in found] == ["a", "a-2"]
+
+
+def test_values_of_the_drive(tmp_path):
+    pairs = {"drive.geometry.channels": "4", "drive.ftl.gc.victim": "fifo"}
+    result = imported(tmp_path, "[a]\nsize=1m\n", overrides=pairs, fill="random", age=0.5)
+    config = result.experiment.config
+    assert config["drive"]["geometry"]["channels"] == 4
+    assert config["drive"]["ftl"]["gc"]["victim"]["policy"] == "fifo"
+    assert tomllib.loads(result.toml)["precondition"] == {
+        "fill": "random",
+        "age": {"overwrites": 0.5},
+    }
+    with pytest.raises(fs.ConfigError, match=r"run\.audit: only keys of the drive"):
+        imported(tmp_path, "[a]\nsize=1m\n", overrides={"run.audit": "true"})
+
+
+# ---- faults ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "message"),
+    [
+        ("iodpeth=4", "iodpeth", "no such option (did you mean 'iodepth'?)"),
+        ("bs=4.5k", "bs", "'4.5k' is no whole number"),
+        ("bs=4ki", "bs", "write k or kib"),
+        ("bs=(4*1024)", "bs", "expression"),
+        ("bs=100", "bs", "no multiple of 512 B"),
+        ("rw=randrw\nbs=4k,64k", "bs", "make a job of reads and a job of writes"),
+        ("bssplit=4k/60:8k/60", "bssplit", "add up to 120 %"),
+        ("bssplit=4k/60:8k/30", "bssplit", "add up to 90 %"),
+        ("rw=randomread", "rw", "none of read, write"),
+        ("rw=trimwrite", "rw", "make it two jobs"),
+        ("rw=read:-8k", "rw", "steps backwards"),
+        ("rw=randread:8", "rw", "runs of sequential requests"),
+        ("rw=randread\npercentage_random=50", "percentage_random", "make it two jobs"),
+        ("rw=randread\nrandom_distribution=pareto:0.9", "random_distribution", "'pareto' has no"),
+        ("rw=randread\nrandom_distribution=zipf:1.0", "random_distribution", "divides by 0"),
+        ("rate=1m\nrate_iops=100", "rate", "refuses rate and rate_iops together"),
+        ("rw=randrw\nrate_iops=100,", "rate_iops", "give both rates"),
+        ("thinktime=5\nthinktime_blocks=4", "thinktime_blocks", "--without thinktime_blocks"),
+        ("ioengine=net", "ioengine", "no requests to a local drive"),
+        ("rw=write\nverify=md5", "verify", "--without verify"),
+        ("zonemode=zbd", "zonemode", "--without zonemode"),
+        ("read_iolog=x.log", "read_iolog", "flashscape replay LOG"),
+        ("latency_target=2ms", "latency_target", "sweep workload.queue_depth"),
+        ("time_based", "time_based", "give runtime"),
+        ("runtime=10sec", "runtime", "us, ms, s, m, h, d"),
+        ("size=20%", "size", "a share of a file"),
+        ("size=100t", "size", "the region ends at 100 TiB".replace("100 TiB", "102400 GiB")),
+        ("nrfiles=4", "nrfiles", "goes from file to file"),
+        ("filename=/dev/sda:/dev/sdb\nrw=randread", "filename", "several devices"),
+    ],
+)
+def test_what_cannot_be_carried_is_refused(tmp_path, options, name, message):
+    problems = refused(tmp_path, f"[job]\nsize=1m\n{options}\n")
+    lines = f"[job]\nsize=1m\n{options}".splitlines()
+    assert [problem.path for problem in problems] == [f"[job] {name}"]
+    assert message in problems[0].message
+    place = max(at for at, line in enumerate(lines, 1) if line.partition("=")[0] == name)
+    assert problems[0].line == place
+
+
+def test_all_faults_come_at_once(tmp_path):
+    problems = refused(
+        tmp_path, "[a]\nbs=1\nsize=1m\n[b]\nstonewall\nflow=8\nrw=x\nsize=1m\nsise=1\n"
+    )
+    places = {(problem.path, problem.line) for problem in problems}
+    assert places == {
+        ("[a] bs", 2),
+        ("[b] stonewall", 5),
+        ("[b] flow", 6),
+        ("[b] rw", 7),
+        ("[b] sise", 9),
+    }
+
+
+def test_devices_and_files_do_not_mix(tmp_path):
+    text = "[a]\nfilename=/dev/sda\nsize=1m\n[b]\nsize=1m\n"
+    assert any("--section JOB" in problem.message for problem in refused(tmp_path, text))
+    assert len(workloads(tmp_path, text, sections=["b"])) == 1
+    two = "[a]\nfilename=/dev/sda\n[b]\nfilename=/dev/sdb\n"
+    assert any("one drive is simulated" in problem.message for problem in refused(tmp_path, two))
+
+
+def test_what_the_check_refuses_is_told_by_fios_line(tmp_path):
+    """The region has room for no request: that is found by the check of the experiment."""
+    (problem,) = refused(tmp_path, "[a]\nsize=64k\nbs=128k\n")
+    assert (problem.path, problem.line) == ("[a] bs", 3)
+    assert "does not fit" in problem.message
+    assert "of [a]" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bs=4k\n[a]\n", "stands before the first [job]"),
+        ("[global]\nbs=4k\n", "has no job"),
+        ("", "has no job"),
+    ],
+)
+def test_files_without_jobs(tmp_path, text, message):
+    with pytest.raises(fs.ConfigError, match=message.replace("[", r"\[")):
+        imported(tmp_path, text)
+
+
+def test_options_of_the_command_are_checked(flashscape, tmp_path):
+    (tmp_path / "job.fio").write_text("[a]\nsize=1m\n")
+    for options, message in (
+        (("--section=b",), "has no job [b] (there are a)"),
+        (("--without=iodepht",), "did you mean 'iodepth'?"),
+        (("--without=verify",), "no job of job.fio gives this option"),
+        (("--set=run.audit=true",), "only keys of the drive"),
+        (("--out=job.fio", "--force"), "job.fio"),
+    ):
+        ended = flashscape("import-fio", "job.fio", "--drive=atc19", *options)
+        assert ended.status in (1, 2), options
+        assert message in ended.err
+        assert "Traceback" not in ended.err
+    assert (tmp_path / "job.fio").read_text() == "[a]\nsize=1m\n"
+    assert "no preset" in flashscape("import-fio", "job.fio", "--drive=atc91").err
+
+
+def test_every_option_has_one_fate():
+    fates = {known.READ, known.REFUSED, *Verdict}
+    for name in known.names():
+        found = known.of(name)
+        assert found.fate in fates
+        assert found.why or found.fate == known.READ
+
+
+def test_every_option_that_is_read_is_told_of(tmp_path):
+    """One job gives them all, so an option that no code looks at is found here."""
+    values = {
+        "bs": "4k",
+        "bsrange": "4k-8k",
+        "bssplit": "4k/100",
+        "ba": "4k",
+        "buffered": "0",
+        "directory": "/mnt",
+        "filename": "a",
+        "filesize": "2m",
+        "ioengine": "libaio",
+        "name": "n",
+        "numjobs": "2",
+        "rw": "randrw",
+        "size": "1m",
+        "runtime": "1",
+        "random_distribution": "random",
+        "random_generator": "lfsr",
+        "kb_base": "1024",
+        "rate_process": "linear",
+        "rw_sequencer": "sequential",
+        "verify": "none",
+        "thinktime_blocks_type": "complete",
+        "percentage_random": "100",
+        "rwmixread": "50",
+        "rwmixwrite": "50",
+        "iodepth": "2",
+        "direct": "1",
+        "loops": "1",
+    }
+    read = sorted(name for name in known.names() if known.of(name).fate == known.READ)
+    given = {name: values.get(name, "0") for name in read if name != "wait_for"}
+    given |= {"nrfiles": "1", "stonewall": "1", "wait_for": "first"}
+    lines = "\n".join(f"{name}={value}" for name, value in given.items())
+    result = imported(tmp_path, f"[first]\nsize=1m\nruntime=1\nfilename=/mnt/b\n[job]\n{lines}\n")
+    told = {key.name for key in result.keys if key.section == "job"}
+    assert told >= set(read)
