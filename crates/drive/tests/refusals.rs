@@ -270,7 +270,7 @@ fn exactly_one_key_of_over_provisioning_is_taken() {
 fn a_drive_that_exports_all_or_nothing_is_refused() {
     for (given, exported) in [
         ("reserved = \"0 %\"", "exports 4.19 MB but its flash holds 4.19 MB"),
-        ("exported = \"1 TiB\"", "exports 1.1 TB but its flash holds 4.19 MB"),
+        ("exported = \"1 TiB\"", "exports 1.10 TB but its flash holds 4.19 MB"),
         ("reserved = \"100 %\"", "exports nothing of the 4.19 MB"),
     ] {
         refuse("reserved = \"25 %\"", given, OVER, TABLE, &[exported]);
