@@ -31,7 +31,8 @@ def test_a_lone_read_takes_the_sum_of_its_phases(drive, config):
     expected = {
         "firmware": 5_000,
         "sense": spans["sense_by_page_type"][0],
-        "transfer": spans["transfer_unit"],
+        # The command, 7 cycles of 25 ns and 100 ns, and the data.
+        "transfer": 275 + spans["transfer_unit"],
         "decode": spans["decode"],
         "link": -(-4096 * 1_000_000_000 // rate),
     }

@@ -154,9 +154,9 @@ def test_means_over_seeds_count_runs_without_a_cut(small, tmp_path):
     assert mean["power_cuts"] is None
 
 
-@pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (900, False)])
+@pytest.mark.parametrize(("at_ms", "is_before"), [(100, True), (2000, False)])
 def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
-    config = _cut(small, [at_ms * 1_000_000], time="2 s")
+    config = _cut(small, [at_ms * 1_000_000], time="3 s")
     config["record"] = {"interval": "2 ms"}
     # A drive that is filled and not aged collects little at first.
     config["precondition"] = {"fill": "random"}
@@ -231,7 +231,9 @@ def test_recoveries_are_compared_where_both_sides_have_them(small):
         assert getattr(found["recovery_pages"], which) == pytest.approx(pages)
     # Only blocks that changed since the checkpoint are read.
     assert found["recovery_pages"].winner == found["recovery_mean_ns"].winner == "other"
-    assert compared.winner is None, "hosts are not served better by it"
+    # Two recoveries of 80 ms each are 40 % of the run; they leave hosts that much less time.
+    assert {row.winner for row in contrast.differences if row.figure == "iops"} == {"other"}
+    assert compared.winner is compared.sides[1]
     # What does not come to its end has no duration of its own.
     for run in compared.sides[1].results:
         run.recovery["cuts"][0]["interrupted"] = True

@@ -342,6 +342,8 @@ def test_pages_that_stream_between_packages_are_counted_and_told(config):
     """Each is read and programmed once, so there are no more than collection has programmed."""
     ftl = config["drive"]["ftl"]
     config["drive"]["geometry"].update(channels=2, packages_per_channel=4)
+    # A command would go to two packages at a time.
+    config["drive"]["nand"] = {"command_cycles": "none"}
     # A batch is one unit, and packages are idle now and then.
     ftl["unit"] = "64 KiB"
     ftl["over_provisioning"] = {"exported": "600 MiB"}

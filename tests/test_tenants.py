@@ -199,13 +199,13 @@ def test_a_partition_is_equal_parts_of_whole_units_and_is_shown(flashscape, tmp_
     assert "358 MB to 716 MB" in shown.out
 
 
-FIRMWARE, SENSE, CARRY, DECODE = 5_000, 50_000, 2_880, 5_000
+FIRMWARE, COMMAND, SENSE, CARRY, DECODE = 5_000, 275, 50_000, 2_880, 5_000
 LINK = 4096 // 7
 """What a read of a unit takes on dc-tlc, ns: 1600 MT/s carry its 4,608 bytes with their share
 of the spare area in 2.88 us, the link's 7 GB/s its 4,096 in 0.585."""
 
-ALONE = FIRMWARE + SENSE + CARRY + DECODE + LINK
-HELD = SENSE + CARRY
+ALONE = FIRMWARE + COMMAND + SENSE + CARRY + DECODE + LINK
+HELD = COMMAND + SENSE + CARRY
 """How long a read keeps its plane: until its data are out."""
 
 

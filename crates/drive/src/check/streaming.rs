@@ -23,7 +23,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems
         problems.push(path, "in rounds (scheduler.rounds) a package waits for what it has begun, and takes nothing of others; leave this out, or leave rounds out (rounds = \"none\")");
     }
     if drive.nand.command_cycles.is_some() {
-        problems.push(path, "a package that takes what another sends is commanded beside it, so that cycles of commands (nand.command_cycles) would count twice; choose one of both");
+        problems.push(path, "a package that takes what another sends is commanded beside it, so that cycles of commands (nand.command_cycles) would count twice; leave streaming out, or set nand.command_cycles = \"none\"");
     }
     let units = &drive.concurrency;
     if [units.read, units.program, units.erase].contains(&UnitLevel::Channel) {

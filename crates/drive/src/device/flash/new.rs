@@ -30,7 +30,6 @@ impl Flash {
         let commands = timing.cycles.is_some();
         let suspends = erase_rules.is_on || program_rules.is_on;
         let schedule = Schedule::new(scheduler, &units);
-        let is_plain = schedule.begins_at_once() && !commands;
         Self {
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
@@ -51,7 +50,7 @@ impl Flash {
                 Channel::new(scheduler.channel.order()),
                 geometry.channels as usize,
             ),
-            short_ways: is_plain,
+            short_ways: schedule.begins_at_once(),
             queues_all: false,
             begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()

@@ -22,6 +22,7 @@ impl Flash {
     #[inline(always)]
     pub(in crate::device) fn may_turn(
         &self,
+        time: &Time,
         id: OpId,
         bin: BinId,
         class: Class,
@@ -34,7 +35,17 @@ impl Flash {
                 Some(planes) => place.read_cells(planes) == op.cells,
                 None => place.program == op.cells,
             };
-        takes_same && self.groups[op.group].passes_on(class, op.cells, bin, &self.bypass)
+        takes_same
+            && self.groups[op.group].passes_on(class, op.cells, bin, &self.bypass)
+            && (!self.commands || self.may_be_commanded(time.now, id))
+    }
+
+    /// True where the command of what follows an operation goes out at once: its channel is free,
+    /// and nothing was interrupted on its group.
+    #[inline]
+    fn may_be_commanded(&self, now: Instant, id: OpId) -> bool {
+        let op = &self.ops[id];
+        !self.channels[op.channel].is_busy(now) && !self.has_work(op.group)
     }
 
     /// The read of a whole batch becomes the program that moves it. There is a page for it.
@@ -48,7 +59,7 @@ impl Flash {
     ) {
         let planes = count_bits(self.shape.all_planes) as u8;
         let rows = self.shape.rows_per_batch;
-        let transfer = self.shape.of_batch();
+        let transfer = self.cycles_before_data() + self.shape.of_batch();
         let from = self.ops[id].at();
         self.turn(id, class, Owner::CollectMove(from), |op| {
             op.kind = OpKind::Program;
@@ -93,6 +104,9 @@ impl Flash {
             op.rows_left = rows as u16;
         });
         self.hold_on(time, id);
+        if self.commands {
+            return self.command_first(time, id);
+        }
         let due = time.now + self.timing.read(row);
         time.agenda.schedule(due, Event::Sensed(id), self.ops[id].seq);
     }

@@ -31,7 +31,7 @@ impl Gc {
         }
         let class = base.class_of(bin);
         let writer = self.writer_of(base, bin);
-        if !base.flash.may_turn(id, bin, class, None)
+        if !base.flash.may_turn(&base.time, id, bin, class, None)
             || !base.space.can_move(bin, writer)
             || !base.space.leaves_room(bin, |older| older == from.block)
         {
@@ -66,7 +66,7 @@ impl Gc {
         let Some((at, valid)) = self.next_valid_batch(base, bin) else { return false };
         let planes = base.space.ftl.layout.planes_of(valid);
         let class = base.class_of(bin);
-        if !base.flash.may_turn(id, bin, class, Some(planes)) {
+        if !base.flash.may_turn(&base.time, id, bin, class, Some(planes)) {
             return false;
         }
         self.begin_move(base, bin, at, valid);
