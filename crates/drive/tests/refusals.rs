@@ -211,6 +211,16 @@ fn block_planes_that_do_not_divide_the_planes_are_refused() {
 }
 
 #[test]
+fn erase_planes_that_do_not_divide_a_block_are_refused() {
+    let planes = [
+        ("planes_per_die = 1", "planes_per_die = 4"),
+        ("block_planes = 1", "block_planes = 4\nerase_planes = 3"),
+    ];
+    let phrases = ["3 does not divide the 4 planes of a block"];
+    refuse_all(&planes, "drive.ftl.erase_planes", "erase_planes = 3", &phrases);
+}
+
+#[test]
 fn a_level_of_concurrency_that_does_not_fit_is_refused() {
     let plane =
         [("planes_per_die = 1", "planes_per_die = 4"), ("block_planes = 1", "block_planes = 4")];

@@ -21,6 +21,11 @@ pub struct FtlConfig {
     /// multi-plane command) and erased together. 1 keeps planes apart.
     #[schemars(range(min = 1, max = 64))]
     pub block_planes: u32,
+    /// Planes of a block that one erase command erases; a block takes one command after the
+    /// other. It divides `block_planes`. Default: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub erase_planes: Option<u32>,
     /// Whether the last page of each block is written with a summary of the others (logical
     /// addresses and versions), when those are full, and holds no data. Default: false.
     #[serde(default)]

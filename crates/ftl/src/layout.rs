@@ -40,6 +40,8 @@ pub struct Layout {
     pub page_bytes: u64,
     /// Planes that a block spans.
     pub block_planes: u32,
+    /// Planes of a block that one erase command erases.
+    erase_planes: u32,
     /// Rows of a block that hold data: pages of each of its erase blocks.
     pub rows_per_block: u32,
     /// Whether one row more follows, with a summary of those.
@@ -108,6 +110,7 @@ impl Layout {
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
+            erase_planes: config.erase_planes.unwrap_or(planes),
             rows_per_block: rows,
             summary_page: config.summary_page,
             units_per_batch: units_per_batch as u32,
@@ -164,6 +167,15 @@ impl Layout {
                     "{planes} does not divide the {} of a die",
                     settings::counted(die, "plane")
                 ),
+            ));
+        }
+        if let Some(erased) = config.erase_planes
+            && (erased == 0 || !planes.is_multiple_of(erased))
+        {
+            let block = settings::counted(planes, "plane");
+            faults.push((
+                "erase_planes",
+                format!("{erased} does not divide the {block} of a block (block_planes)"),
             ));
         }
         let row = page * u64::from(planes);
@@ -451,6 +463,14 @@ impl Layout {
     #[inline]
     pub fn all_planes(&self) -> u64 {
         low_bits(self.block_planes)
+    }
+    /// How many commands erase a block, one after the other.
+    pub fn erases_per_block(&self) -> u32 {
+        self.block_planes / self.erase_planes
+    }
+    /// The planes of a block that a command erases: bit `i` for plane `i`.
+    pub fn planes_of_erase(&self, command: u32) -> u64 {
+        low_bits(self.erase_planes) << (command * self.erase_planes)
     }
     /// The planes that hold some slots of a batch.
     #[inline]

@@ -131,6 +131,15 @@ pub fn cases() -> Vec<Case> {
             .under([("0 us", BEFORE + ERASE), ("20 us", BEFORE + ERASE + 60 * US)]),
         of_an_erase("drive.nand.erase.verify")
             .under([("0 us", BEFORE + ERASE), ("30 us", BEFORE + ERASE + 90 * US)]),
+        // A row of four planes has a page's bytes. Blocks of one plane have nothing to divide.
+        of_an_erase("drive.ftl.erase_planes")
+            .given(&[
+                set("geometry.planes_per_die", 4),
+                set("geometry.page_size", "1 KiB"),
+                set("ftl.block_planes", 4),
+            ])
+            .left_out(BEFORE + ERASE)
+            .under([("4", BEFORE + ERASE), ("2", BEFORE + 2 * ERASE), ("1", BEFORE + 4 * ERASE)]),
         of_reads("drive.nand.decode").under([("0 us", [125; 5]), ("7 us", [132; 5])]),
         of_reads("drive.nand.channel").under([
             ("40.96 MB/s", [125; 5]),

@@ -290,6 +290,9 @@ fn flash_and_firmware(
         ];
         writeln!(text, "wear = {{ {} }}", firmware.of(&ages)).unwrap();
     }
+    if block_planes > 1 && firmware.once_in(3) {
+        writeln!(text, "erase_planes = 1").unwrap();
+    }
     shape
 }
 

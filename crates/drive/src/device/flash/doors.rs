@@ -69,7 +69,6 @@ impl Flash {
         &self.ops[id]
     }
     /// All operations that have been asked for, in no order.
-    #[cfg(test)]
     pub(in crate::device) fn op_ids(&self) -> Vec<OpId> {
         self.ops.ids()
     }

@@ -6,7 +6,7 @@
 use crate::device::Base;
 use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::gc::Gc;
 use crate::device::ids::OpId;
 use engine::Span;
@@ -124,6 +124,11 @@ impl Gc {
     /// Asks for the erase of a victim.
     pub(in crate::device) fn ask_erase(&mut self, base: &mut Base, bin: BinId, block: BlockId) {
         self.jobs[bin].erases += 1;
+        Self::command_erase(base, bin, block, 0);
+    }
+
+    /// Asks for one of the commands that erase a block.
+    fn command_erase(base: &mut Base, bin: BinId, block: BlockId, command: u32) {
         let class = base.class_of(bin);
         base.ask(Ask {
             kind: OpKind::Erase,
@@ -131,19 +136,22 @@ impl Gc {
             owner: Owner::CollectErase,
             class,
             bin,
-            planes: base.space.ftl.layout.all_planes(),
+            planes: base.space.ftl.layout.planes_of_erase(command),
             block,
-            batch: 0,
+            batch: command,
             row: 0,
             rows: 1,
             transfer: Span::ZERO,
         });
     }
 
-    /// A block is erased: what waited for space goes on.
+    /// Planes of a block are erased: the next ones follow, or what waited for space goes on.
     pub(in crate::device) fn erased(&mut self, base: &mut Base, op: OpId) {
-        let block = base.flash.op(op).block;
-        let bin = base.flash.op(op).bin;
+        let Op { block, bin, batch, .. } = *base.flash.op(op);
+        let next = batch + 1;
+        if next < base.space.ftl.layout.erases_per_block() {
+            return Self::command_erase(base, bin, block, next);
+        }
         let job = &mut self.jobs[bin];
         job.erases -= 1;
         // Scrubbed blocks are not among them.

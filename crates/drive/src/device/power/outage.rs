@@ -170,10 +170,15 @@ impl Device {
     fn note_interrupted(&mut self) -> Interrupted {
         let map = self.base.power.as_ref().expect("the drive can recover").means().map;
         let mut cut = Interrupted::default();
-        for (id, phase) in self.under_way() {
+        let under_way = self.under_way();
+        // Between two commands of an erase some planes of the block are erased.
+        let mut begun = self.base.flash.op_ids();
+        begun.retain(|id| self.base.flash.op(*id).kind == OpKind::Erase);
+        begun.retain(|id| under_way.contains_key(id) || self.base.flash.op(*id).batch > 0);
+        cut.half_erased.extend(begun.iter().map(|id| self.base.flash.op(*id).block));
+        for (id, phase) in under_way {
             let op = self.base.flash.op(id);
             if op.kind == OpKind::Erase {
-                cut.half_erased.push(op.block);
                 continue;
             }
             let at = op.at();
