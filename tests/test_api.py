@@ -167,7 +167,7 @@ def test_the_schema_takes_a_drive_without_a_preset(preset, config):
         ("drive.ftl.over_provisioning", {}),
         ("drive.gc", {}),
         ("drive.ftl.gc", {"victim": "lru"}),
-        ("drive.ftl.gc", {"soft": "5 %"}),
+        ("drive.ftl.gc", {"background": "5 %"}),
         ("seeed", 1),
         ("workload", []),
         ("workload", [{"reads": "50 %"}]),

@@ -44,7 +44,7 @@ def refused(ended, status, *messages):
         ("workload[0].addresses=random", ('did you mean "uniform"',)),
         ("workload[0].size=4096", ('"4096 B" or "4 KiB"',)),
         ("drive.ftl.over_provisioning=28%", ('{ spare = "28%" }', "spare, reserved, exported")),
-        ("drive.ftl.gc.soft=5%", ('did you mean "% of blocks" or "% of pages"',)),
+        ("drive.ftl.gc.background=5%", ('did you mean "% of blocks" or "% of pages"',)),
         ("seed=18446744073709551616", ("too large (at most 18446744073709551615)",)),
         ("seed=-1", ("too small (at least 0)",)),
     ],

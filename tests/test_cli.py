@@ -165,6 +165,21 @@ def test_check_prints_what_follows(experiment_file, flashscape):
     assert figures["capacity"]["exported_bytes"] == 150 * 2**20
 
 
+def test_former_names_of_keys_are_accepted_with_a_note(experiment_file, flashscape):
+    keys = ("background", "foreground"), ("soft", "urgent")
+    current, former = (
+        [f"--set=drive.ftl.gc.{key}={at} blocks" for key, at in zip(names, (6, 4), strict=True)]
+        for names in keys
+    )
+    expected = json.loads(flashscape("check", experiment_file, *current, "--json").out)
+    figures = json.loads(flashscape("check", experiment_file, *former, "--json").out)
+    [note] = [note for note in figures["notes"] if note not in expected["notes"]]
+    assert "drive.ftl.gc.soft is drive.ftl.gc.background now" in note
+    assert figures["gc_free_blocks_per_bin"] == expected["gc_free_blocks_per_bin"]
+    ended = flashscape("check", experiment_file, *former)
+    assert "drive.ftl.gc.urgent is drive.ftl.gc.foreground now" in " ".join(ended.out.split())
+
+
 def test_check_says_that_a_drive_in_rounds_collects_in_the_foreground(flashscape, tmp_path):
     file = tmp_path / "rounds.toml"
     file.write_text(

@@ -204,8 +204,8 @@ def test_the_drive_is_that_of_the_file(files: Files):
     assert drive["nand"]["channel"] == "500 MB/s"
     assert drive["ftl"]["over_provisioning"]["reserved"] == "25 %"
     assert drive["ftl"]["allocation"]["order"] == "PWCD"
-    # 0.2 of 80 blocks are 16: begins below. Urgent below 10, the least of MQSim.
-    assert [drive["ftl"]["gc"][name] for name in ("soft", "stop", "urgent")] == [
+    # 0.2 of 80 blocks are 16: begins below. Foreground below 10, the least of MQSim.
+    assert [drive["ftl"]["gc"][name] for name in ("background", "stop", "foreground")] == [
         "15 blocks",
         "15 blocks",
         "9 blocks",
@@ -299,7 +299,11 @@ def test_all_orders_are_known(files: Files):
 def test_collection_without_preemption_goes_first(files: Files):
     imported = files.write(Preemptible_GC_Enabled="false").imported()
     gc = said(imported)["drive"]["ftl"]["gc"]
-    assert (gc["preemptible"], gc["urgent"], gc["soft"]) == (False, "15 blocks", "15 blocks")
+    assert (gc["preemptible"], gc["foreground"], gc["background"]) == (
+        False,
+        "15 blocks",
+        "15 blocks",
+    )
     assert key(imported, "GC_Hard_Threshold").verdict is Verdict.INERT
 
 
@@ -311,7 +315,7 @@ def test_a_threshold_that_cannot_be_reached_is_lowered(files: Files):
     # 60 blocks of data, 2 open: 18 of 80 are spare, and collection needs some of them.
     assert 1 < lowered < 18
     gc = said(imported)["drive"]["ftl"]["gc"]
-    assert gc["soft"] == f"{lowered - 1} blocks"
+    assert gc["background"] == f"{lowered - 1} blocks"
     assert fs.run(imported.experiment).write.requests == 500
 
 
@@ -403,7 +407,7 @@ def test_collections_begin_at_the_threshold_and_end_together(
     flow = flow_xml(Read_Percentage="0")
     changes = {"Block_No_Per_Plane": "100", "GC_Exec_Threshold": threshold}
     gc = files.config_of(flow, **changes)["drive"]["ftl"]["gc"]
-    assert (gc["soft"], gc["stop"]) == (f"{begins} blocks", f"{ends} blocks")
+    assert (gc["background"], gc["stop"]) == (f"{begins} blocks", f"{ends} blocks")
 
 
 def test_collections_end_where_they_can(files: Files):
@@ -411,7 +415,7 @@ def test_collections_end_where_they_can(files: Files):
     flow = flow_xml(Read_Percentage="0")
     imported = files.write(flow, GC_Exec_Threshold="0.05").imported()
     gc = said(imported)["drive"]["ftl"]["gc"]
-    assert gc["soft"] == "9 blocks"
+    assert gc["background"] == "9 blocks"
     assert 9 <= int(gc["stop"].split()[0]) < 18
     told = key(imported, "GC_Exec_Threshold")
     assert told.verdict is Verdict.APPROXIMATED

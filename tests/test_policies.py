@@ -145,6 +145,15 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, func
     assert digest(twice) == digest(bounded)
 
 
+def test_the_former_name_of_an_attribute_warns(suspending):
+    """The answers are the same by both names."""
+    current = suspending.with_policy(SUSPENSION, lambda asked: not asked.foreground)
+    former = suspending.with_policy(SUSPENSION, lambda asked: not asked.urgent)
+    with pytest.warns(DeprecationWarning, match="urgent is called foreground now"):
+        found = digest(former)
+    assert found == digest(current)
+
+
 def test_programs_make_way_by_a_function_too(suspending):
     steps = {"steps": 4, "ramp": "5 us", "recover": "5 us", "verify": "10 us"}
     path = "drive.scheduler.program_suspension"
@@ -529,7 +538,11 @@ def test_ctrl_c_in_a_run_that_fails_ends_no_other(config):
 
 
 def test_ctrl_c_while_a_drive_is_shut_down_ends_that_and_nothing_else(config):
-    config["drive"]["ftl"]["gc"] = {"soft": "3 blocks", "urgent": "2 blocks", "stop": "6 blocks"}
+    config["drive"]["ftl"]["gc"] = {
+        "background": "3 blocks",
+        "foreground": "2 blocks",
+        "stop": "6 blocks",
+    }
     asked = on = False
 
     def choose(blocks):

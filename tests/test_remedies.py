@@ -101,7 +101,7 @@ def test_a_program_of_one_step_is_not_interrupted():
 
 def test_collection_that_begins_late_is_not_paced():
     # As many free blocks for the background as for the foreground: nothing to spread.
-    late = {f"drive__ftl__gc__{key}": "4 blocks" for key in ("soft", "urgent", "stop")}
+    late = {f"drive__ftl__gc__{key}": "4 blocks" for key in ("background", "foreground", "stop")}
     assert nothing_told_of("drive.ftl.gc.pacing", drive__ftl__gc__pacing="none", **late)
 
 

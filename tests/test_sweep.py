@@ -329,13 +329,26 @@ def test_points_are_what_single_runs_are(jobs, config, tmp_path):
     assert len({row[6] for row in expected}) == 8
 
 
+def test_a_former_name_of_a_key_varies_it_as_the_current_one(quick, tmp_path):
+    variations = {"a": {"workload[0].queue_depth": 3}, "b": {"drive.ftl.gc.soft": "5 % of blocks"}}
+    swept = fs.sweep(quick, variations=variations, out=tmp_path / "out")
+    by_name = {row["variation"]: row for row in swept.frame.iter_rows(named=True)}
+    assert [by_name[n]["drive.ftl.gc.soft"] for n in "ab"] == ["6 blocks", "5 % of blocks"]
+    variations["b"]["drive.ftl.gc.soft"] = "5 %"
+    with pytest.raises(
+        fs.ConfigError, match=r"drive\.ftl\.gc\.background: .*% of blocks"
+    ) as refused:
+        fs.sweep(quick, variations=variations, out=tmp_path / "other")
+    assert refused.value.problems[0].file == "sweep"
+
+
 def test_columns_are_typed_and_in_base_units(quick, tmp_path):
     swept = fs.sweep(
         quick,
         grid={"record.interval": ["64 ms", "1s"], "drive.buffer.size": ["4 MiB"]},
         variations={
             "a": {"workload[0].reads": "70 %", "run.audit": True},
-            "b": {"drive.ftl.gc.soft": "5 % of blocks", "workload[0].queue_depth": 3},
+            "b": {"drive.ftl.gc.background": "5 % of blocks", "workload[0].queue_depth": 3},
         },
         out=tmp_path / "out",
     )
@@ -349,9 +362,9 @@ def test_columns_are_typed_and_in_base_units(quick, tmp_path):
     assert [by_name[n]["workload[0].reads_share"] for n in "ab"] == pytest.approx([0.7, 0.5])
     assert [by_name[n]["run.audit"] for n in "ab"] == [True, False]
     assert [by_name[n][DEPTH] for n in "ab"] == [8, 3]
-    assert [by_name[n]["drive.ftl.gc.soft"] for n in "ab"] == ["6 blocks", "5 % of blocks"]
+    assert [by_name[n]["drive.ftl.gc.background"] for n in "ab"] == ["6 blocks", "5 % of blocks"]
     # Blocks and shares of blocks are not to be compared.
-    assert not [c for c in frame.columns if c.startswith("drive.ftl.gc.soft_")]
+    assert not [c for c in frame.columns if c.startswith("drive.ftl.gc.background_")]
     row = by_name["a"]
     assert row["bytes_per_second"] == pytest.approx(row["bytes"] / row["counted_ns"] * 1e9)
     shares = [row[name] for name in frame.columns if name.endswith("_share") and "." not in name]

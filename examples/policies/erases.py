@@ -22,7 +22,7 @@ def where_it_pays(meeting: Meeting) -> bool:
 
 def unless_urgent(asked: Asked) -> bool:
     """Make way, but only once where host writes wait for the space that is gained."""
-    return not asked.urgent or asked.suspensions == 0
+    return not asked.foreground or asked.suspensions == 0
 
 
 def early_in_a_step(asked: Asked) -> bool | str:

@@ -19,6 +19,7 @@ __all__ = [
     "Table",
     "Written",
     "__version__",
+    "current_path",
     "presets",
     "schema",
     "size_bytes",
@@ -46,6 +47,9 @@ def presets() -> list[tuple[str, str, str]]:
 
 def schema() -> str:
     """Return the JSON Schema of an experiment, as JSON text."""
+
+def current_path(path: str) -> str:
+    """Return the path of an experiment with the current names of its keys."""
 
 def size_bytes(text: str) -> int:
     """Return the bytes of a size as configurations write it; raise ValueError."""
@@ -283,8 +287,11 @@ class Asked:
     def since_resumed_ns(self) -> int:
         """Time since it began or last went on."""
     @property
+    def foreground(self) -> bool:
+        """Whether it is of foreground GC, or of GC in debt: it goes before host writes."""
+    @property
     def urgent(self) -> bool:
-        """Whether it is of collection that goes before host writes: urgent, or in debt."""
+        """The earlier name of ``foreground``."""
 
 @final
 class Session:

@@ -73,7 +73,7 @@ def _begins_early(drive: Drive) -> bool:
     """Whether background GC begins before writes depend on it, so that it could be paced."""
     idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
     free = check({"drive": drive, "workload": [idle]})["gc_free_blocks_per_bin"]
-    return bool(free["soft"] > free["urgent"])
+    return bool(free["background"] > free["foreground"])
 
 
 _COLLECTING = {"no free space", "GC programs", "GC reads", "erases"}

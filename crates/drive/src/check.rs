@@ -38,7 +38,7 @@ pub struct Checked {
     pub geometry: Geometry,
     /// Durations of flash commands.
     pub timing: Timing,
-    /// Free blocks, as each bin's thresholds count them: urgent, soft, stop.
+    /// Free blocks, as each bin's thresholds count them: foreground, background, stop.
     pub thresholds: [u32; 3],
     /// Spare that collection can use, as a share of the data.
     pub spare_for_collection: f64,

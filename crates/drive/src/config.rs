@@ -166,7 +166,7 @@ pub enum RoundCollection {
     AtOnce,
 }
 
-/// Erases that are ready wait until a burst of reads is over. One whose collection is urgent
+/// Erases that are ready wait until a burst of reads is over. One of foreground GC
 /// does not wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -92,13 +92,21 @@ pub fn load_document(
         }
     };
     match (read, checked) {
-        (Ok(experiment), Ok(checked)) => Ok((experiment, checked)),
+        (Ok(experiment), Ok(mut checked)) => {
+            checked.notes.extend(document.notice());
+            Ok((experiment, checked))
+        }
         (_, Err(mut problems)) | (Err(mut problems), _) => {
             problems.file = document.file().to_owned();
             document.locate(&mut problems);
             Err(problems)
         }
     }
+}
+
+/// The path of an experiment with the current names of its keys.
+pub fn current_path(path: &str) -> String {
+    settings::current_path::<Experiment>(path)
 }
 
 fn lay_under(document: &mut Document, preset: &Preset) -> Result<(), Problems> {
@@ -193,6 +201,34 @@ mod tests {
         let mut paths: Vec<_> = faults.into_iter().map(|fault| fault.path).collect();
         paths.sort();
         paths
+    }
+
+    #[test]
+    fn former_names_of_thresholds_are_accepted_with_a_note() {
+        let current =
+            [("drive.ftl.gc.background", "9 blocks"), ("drive.ftl.gc.foreground", "8 blocks")];
+        let former = [("drive.ftl.gc.soft", "9 blocks"), ("drive.ftl.gc.urgent", "8 blocks")];
+        let table = [("drive.ftl.gc", "{ soft = '9 blocks', urgent = '8 blocks' }")];
+        let stop = ("drive.ftl.gc.stop", "10 blocks");
+        let loaded = |overrides: &[(&str, &str)]| {
+            let all = overrides.iter().chain([&stop]);
+            let all: Vec<_> = all.map(|(path, value)| ((*path).into(), (*value).into())).collect();
+            let (experiment, checked) = load(SOUND, "test.toml", &all).unwrap();
+            (serde_json::to_value(&experiment).unwrap(), checked.notes)
+        };
+        let (expected, notes) = loaded(&current);
+        assert_eq!(expected["drive"]["ftl"]["gc"]["background"], "9 blocks");
+        let is_notice = |note: &&String| note.contains("former name");
+        assert_eq!(notes.iter().find(is_notice), None);
+        for written in [&former[..], &table] {
+            let (found, notes) = loaded(written);
+            assert_eq!(found, expected);
+            let notice = notes.iter().find(is_notice).expect("a notice");
+            assert!(
+                notice.contains("drive.ftl.gc.soft is drive.ftl.gc.background now"),
+                "{notice}"
+            );
+        }
     }
 
     const NO_INTERVAL: (&str, &str) = ("record.interval", "0 s");

@@ -437,8 +437,8 @@ fn a_copied_page_is_sensed_and_programmed_off_the_channel() {
         set("geometry.blocks_per_plane", 8),
         set("ftl.over_provisioning.exported", kib(64)),
         set("ftl.gc.copy_back", true),
-        set("ftl.gc.soft", "2 blocks"),
-        set("ftl.gc.urgent", "2 blocks"),
+        set("ftl.gc.background", "2 blocks"),
+        set("ftl.gc.foreground", "2 blocks"),
         set("ftl.gc.stop", "2 blocks"),
     ]);
     // 16 pages lie in 4 blocks, 4 are free. Writing pages 0 to 2 opens the fifth,

@@ -604,8 +604,8 @@ fn a_deferred_read_inherits_waits_behind_service() {
 /// 0 and 2 have one valid page each, 1 has two (6 and 7), others only valid ones.
 fn nearly_out_of_space(overrides: &[Override]) -> (Bench, u64) {
     let mut all = vec![
-        set("ftl.gc.soft", "1 block"),
-        set("ftl.gc.urgent", "1 block"),
+        set("ftl.gc.background", "1 block"),
+        set("ftl.gc.foreground", "1 block"),
         set("ftl.gc.stop", "1 block"),
         set("ftl.allocation.streams", "separate"),
     ];

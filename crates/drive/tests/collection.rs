@@ -21,11 +21,11 @@ const US: u64 = 1_000;
 const DIE: BinId = BinId(0);
 
 /// Thresholds in blocks.
-fn thresholds(urgent: u32, soft: u32, stop: u32) -> Vec<Override> {
+fn thresholds(foreground: u32, background: u32, stop: u32) -> Vec<Override> {
     let blocks = |count: u32| format!("{count} blocks");
     vec![
-        set("ftl.gc.urgent", blocks(urgent)),
-        set("ftl.gc.soft", blocks(soft)),
+        set("ftl.gc.foreground", blocks(foreground)),
+        set("ftl.gc.background", blocks(background)),
         set("ftl.gc.stop", blocks(stop)),
     ]
 }
@@ -70,7 +70,7 @@ fn finished_us(bench: &mut Bench, start: u64, numbers: &[u64]) -> Vec<u64> {
 // ---- who goes first -------------------------------------------------------------
 
 #[test]
-fn soft_collection_waits_for_host_operations() {
+fn background_gc_waits_for_host_operations() {
     let (mut bench, start) = poised(&thresholds(1, 2, 2));
     // The first write leaves 2 blocks free. The second goes before the page that
     // collection asks for; that is read from 600 to 725 us.
@@ -91,7 +91,7 @@ fn soft_collection_waits_for_host_operations() {
 }
 
 #[test]
-fn urgent_collection_goes_before_writes_and_after_reads() {
+fn foreground_gc_goes_before_writes_and_after_reads() {
     let (mut bench, start) = poised(&[]);
     bench.submit(start, Kind::Write, page(0, 5), PAGE);
     let write = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
@@ -108,29 +108,29 @@ fn collection_that_becomes_urgent_no_longer_waits() {
     // The first four fill block 5; the fifth opens block 6 at 1200 us and leaves
     // one free: what waits for the writes since 0 us goes at 1500. At 1925 two
     // erases are asked for: block 0's, and that of block 5, which holds nothing
-    // any more. Both are urgent, and end at 4925.
+    // any more. Both are in the foreground, and end at 4925.
     let found = finished_us(&mut bench, start, &[5; 7]);
     assert_eq!(found, [300, 600, 900, 1_200, 1_500, 5_225, 5_525]);
 }
 
 #[test]
 fn a_collection_that_does_not_yield_withholds_its_unit() {
-    for (urgent, preemptible, read_us, write_us) in [
-        // Soft: the write at 10 us goes before, the read at 310 after that.
+    for (foreground, preemptible, read_us, write_us) in [
+        // Background: the write at 10 us goes before, the read at 310 after that.
         (1, true, 600 + 125, 600),
-        // Urgent: the read between two moves, at 425 us, the write behind all.
+        // Foreground: the read between two moves, at 425 us, the write behind all.
         (2, true, 425 + 125, 300 + 1_925 + 125 + 300),
         // Withheld from 0 us on: nothing goes before 2225 us, and then the read.
         (1, false, 2_225 + 125, 2_225 + 125 + 300),
         (2, false, 2_225 + 125, 2_225 + 125 + 300),
     ] {
         let yields = set("ftl.gc.preemptible", preemptible);
-        let (mut bench, start) = poised(&with(thresholds(urgent, 2, 2), &[yields]));
+        let (mut bench, start) = poised(&with(thresholds(foreground, 2, 2), &[yields]));
         bench.submit(start, Kind::Write, page(0, 5), PAGE);
         let write = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
         let read = bench.submit(start + 310 * US, Kind::Read, page(0, 12), PAGE);
         bench.settle();
-        let name = format!("urgent at {urgent}, preemptible: {preemptible}");
+        let name = format!("foreground at {foreground}, preemptible: {preemptible}");
         assert_eq!((bench.done(read).finished - start) / US, read_us, "{name}: read");
         assert_eq!((bench.done(write).finished - start) / US, write_us, "{name}: write");
     }
@@ -280,7 +280,7 @@ fn copy_back_is_for_batches_that_are_valid_as_a_whole() {
 // ---- when it begins and ends ------------------------------------------------------
 
 /// Five writes, one after the other, that end at 1500 us. They leave 2 blocks
-/// free, which is above `soft` and not above `stop`, and two pages valid in each
+/// free, which is above `background` and not above `stop`, and two pages valid in each
 /// of blocks 0 and 1.
 fn idle_since_1500_us() -> Bench {
     let mut bench = filled(&with(thresholds(1, 1, 2), &[set("ftl.gc.idle_gap", "10 ms")]));
@@ -388,7 +388,7 @@ fn thresholds_in_pages_count_pages_and_those_in_blocks_whole_blocks() {
     // 16 of 32 pages are free. The eighth write leaves 8, a quarter; the fifth
     // opens a block and leaves 2 of 8 free, a quarter of the blocks.
     for (threshold, writes) in [("25 % of pages", 8), ("25 % of blocks", 5), ("2 blocks", 5)] {
-        let keys = ["ftl.gc.urgent", "ftl.gc.soft", "ftl.gc.stop"];
+        let keys = ["ftl.gc.foreground", "ftl.gc.background", "ftl.gc.stop"];
         let mut bench = filled(&keys.map(|key| set(key, threshold)));
         overwrite(&mut bench, &(0..writes - 1).collect::<Vec<_>>());
         assert_eq!(begun(&bench), [0, 0, 0, 0], "{threshold}");

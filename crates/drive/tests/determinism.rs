@@ -39,7 +39,7 @@ requests = 6000
         set("ftl.over_provisioning.spare", "20 %"),
         set("ftl.bad_blocks", "{ factory = \"0 %\", grown_per_erase = \"0.01 %\" }"),
         set("ftl.gc.victim", "{ policy = \"d-choices\", choices = 3 }"),
-        set("ftl.gc.soft", "3 blocks"),
+        set("ftl.gc.background", "3 blocks"),
         set("ftl.gc.stop", "4 blocks"),
         set("concurrency.read", "plane"),
         set("buffer.durability", "volatile"),

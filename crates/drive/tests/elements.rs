@@ -99,7 +99,7 @@ impl Setup {
              scheduler = {{ rounds = {{ unit = \"package\", collect = \"{collect}\" }} }}\n\
              [drive.ftl]\nover_provisioning = {{ exported = \"{exported} B\" }}\n\
              allocation = {{ pool = \"{pool}\", bin = \"{bin}\" }}\n\
-             gc = {{ victim.ties = \"{ties}\", soft = \"{low} blocks\", urgent = \"{low} blocks\", stop = \"{stop} blocks\" }}\n\
+             gc = {{ victim.ties = \"{ties}\", background = \"{low} blocks\", foreground = \"{low} blocks\", stop = \"{stop} blocks\" }}\n\
              [precondition]\nfill = \"sequential\"\n\
              [[workload]]\nname = \"host\"\n{workload}\n"
         )

@@ -169,7 +169,7 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
                     ("run.time", "\"6 s\""),
                     (
                         "drive.ftl.gc",
-                        "{ victim = \"fifo\", soft = \"8 blocks\", stop = \"9 blocks\" }",
+                        "{ victim = \"fifo\", background = \"8 blocks\", stop = \"9 blocks\" }",
                     ),
                 ],
             ),

@@ -67,7 +67,7 @@ fn a_flush_empties_a_volatile_buffer_and_no_other() {
 #[test]
 fn a_full_drive_under_random_overwrites_goes_on_at_the_least_spare() {
     // The least over-provisioning that `check` accepts: open blocks, and one more
-    // than the urgent threshold.
+    // than the foreground threshold.
     for (streams, kept) in [("shared", 3), ("separate", 4)] {
         for preemptible in [true, false] {
             for copy_back in [true, false] {
@@ -249,8 +249,8 @@ fn a_package_that_takes_pages_of_others_keeps_room_for_its_own() {
                     set("geometry.blocks_per_plane", 32),
                     set("geometry.pages_per_block", if seed < 2 { 4 } else { 16 }),
                     set("ftl.allocation.streams", streams),
-                    set("ftl.gc.soft", threshold),
-                    set("ftl.gc.urgent", threshold),
+                    set("ftl.gc.background", threshold),
+                    set("ftl.gc.foreground", threshold),
                     set("ftl.gc.stop", threshold),
                     set("ftl.gc.streaming", true),
                     set("ftl.over_provisioning.reserved", reserved),

@@ -92,7 +92,7 @@ fn a_misspelt_key_is_refused_with_the_one_that_was_meant() {
 
 #[test]
 fn a_key_of_nowhere_near_is_refused_with_those_that_are_valid() {
-    let phrases = ["unknown key", "valid:", "soft", "urgent", "window"];
+    let phrases = ["unknown key", "valid:", "background", "foreground", "window"];
     refuse(
         "[drive.ftl.gc]",
         "[drive.ftl.gc]\nsuspend = true",
@@ -118,7 +118,7 @@ fn a_figure_without_its_unit_is_refused_with_the_figure_to_write() {
         ("page_size = \"4 KiB\"", "page_size = 4096", "drive.geometry.page_size", "4 KiB"),
         ("decode = \"0 us\"", "decode = 7", "drive.nand.decode", "us"),
         ("channel = \"40.96 MB/s\"", "channel = \"333\"", "drive.nand.channel", "MT/s"),
-        ("soft = \"1 block\"", "soft = \"8\"", "drive.ftl.gc.soft", "blocks"),
+        ("background = \"1 block\"", "background = \"8\"", "drive.ftl.gc.background", "blocks"),
         ("reserved = \"25 %\"", "reserved = 0.25", "drive.ftl.over_provisioning.reserved", "%"),
     ] {
         refuse(old, new, path, new, &["has no unit", remedy]);
@@ -289,25 +289,25 @@ fn a_drive_that_exports_all_or_nothing_is_refused() {
 
 #[test]
 fn thresholds_out_of_order_are_refused() {
-    let phrases = ["1 block is", "less than the urgent threshold of 2"];
-    let urgent = [
-        ("urgent = \"1 block\"", "urgent = \"2 blocks\""),
+    let phrases = ["1 block is", "less than the foreground threshold of 2"];
+    let foreground = [
+        ("foreground = \"1 block\"", "foreground = \"2 blocks\""),
         ("stop = \"1 block\"", "stop = \"2 blocks\""),
     ];
-    refuse_all(&urgent, "drive.ftl.gc.soft", "soft = \"1 block\"", &phrases);
-    let phrases = ["1 block is", "less than the soft threshold of 3"];
+    refuse_all(&foreground, "drive.ftl.gc.background", "background = \"1 block\"", &phrases);
+    let phrases = ["1 block is", "less than the background threshold of 3"];
     refuse(
-        "soft = \"1 block\"",
-        "soft = \"3 blocks\"",
+        "background = \"1 block\"",
+        "background = \"3 blocks\"",
         "drive.ftl.gc.stop",
         "stop = \"1 block\"",
         &phrases,
     );
     let phrases = ["at least 1 must be kept"];
     refuse(
-        "urgent = \"1 block\"",
-        "urgent = \"0 blocks\"",
-        "drive.ftl.gc.urgent",
+        "foreground = \"1 block\"",
+        "foreground = \"0 blocks\"",
+        "drive.ftl.gc.foreground",
         "0 blocks",
         &phrases,
     );
@@ -317,8 +317,8 @@ fn thresholds_out_of_order_are_refused() {
 fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missing() {
     // 64 blocks, of which 48 hold data and 1 is open: 15 can be free at most. The
     // threshold is passed by one more than it names.
-    let found = |urgent: u32, soft: u32, stop: u32| {
-        let keys = [("urgent", urgent), ("soft", soft), ("stop", stop)];
+    let found = |foreground: u32, background: u32, stop: u32| {
+        let keys = [("foreground", foreground), ("background", background), ("stop", stop)];
         let lines = keys.map(|(key, blocks)| {
             (format!("{key} = \"1 block\""), format!("{key} = \"{blocks} blocks\""))
         });
@@ -330,13 +330,17 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
         })
     };
     assert!(found(14, 14, 14).is_ok() && found(1, 1, 14).is_ok());
-    for (urgent, stop, what, short) in
-        [(15, 15, "urgent", 1), (20, 20, "urgent", 6), (1, 15, "stop", 1), (1, 30, "stop", 16)]
-    {
-        let (text, problems) = found(urgent, urgent, stop).expect_err("it cannot be reached");
+    for (foreground, stop, what, short) in [
+        (15, 15, "foreground", 1),
+        (20, 20, "foreground", 6),
+        (1, 15, "stop", 1),
+        (1, 30, "stop", 16),
+    ] {
+        let (text, problems) =
+            found(foreground, foreground, stop).expect_err("it cannot be reached");
         let threshold = format!(
             "the {what} threshold of {} blocks can never be passed",
-            if what == "urgent" { urgent } else { stop }
+            if what == "foreground" { foreground } else { stop }
         );
         let missing = match short {
             1 => "1 more spare block a bin is needed".to_owned(),
@@ -358,7 +362,7 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
 
 #[test]
 fn what_is_missing_is_what_helps() {
-    // 62 of 64 blocks of data beside an open one: 1 more than the urgent threshold
+    // 62 of 64 blocks of data beside an open one: 1 more than the foreground threshold
     // of 1 are 2, which is one block too many.
     let export = |blocks: u32| {
         let exported = format!("exported = \"{} KiB\"", blocks * 64);
@@ -405,11 +409,11 @@ fn the_bad_blocks_of_the_seed_are_those_that_count() {
 #[test]
 fn a_share_of_pages_that_cannot_be_reached_is_refused_too() {
     let pages = "30 % of pages";
-    let keys = ["urgent", "soft", "stop"]
+    let keys = ["foreground", "background", "stop"]
         .map(|key| (format!("{key} = \"1 block\""), format!("{key} = \"{pages}\"")));
     let replaced = keys.each_ref().map(|(old, new)| (&old[..], &new[..]));
     // 30 % of 1024 pages are 307, which are 20 blocks with the last.
-    refuse_all(&replaced, OVER, TABLE, &["the urgent threshold of 20 blocks"]);
+    refuse_all(&replaced, OVER, TABLE, &["the foreground threshold of 20 blocks"]);
 }
 
 // ---- memory ---------------------------------------------------------------------------
@@ -832,17 +836,23 @@ fn all_faults_of_writing_are_reported_at_once() {
 fn all_contradictions_are_reported_at_once() {
     let text = file(&[
         ("read = [\"25 us\"]", "read = [\"25 us\", \"30 us\"]"),
-        ("soft = \"1 block\"", "soft = \"9 blocks\""),
-        ("urgent = \"1 block\"", "urgent = \"20 blocks\""),
+        ("background = \"1 block\"", "background = \"9 blocks\""),
+        ("foreground = \"1 block\"", "foreground = \"20 blocks\""),
         ("size = \"1 MiB\"", "size = \"2 KiB\""),
         ("reads = \"50 %\"", "reads = \"50 %\"\nregion = { offset = \"1 GiB\" }"),
         ("requests = 100\n", "time = \"1 s\"\nwarm_up = { time = \"2 s\" }\n"),
     ]);
     let found = problems(&text);
     expect(&text, &found, "drive.nand.read", "\"30 us\"", &["2 figures"]);
-    expect(&text, &found, "drive.ftl.gc.soft", "soft = ", &["urgent threshold of 20"]);
-    expect(&text, &found, "drive.ftl.gc.stop", "stop = ", &["soft threshold of 9"]);
-    expect(&text, &found, OVER, TABLE, &["urgent threshold", "more spare blocks"]);
+    expect(
+        &text,
+        &found,
+        "drive.ftl.gc.background",
+        "background = ",
+        &["foreground threshold of 20"],
+    );
+    expect(&text, &found, "drive.ftl.gc.stop", "stop = ", &["background threshold of 9"]);
+    expect(&text, &found, OVER, TABLE, &["foreground threshold", "more spare blocks"]);
     expect(&text, &found, "drive.buffer.size", "\"2 KiB\"", &["4096 bytes"]);
     expect(&text, &found, "run.warm_up.time", "warm_up", &["not shorter"]);
     assert!(found.problems.iter().any(|problem| problem.path.starts_with("workload[0].region")));
@@ -919,10 +929,10 @@ fn erases_that_never_wait_for_each_other_are_not_batched() {
         let batching = format!("{bypass}\nerase_batching = {{ quiet = \"1 ms\"{most} }}");
         file(&[(bypass, &batching), ("stop = \"1 block\"", &format!("stop = \"{stop}\""))])
     };
-    // The urgent threshold is one block.
+    // The foreground threshold is one block.
     let path = "drive.scheduler.erase_batching";
     let text = with("1 block", "");
-    expect(&text, &problems(&text), path, "erase_batching", &["ends at the urgent threshold"]);
+    expect(&text, &problems(&text), path, "erase_batching", &["ends at the foreground threshold"]);
     let text = with("4 blocks", ", most = 4");
     let why = ["4 erases", "takes 3 at most"];
     expect(&text, &problems(&text), &format!("{path}.most"), "most = 4", &why);
@@ -1001,7 +1011,7 @@ fn a_threshold_of_no_block_is_refused_and_not_told_to_be_lower() {
     let few = [("drive.geometry.blocks_per_plane".into(), "4".into())];
     let problems = load::load(text, "ssd.toml", &few).expect_err("5 % of 4 blocks are none");
     let found: Vec<_> = problems.problems.iter().map(|one| one.path.as_str()).collect();
-    assert_eq!(found, ["drive.ftl.gc.urgent"], "{problems}");
+    assert_eq!(found, ["drive.ftl.gc.foreground"], "{problems}");
     assert!(problems.to_string().contains("is no block at all"), "{problems}");
 }
 

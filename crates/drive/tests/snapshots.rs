@@ -319,8 +319,8 @@ fn below(seed: u64) -> impl Fn(usize) -> usize {
 fn a_shut_down_drive_collects_no_more_in_idle_gaps() {
     let overrides = [
         set("ftl.gc.idle_gap", "10 s"),
-        set("ftl.gc.soft", "\"2 blocks\""),
-        set("ftl.gc.urgent", "\"2 blocks\""),
+        set("ftl.gc.background", "\"2 blocks\""),
+        set("ftl.gc.foreground", "\"2 blocks\""),
         set("ftl.gc.stop", "\"12 blocks\""),
         set("precondition.fill", "sequential"),
     ];

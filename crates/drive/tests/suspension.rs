@@ -326,14 +326,14 @@ fn reads_before_partial_writes_interrupt_only_where_all_reads_may() {
 // ---- erases that wait for a burst to end -----------------------------------------------------
 
 /// When the erase is over that a write of its unit causes, which would begin at 725; reads
-/// come at `at` (us after the beginning). Collection is not urgent.
+/// come at `at` (us after the beginning). GC is not in the foreground.
 fn deferred(batching: &str, at: &[u64]) -> (u64, Bench) {
-    let level = ["soft", "stop"].map(|key| match key {
-        "soft" => set("ftl.gc.soft", "2 blocks"),
+    let level = ["background", "stop"].map(|key| match key {
+        "background" => set("ftl.gc.background", "2 blocks"),
         _ => set("ftl.gc.stop", "2 blocks"),
     });
     let more = [
-        set("ftl.gc.urgent", "1 block"),
+        set("ftl.gc.foreground", "1 block"),
         set("scheduler.suspension", "d-es"),
         set("scheduler.erase_batching", format!("{{ {batching} }}")),
     ];
@@ -372,7 +372,7 @@ fn an_erase_that_space_waits_for_does_not_wait() {
     }
     let start = bench.settle();
     bench.submit(start, Kind::Write, poised::page(0, 5), PAGE);
-    // The first begins at 725, as its bin is at the urgent threshold. The page of the second
+    // The first begins at 725, as its bin is at the foreground threshold. The page of the second
     // is read and programmed after that, and as one block more is free by then, it waits.
     let first = 725 + 1_500;
     assert_eq!((bench.settle() - start) / US, first + 125 + 300 + 300 + 1_500);
@@ -397,7 +397,7 @@ requests = 6000
     let overrides = [
         set("nand.erase", PHASES),
         set("geometry.dies_per_package", 2),
-        set("ftl.gc.soft", "2 blocks"),
+        set("ftl.gc.background", "2 blocks"),
         set("ftl.gc.stop", "3 blocks"),
         set("scheduler.suspension", scheme),
     ];

@@ -50,7 +50,7 @@ fn drive_of(unit_kib: u64, exported: &str, blocks: u64, pages: u64) -> Vec<Overr
         set("ftl.unit", format!("{unit_kib} KiB")),
         set("ftl.block_planes", 4),
         set("ftl.over_provisioning.exported", exported),
-        set("ftl.gc.soft", "3 blocks"),
+        set("ftl.gc.background", "3 blocks"),
         set("ftl.gc.stop", "3 blocks"),
         set("concurrency.read", "plane"),
         set("buffer.durability", "capacitor"),

@@ -17,7 +17,7 @@ fn drive(wear: &str) -> Vec<Override> {
         set("ftl.over_provisioning.exported", format!("{} B", 36 * PAGE)),
         set("nand.endurance", 100),
     ];
-    for key in ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"] {
+    for key in ["ftl.gc.background", "ftl.gc.foreground", "ftl.gc.stop"] {
         all.push(set(key, "5 blocks"));
     }
     if !wear.is_empty() {

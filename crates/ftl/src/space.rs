@@ -68,7 +68,7 @@ impl Ftl {
     pub fn counts_pages(&self) -> bool {
         self.thresholds.count_pages()
     }
-    /// The thresholds of collection, as free blocks: urgent, soft, stop.
+    /// The thresholds of collection, as free blocks: foreground, background, stop.
     pub fn thresholds_in_blocks(&self) -> [u32; 3] {
         self.thresholds.in_blocks()
     }

@@ -32,8 +32,8 @@ fn config() -> FtlConfig {
         },
         "gc": {
             "victim": { "policy": "greedy" },
-            "soft": "1 block",
-            "urgent": "1 block",
+            "background": "1 block",
+            "foreground": "1 block",
             "stop": "1 block",
             "preemptible": true,
             "pacing": "none",

@@ -43,8 +43,8 @@ fn firmware_with(endurance: u32, above: u32) -> Ftl {
         },
         "gc": {
             "victim": { "policy": "greedy" },
-            "soft": "1 block",
-            "urgent": "1 block",
+            "background": "1 block",
+            "foreground": "1 block",
             "stop": "1 block",
             "preemptible": true,
             "pacing": "none",

@@ -31,8 +31,8 @@ fn config((streams, scrub): (&str, &str)) -> FtlConfig {
         },
         "gc": {
             "victim": { "policy": "greedy" },
-            "soft": "1 block",
-            "urgent": "1 block",
+            "background": "1 block",
+            "foreground": "1 block",
             "stop": "1 block",
             "preemptible": true,
             "pacing": "none",

@@ -21,6 +21,12 @@ pub fn schema() -> PyResult<String> {
     errors::json(&settings::schema_under_presets::<Experiment>("drive", &names))
 }
 
+/// The path of an experiment with the current names of its keys.
+#[pyfunction]
+pub fn current_path(path: &str) -> String {
+    drive::load::current_path(path)
+}
+
 /// TOML text as JSON text, and the line of each path in it; `file` is what faults call it.
 #[pyfunction]
 pub fn toml(text: &str, file: &str) -> PyResult<(String, Vec<(String, u32)>)> {

@@ -25,7 +25,8 @@ use pyo3::prelude::*;
 mod _flashscape {
     #[pymodule_export]
     use crate::catalogue::{
-        presets, schema, size_bytes, states, student_cdf, student_quantile, time_ns, toml,
+        current_path, presets, schema, size_bytes, states, student_cdf, student_quantile, time_ns,
+        toml,
     };
     #[pymodule_export]
     use crate::drive::{Completion, Drive};

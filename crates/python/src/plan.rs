@@ -154,7 +154,7 @@ impl Inner {
             (Some(snapshot), _) => (snapshot.origin.clone(), snapshot.found()),
             (None, Some(file)) => drive::snapshot::content(file).map_err(errors::damaged)?,
             (None, None) if self.snapshot_given => {
-                return check(&self.experiment).map_err(|faults| self.refused(faults.problems));
+                return self.noted(check(&self.experiment));
             }
             (None, None) => return Ok(self.checked.clone()),
         };
@@ -164,8 +164,14 @@ impl Inner {
             unfit.into_iter().for_each(|(path, problem)| problems.push(path, problem));
             return Err(self.refused(problems.problems));
         }
-        let checked = check_from(&self.experiment, Start::Found(&found));
-        checked.map_err(|faults| self.refused(faults.problems))
+        self.noted(check_from(&self.experiment, Start::Found(&found)))
+    }
+
+    /// What follows from the configuration, with the note on former names of keys.
+    fn noted(&self, checked: Result<Checked, Problems>) -> PyResult<Checked> {
+        let mut checked = checked.map_err(|faults| self.refused(faults.problems))?;
+        checked.notes.extend(self.document.notice());
+        Ok(checked)
     }
 
     /// The exception for faults of the configuration, each with its line.

@@ -325,8 +325,18 @@ pub struct Asked {
     since_begun_ns: u64,
     /// Time since it began or last went on.
     since_resumed_ns: u64,
-    /// Whether it is of collection that goes before host writes.
-    urgent: bool,
+    /// Whether it is of foreground GC, or of GC in debt: it goes before host writes.
+    foreground: bool,
+}
+
+#[pymethods]
+impl Asked {
+    /// The earlier name of `foreground`.
+    #[getter]
+    fn urgent(&self, py: Python<'_>) -> PyResult<bool> {
+        renamed(py, "urgent", "foreground")?;
+        Ok(self.foreground)
+    }
 }
 
 impl From<suspension::Asked> for Asked {
@@ -344,7 +354,7 @@ impl From<suspension::Asked> for Asked {
             suspensions: asked.suspensions,
             since_begun_ns: asked.since_begun.as_ns(),
             since_resumed_ns: asked.since_resumed.as_ns(),
-            urgent: asked.urgent,
+            foreground: asked.foreground,
         }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::layer::{self, Overlay};
 use crate::path::{self, Step};
 use crate::problem::Problems;
+use crate::renamed::{self, Renamed};
 use crate::shape::{List, NONE, Node, Shape};
 use crate::source::{self, Place, Places};
 use crate::{json, schema, walk};
@@ -46,13 +47,15 @@ pub struct Document {
     file: Arc<str>,
     root: Map<String, Value>,
     places: Places,
+    /// Keys that were written with former names.
+    renamed: Vec<Renamed>,
 }
 
 impl Document {
     /// Parses TOML; `file` is what problems call it.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
         let (root, places) = source::parse(text, file)?;
-        Ok(Self { file: file.into(), root, places })
+        Ok(Self { file: file.into(), root, places, renamed: Vec::new() })
     }
 
     /// Parses JSON, such as a Python dictionary becomes. Its values keep no lines:
@@ -71,7 +74,10 @@ impl Document {
     /// A document of this value, which must be a table.
     pub fn from_value(value: Value, file: &str) -> Result<Self, Problems> {
         match value {
-            Value::Object(root) => Ok(Self { file: file.into(), root, places: Places::new() }),
+            Value::Object(root) => {
+                let (places, renamed) = (Places::new(), Vec::new());
+                Ok(Self { file: file.into(), root, places, renamed })
+            }
             other => {
                 let message = format!("expected a table, found {}", walk::shown(&other));
                 Err(one_problem(file, "", message))
@@ -121,6 +127,36 @@ impl Document {
         Some(value)
     }
 
+    /// Gives keys that were written with former names their current ones. `T` is the type of
+    /// the whole document. Laying over, setting and reading do so by themselves.
+    pub fn rename<T: JsonSchema + 'static>(&mut self) {
+        let schema = schema::exact::<T>();
+        let mut root = Value::Object(std::mem::take(&mut self.root));
+        let mut found = Vec::new();
+        renamed::rename(&Node::of(&schema), &mut root, "", &mut found);
+        self.root = table_of(root);
+        for (former, current) in found {
+            let moved = |path: String| match path.strip_prefix(&former) {
+                Some(rest) if path::is_within(&path, &former) => format!("{current}{rest}"),
+                _ => path,
+            };
+            let places = std::mem::take(&mut self.places);
+            self.places = places.into_iter().map(|(path, place)| (moved(path), place)).collect();
+            self.note_renamed((former, current));
+        }
+    }
+
+    /// A line about keys that were written with former names, where there are some.
+    pub fn notice(&self) -> Option<String> {
+        renamed::notice(&self.renamed)
+    }
+
+    fn note_renamed(&mut self, pair: Renamed) {
+        if !self.renamed.contains(&pair) {
+            self.renamed.push(pair);
+        }
+    }
+
     /// Lays this document over `base`, a preset of the part at the path `at` (of
     /// the whole where that is empty). `T` is the type of the whole document.
     ///
@@ -136,6 +172,7 @@ impl Document {
         let Some(steps) = steps else {
             return Err(one_problem(&self.file, at, "not a path of keys with dots between them"));
         };
+        self.rename::<T>();
         let schema = schema::exact::<T>();
         let below = wrap(&steps, base.root.into());
         let within = |path: String| if at.is_empty() { path } else { format!("{at}.{path}") };
@@ -175,16 +212,21 @@ impl Document {
         value: Value,
     ) -> Result<(), Problems> {
         let steps = path::steps(path).filter(|steps| matches!(steps.first(), Some(Step::Key(_))));
-        let Some(steps) = steps else {
+        let Some(mut steps) = steps else {
             return Err(self.override_refused(path, "not a path (write keys with dots between)"));
         };
+        self.rename::<T>();
+        let schema = schema::exact::<T>();
+        let whole = Value::Object(std::mem::take(&mut self.root));
+        let former = renamed::rename_steps(&Node::of(&schema), &whole, &mut steps);
+        self.root = table_of(whole);
+        former.into_iter().for_each(|pair| self.note_renamed(pair));
         if let Some(message) = self.list_on_the_way(&steps) {
             return Err(self.override_refused(path, message));
         }
         // What is made on the way to the value has come from the override, too.
         let new = (1..=steps.len()).map(|length| path::join("", &steps[..length]));
         let new: Vec<String> = new.filter(|path| self.get(path).is_none()).collect();
-        let schema = schema::exact::<T>();
         // Entries of a list must be there; tables may be new.
         let fixed = steps.iter().rposition(is_index).map_or(0, |last| last + 1);
         let (fixed, keys) = steps.split_at(fixed);
@@ -192,11 +234,14 @@ impl Document {
 
         let mut root = Value::Object(std::mem::take(&mut self.root));
         let mut overlay = Overlay::default();
+        let mut inside = Vec::new();
         let outcome = descend(&mut root, Node::of(&schema), fixed).map(|(slot, node)| {
-            let over = wrap(keys, value);
+            let mut over = wrap(keys, value);
+            renamed::rename(&node, &mut over, &at, &mut inside);
             *slot = overlay.join(over, slot.take(), &node, &at);
         });
         self.root = table_of(root);
+        inside.into_iter().for_each(|pair| self.note_renamed(pair));
         outcome.map_err(|message| self.override_refused(path, message))?;
 
         let place = Place { file: OVERRIDE.into(), line: None };
@@ -233,7 +278,9 @@ impl Document {
     /// The document as a `T`, or everything that is wrong with it.
     pub fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problems> {
         let schema = schema::exact::<T>();
-        let mut value = Value::Object(self.root.clone());
+        let mut current = self.clone();
+        current.rename::<T>();
+        let mut value = Value::Object(std::mem::take(&mut current.root));
         let mut problems = Problems::new(&*self.file);
         walk::check(&Node::of(&schema), &mut value, "", &mut problems);
         if problems.is_empty() {
@@ -246,7 +293,7 @@ impl Document {
                 }
             }
         }
-        self.locate(&mut problems);
+        current.locate(&mut problems);
         Err(problems)
     }
 
@@ -269,6 +316,15 @@ impl Document {
             .problems
             .sort_by_key(|problem| (problem.source.clone(), problem.line.unwrap_or(u32::MAX)));
     }
+}
+
+/// The path with the current names of its keys; `T` is the type of the whole document. What is
+/// not a path stays as it is.
+pub fn current_path<T: JsonSchema + 'static>(path: &str) -> String {
+    let Some(mut steps) = path::steps(path) else { return path.to_owned() };
+    let schema = schema::exact::<T>();
+    let renamed = renamed::rename_steps(&Node::of(&schema), &Value::Null, &mut steps);
+    renamed.map_or_else(|| path.to_owned(), |(_, current)| current)
 }
 
 fn one_problem(file: &str, path: &str, message: impl Into<String>) -> Problems {

@@ -13,6 +13,7 @@
 //! keys in snake_case, names of variants in kebab-case, choices with parameters
 //! as internally tagged enums (`#[serde(tag = "policy")]`), of which at most one
 //! is flattened into a table.
+//! A key that was renamed keeps its former name beside: `x-renamed` in the schema.
 //! Unknown keys are refused whether or not the type says `deny_unknown_fields`.
 
 mod decimal;
@@ -31,6 +32,7 @@ mod plural;
 mod problem;
 mod quantity;
 mod rate;
+mod renamed;
 mod scale;
 mod schema;
 mod shape;
@@ -41,7 +43,7 @@ mod time;
 mod walk;
 
 pub use decimal::Decimal;
-pub use document::Document;
+pub use document::{Document, current_path};
 pub use frequency::Frequency;
 pub use measure::Measure;
 pub use outside::Outside;

@@ -10,6 +10,9 @@ use crate::scale::{self, Scale};
 /// The keyword for words that are often written for others.
 const MEANT: &str = "x-meant";
 
+/// The keyword for former names of keys, which are accepted.
+const RENAMED: &str = "x-renamed";
+
 /// The word that leaves an optional table out, also one of a preset.
 pub(crate) const NONE: &str = "none";
 
@@ -173,11 +176,21 @@ impl<'s> Node<'s> {
     /// Words that are often written here and what they mean here, in pairs: the
     /// names that other programs give to a key or a choice.
     pub fn meant(&self, word: &str) -> Option<&'s str> {
-        let pairs = self.all(MEANT).filter_map(Value::as_array).flatten();
+        self.other_name(MEANT, word)
+    }
+
+    /// The current name of a key of which this is the former one.
+    pub fn renamed(&self, key: &str) -> Option<&'s str> {
+        self.other_name(RENAMED, key)
+    }
+
+    /// The partner of a word in a list of pairs.
+    fn other_name(&self, keyword: &'static str, word: &str) -> Option<&'s str> {
+        let pairs = self.all(keyword).filter_map(Value::as_array).flatten();
         let mut pairs = pairs.filter_map(Value::as_array);
         let pair = pairs.find(|pair| pair.first().and_then(Value::as_str) == Some(word));
         pair.and_then(|pair| pair.get(1)?.as_str())
-            .or_else(|| self.alternatives().iter().find_map(|node| node.meant(word)))
+            .or_else(|| self.alternatives().iter().find_map(|node| node.other_name(keyword, word)))
     }
 
     /// What may stand here, null aside.

@@ -42,8 +42,11 @@ pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut
             problems.extend(at, check_word(node, &path::noun(at), word, &words));
         }
         (Shape::Table(table), Value::Object(values)) => {
-            let unknown = |key: &str, valid: &[&str]| {
-                format!("unknown key{}", remedy_for_key(node, &table, key, valid, at))
+            let unknown = |key: &str, valid: &[&str]| match node.renamed(key) {
+                Some(name) => format!(
+                    "the former name of {name:?}, which is given too; leave one of them out"
+                ),
+                None => format!("unknown key{}", remedy_for_key(node, &table, key, valid, at)),
             };
             check_table(&table, values, at, &unknown, problems);
         }

@@ -191,10 +191,10 @@ def experiment(
 def cycle_bytes(derived: Mapping[str, Any]) -> int:
     """What a host writes in a cycle of collection, if all bins are filled at one pace.
 
-    A bin is collected from its soft threshold until more than its stop threshold is free.
+    A bin is collected from its background threshold until more than its stop threshold is free.
     """
     organisation, free = derived["organisation"], derived["gc_free_blocks_per_bin"]
-    blocks = max(1, free["stop"] + 1 - free["soft"])
+    blocks = max(1, free["stop"] + 1 - free["background"])
     return int(blocks * organisation["bins"] * organisation["block_bytes"])
 
 

@@ -71,8 +71,8 @@ def gist(console: Console, imported: Imported) -> None:
         f"flash: read {units.duration(read)}, program {units.duration(program)}, "
         f"erase {units.duration(durations['erase'])}, a page on the channel "
         f"{units.duration(durations['transfer_page'])}",
-        f"collection: from {units.many(gc['soft'], 'free block')} of a plane, before host writes "
-        f"from {gc['urgent']}, "
+        f"collection: from {units.many(gc['background'], 'free block')} of a plane, "
+        f"before host writes from {gc['foreground']}, "
         f"spare beyond that {units.percent(capacity['spare_for_collection'])} of the data",
         f"memory of a run: {units.size(figures['memory_bytes']['total'])}",
     ):

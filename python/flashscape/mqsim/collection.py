@@ -50,18 +50,20 @@ def table(device: Section, flash: Section, bounds: Bounds) -> Table:
         device.say("GC_Exec_Threshold", verdict, _why(first, last, is_raised=least < wanted))
     preemptible = device.truth("Preemptible_GC_Enabled")
     if preemptible:
-        urgent = min(max(_threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, first)
-        urgent_from: tuple[str, ...] = ("GC_Hard_Threshold",)
+        foreground = min(
+            max(_threshold(device, flash, "GC_Hard_Threshold"), COLLECTIONS) - 1, first
+        )
+        foreground_from: tuple[str, ...] = ("GC_Hard_Threshold",)
     else:
-        urgent, urgent_from = first, ("Preemptible_GC_Enabled",)
+        foreground, foreground_from = first, ("Preemptible_GC_Enabled",)
         why = "collection always goes first without Preemptible_GC_Enabled"
         device.say("GC_Hard_Threshold", Verdict.INERT, why)
     return Table(
         "drive.ftl.gc",
         [
             _victim(device, flash),
-            Row("soft", f"{first} blocks", sources(device, "GC_Exec_Threshold"), remark),
-            Row("urgent", f"{urgent} blocks", sources(device, *urgent_from)),
+            Row("background", f"{first} blocks", sources(device, "GC_Exec_Threshold"), remark),
+            Row("foreground", f"{foreground} blocks", sources(device, *foreground_from)),
             Row("stop", f"{last} blocks", sources(device, "GC_Exec_Threshold")),
             Row("pacing", "none"),
             Row("preemptible", preemptible, sources(device, "Preemptible_GC_Enabled")),

@@ -116,9 +116,12 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
 def _thresholds(drive: dict[str, Any], free: dict[str, int]) -> list[tuple[str, str]]:
     gc = drive["ftl"]["gc"]
     # In rounds they always are the same.
-    begins = {"begins, and goes before host writes, at": "soft"}
-    if gc["soft"] != gc["urgent"]:
-        begins = {"begins in the background at": "soft", "goes before host writes at": "urgent"}
+    begins = {"begins, and goes before host writes, at": "background"}
+    if gc["background"] != gc["foreground"]:
+        begins = {
+            "begins in the background at": "background",
+            "goes before host writes at": "foreground",
+        }
     rows = begins | {"stops at": "stop"}
     return [
         (text, f"{units.many(free[name], 'free block')} in a bin") for text, name in rows.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape import _flashscape
 from flashscape.errors import ConfigError, Problem, SnapshotError, TraceError
 from flashscape.sweep import inputs, sharing
 from flashscape.sweep.design import labels, shown
@@ -98,7 +99,9 @@ class Points:
         preparation: str | None,
     ) -> None:
         written = {s.path: s.value for s in combination.settings}
-        effective = {path: value_at(config, path) for path in self.design.paths}
+        effective = {
+            path: value_at(config, _flashscape.current_path(path)) for path in self.design.paths
+        }
         self.points.append(
             Point(
                 number=len(self.points) + 1,
@@ -155,9 +158,8 @@ class Points:
         if problem.file != "override":
             return problem
         for setting in reversed(combination.settings):
-            if problem.path == setting.path or problem.path.startswith(
-                (f"{setting.path}.", f"{setting.path}[")
-            ):
+            path = _flashscape.current_path(setting.path)
+            if problem.path == path or problem.path.startswith((f"{path}.", f"{path}[")):
                 line = line_of(setting.place, self.design.lines)
                 return problem._replace(file=self.design.file, line=line)
         return problem

@@ -12,7 +12,7 @@ impl Checked {
         let layout = &self.layout;
         let physical = u64::from(layout.physical_units()) * layout.unit_bytes;
         let exported = layout.exported_bytes();
-        let [urgent, soft, stop] = self.thresholds;
+        let [foreground, background, stop] = self.thresholds;
         json!({
             "capacity": {
                 "exported_bytes": exported,
@@ -33,7 +33,14 @@ impl Checked {
                 "program_bytes": layout.row_bytes(),
                 "pins": pins(&experiment.drive.geometry),
             },
-            "gc_free_blocks_per_bin": { "urgent": urgent, "soft": soft, "stop": stop },
+            "gc_free_blocks_per_bin": {
+                "foreground": foreground,
+                "background": background,
+                "stop": stop,
+                // The names of before, until version 1.0.
+                "urgent": foreground,
+                "soft": background,
+            },
             "durations_ns": self.durations(),
             "limits": self.limits(experiment),
             "suspension_points_ns": self.steps(),

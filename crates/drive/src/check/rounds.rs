@@ -30,8 +30,8 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     if gc.pacing != Pacing::None {
         problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out (rounds = \"none\")");
     }
-    if gc.urgent != gc.soft {
-        problems.push("drive.ftl.gc.urgent", "in rounds (scheduler.rounds) collection is as urgent from the soft threshold on; give the same as soft");
+    if gc.foreground != gc.background {
+        problems.push("drive.ftl.gc.foreground", "in rounds (scheduler.rounds) collection is in the foreground from the background threshold on; give the same as background");
     }
     let units = &drive.concurrency;
     let planes = |level: UnitLevel| geometry.planes_in(level);

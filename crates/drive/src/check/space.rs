@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// What collection has to work with.
 pub struct Space {
-    /// The thresholds as free blocks: urgent, soft, stop.
+    /// The thresholds as free blocks: foreground, background, stop.
     pub thresholds: [u32; 3],
     /// Spare that collection can use, as a share of the data, where it is least.
     pub spare_for_collection: f64,
@@ -49,7 +49,7 @@ pub enum Start<'a> {
 
 /// Checks the thresholds.
 ///
-/// In a bin of B good blocks, o of them open, collection is urgent while at most
+/// In a bin of B good blocks, o of them open, GC is in the foreground while at most
 /// u are free. Then B - o - u blocks are closed, and one of them can be collected
 /// with a gain unless valid data fills them all (to within a batch, which padding
 /// may eat). So valid data must fit into B - o - (u + 1) blocks for u + 1 to be
@@ -66,26 +66,26 @@ pub fn check(
 ) -> Space {
     let config = &experiment.drive.ftl;
     let thresholds = Thresholds::new(&config.gc, layout);
-    let [urgent, soft, stop] = thresholds.in_blocks();
+    let [foreground, background, stop] = thresholds.in_blocks();
     let path = "drive.ftl.gc";
-    if urgent < RESERVE {
-        problems.push(format!("{path}.urgent"), format!("\"{}\" is no block at all; at least {RESERVE} must be kept for collection to move data to", config.gc.urgent));
+    if foreground < RESERVE {
+        problems.push(format!("{path}.foreground"), format!("\"{}\" is no block at all; at least {RESERVE} must be kept for collection to move data to", config.gc.foreground));
     }
-    if soft < urgent {
+    if background < foreground {
         problems.push(
-            format!("{path}.soft"),
+            format!("{path}.background"),
             format!(
-                "{} {} less than the urgent threshold of {urgent}",
-                counted(soft, "block"),
-                each(soft, "is", "are")
+                "{} {} less than the foreground threshold of {foreground}",
+                counted(background, "block"),
+                each(background, "is", "are")
             ),
         );
     }
-    if stop < soft {
+    if stop < background {
         problems.push(
             format!("{path}.stop"),
             format!(
-                "{} {} less than the soft threshold of {soft}",
+                "{} {} less than the background threshold of {background}",
                 counted(stop, "block"),
                 each(stop, "is", "are")
             ),
@@ -97,9 +97,9 @@ pub fn check(
     {
         problems.push(path, shortage);
     }
-    let spares = pools.iter().map(|pool| pool.spare(layout, soft));
+    let spares = pools.iter().map(|pool| pool.spare(layout, background));
     let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
-    Space { thresholds: [urgent, soft, stop], spare_for_collection }
+    Space { thresholds: [foreground, background, stop], spare_for_collection }
 }
 
 /// Spare that collection can use if all that is exported holds data, as a share of the data.
@@ -127,10 +127,10 @@ fn shortage_of(
     thresholds: &Thresholds,
     start: Start<'_>,
 ) -> Option<(&'static str, String)> {
-    let [urgent, _, stop] = thresholds.in_blocks();
+    let [foreground, _, stop] = thresholds.in_blocks();
     // One of no block at all is refused as that, and cannot be lowered.
     let mut given =
-        [("urgent", urgent), ("stop", stop)].into_iter().filter(|(_, blocks)| *blocks > 0);
+        [("foreground", foreground), ("stop", stop)].into_iter().filter(|(_, blocks)| *blocks > 0);
     given.find_map(|(what, blocks)| {
         let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
         // The first of the worst.

@@ -132,20 +132,20 @@ pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Proble
     let path = "drive.scheduler.erase_batching";
     let gc = &drive.ftl.gc;
     let thresholds = Thresholds::new(gc, layout);
-    let [urgent, _, stop] = thresholds.in_blocks();
-    if !gc.preemptible || drive.ftl.scrub.is_some() || stop < urgent {
+    let [foreground, _, stop] = thresholds.in_blocks();
+    if !gc.preemptible || drive.ftl.scrub.is_some() || stop < foreground {
         return;
     }
     let Some(most) = thresholds.most_coming() else { return };
     if most == 0 {
         let problem = format!(
-            "collection ends at the urgent threshold (ftl.gc.stop = \"{}\"), and no erase waits while it is urgent; give a higher stop, or leave this out",
+            "collection ends at the foreground threshold (ftl.gc.stop = \"{}\"), and no erase waits for foreground GC; give a higher stop, or leave this out",
             gc.stop
         );
         problems.push(path, problem);
     } else if let Some(bound) = batching.most.filter(|bound| *bound > most) {
         let problem = format!(
-            "{bound} erases of a bin never wait at a time: between the urgent and the stop threshold (ftl.gc) collection takes {most} at most; give no more than that, or leave most out"
+            "{bound} erases of a bin never wait at a time: between the foreground and the stop threshold (ftl.gc) collection takes {most} at most; give no more than that, or leave most out"
         );
         problems.push(format!("{path}.most"), problem);
     }

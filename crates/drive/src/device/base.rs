@@ -88,7 +88,7 @@ impl Base {
     pub fn die_of(&self, bin: BinId) -> u32 {
         self.flash.die_of(self.space.ftl.layout.first_plane(bin).0)
     }
-    /// How urgent operations of a bin's collection are.
+    /// The class of a bin's GC operations.
     #[inline]
     pub fn class_of(&self, bin: BinId) -> Class {
         self.flash.class_of(&self.space, bin)

@@ -110,7 +110,7 @@ fn of_choice(at_us: &'static [u64]) -> Case {
 
 pub fn cases() -> Vec<Case> {
     let keep = |blocks: u32| {
-        ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"]
+        ["ftl.gc.background", "ftl.gc.foreground", "ftl.gc.stop"]
             .map(|key| set(key, format!("{blocks} blocks")))
     };
     vec![

@@ -47,11 +47,11 @@ fn poised(scene: &Scene) -> (Bench, u64) {
     (bench, now)
 }
 
-fn thresholds(urgent: u32, soft: u32, stop: u32) -> [Override; 3] {
+fn thresholds(foreground: u32, background: u32, stop: u32) -> [Override; 3] {
     let blocks = |count: u32| format!("{count} blocks");
     [
-        set("ftl.gc.urgent", blocks(urgent)),
-        set("ftl.gc.soft", blocks(soft)),
+        set("ftl.gc.foreground", blocks(foreground)),
+        set("ftl.gc.background", blocks(background)),
         set("ftl.gc.stop", blocks(stop)),
     ]
 }
@@ -63,8 +63,8 @@ fn two_packages() -> Vec<Override> {
         set("geometry.dies_per_package", 1),
         set("ftl.allocation.pool", "drive"),
         set("ftl.gc.victim", "fifo"),
-        set("ftl.gc.urgent", "1 block"),
-        set("ftl.gc.soft", "1 block"),
+        set("ftl.gc.foreground", "1 block"),
+        set("ftl.gc.background", "1 block"),
         set("ftl.gc.stop", "1 block"),
     ]
 }
@@ -257,12 +257,12 @@ fn end_of_an_idle_time(scene: &Scene) -> u64 {
 fn threshold_cases() -> Vec<Case> {
     let twelve = set("geometry.blocks_per_plane", 12);
     vec![
-        of_collection("drive.ftl.gc.soft", &thresholds(1, 6, 6))
+        of_collection("drive.ftl.gc.background", &thresholds(1, 6, 6))
             .given(std::slice::from_ref(&twelve))
             .see("the write with which the first block is erased", first_erase)
             .under([("4 blocks", 13), ("5 blocks", 9), ("6 blocks", 5)]),
-        // The second write goes before soft collection, and after urgent collection.
-        of_collection("drive.ftl.gc.urgent", &thresholds(1, 2, 2))
+        // The second write goes before background GC, and after foreground GC.
+        of_collection("drive.ftl.gc.foreground", &thresholds(1, 2, 2))
             .see("a write beside collection, us", |scene| {
                 let (mut bench, start) = poised(scene);
                 bench.submit(start, Kind::Write, page(0, 5), PAGE);
@@ -272,7 +272,7 @@ fn threshold_cases() -> Vec<Case> {
             })
             .under([("1 block", 600), ("2 blocks", 300 + 425 + 1_500 + 300)]),
         // Writing pages 0 to 11 anew kills blocks 0 to 2 and fills 4 to 6; the next
-        // opens block 7, which leaves 4 free: soft. One erase more for each block.
+        // opens block 7, which leaves 4 free: background. One erase more for each block.
         of_collection("drive.ftl.gc.stop", &thresholds(4, 4, 4))
             .given(&[twelve])
             .see("erases, free blocks, and how long the last write and they take, us", |scene| {
@@ -298,7 +298,7 @@ fn threshold_cases() -> Vec<Case> {
 // ---- how it shares the drive ---------------------------------------------------------
 
 /// When four writes that come together are done, in us, on a drive of 9 blocks where
-/// gaining a page takes a move, and whose space stays between soft and urgent.
+/// gaining a page takes a move, and whose space stays between the background and the foreground threshold.
 fn four_writes(scene: &Scene) -> Vec<u64> {
     let mut bench = scene.bench();
     let start = overwrite(&mut bench, [0, 1, 4, 5]);

@@ -17,8 +17,8 @@ fn gang() -> Vec<Override> {
         set("ftl.over_provisioning.exported", format!("{} B", 256 * PAGE)),
         set("ftl.allocation.pool", "plane"),
         set("ftl.allocation.order", "PDWC"),
-        set("ftl.gc.soft", "2 blocks"),
-        set("ftl.gc.urgent", "2 blocks"),
+        set("ftl.gc.background", "2 blocks"),
+        set("ftl.gc.foreground", "2 blocks"),
         set("ftl.gc.stop", "2 blocks"),
     ]
 }

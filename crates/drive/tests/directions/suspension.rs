@@ -67,7 +67,7 @@ fn a_partial_write_beside_a_program(scene: &Scene) -> u64 {
     bench.done(write).finished / US
 }
 
-/// When the erase is over, in us, if a read comes at 900 and collection is not urgent.
+/// When the erase is over, in us, if a read comes at 900 and GC is not in the foreground.
 fn end_of_an_erase(scene: &Scene) -> u64 {
     let (mut bench, start) = collecting(scene);
     bench.submit(start + 900 * US, Kind::Read, page(0, 1), PAGE);
@@ -137,9 +137,9 @@ fn erases() -> Vec<Case> {
     let scheme = |name: &str| set("scheduler.suspension", name);
     let bounded = |key: &'static str| of_erases(key, &[scheme("i-es")]);
     let level = [
-        set("ftl.gc.soft", "2 blocks"),
+        set("ftl.gc.background", "2 blocks"),
         set("ftl.gc.stop", "2 blocks"),
-        set("ftl.gc.urgent", "1 block"),
+        set("ftl.gc.foreground", "1 block"),
     ];
     let batching = |key: &'static str| {
         let more = [&[set("nand.erase", ERASE)][..], &level].concat();

@@ -7,7 +7,8 @@ use host::Kind;
 
 /// A die of 16 blocks of four pages that endure 100 erases, of 36 pages of data.
 fn drive() -> Vec<Override> {
-    let keep = ["ftl.gc.soft", "ftl.gc.urgent", "ftl.gc.stop"].map(|key| set(key, "5 blocks"));
+    let keep =
+        ["ftl.gc.background", "ftl.gc.foreground", "ftl.gc.stop"].map(|key| set(key, "5 blocks"));
     let mut all = vec![
         set("geometry.blocks_per_plane", 16),
         set("geometry.pages_per_block", 4),

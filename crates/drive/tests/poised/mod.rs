@@ -25,8 +25,8 @@ pub fn shape(overrides: &[Override]) -> Vec<Override> {
         set("geometry.pages_per_block", 4),
         set("ftl.over_provisioning.exported", format!("{} B", 32 * PAGE)),
         set("ftl.allocation.pool", "die"),
-        set("ftl.gc.soft", "2 blocks"),
-        set("ftl.gc.urgent", "2 blocks"),
+        set("ftl.gc.background", "2 blocks"),
+        set("ftl.gc.foreground", "2 blocks"),
         set("ftl.gc.stop", "2 blocks"),
     ];
     all.extend_from_slice(overrides);

@@ -209,8 +209,8 @@ fn what_was_moved_before_a_cut_counts_with_its_block() {
     // One page of sixteen is superseded in each block that is full, and the power is cut amid moves.
     let mut drive = Cutting::filled(&[
         set("ftl.over_provisioning.exported", "3584 KiB"),
-        set("ftl.gc.soft", "3 blocks"),
-        set("ftl.gc.urgent", "3 blocks"),
+        set("ftl.gc.background", "3 blocks"),
+        set("ftl.gc.foreground", "3 blocks"),
         set("ftl.gc.stop", "3 blocks"),
     ]);
     let moves = |drive: &Cutting| drive.bench.device.ftl().tally.units[ftl::Source::Gc as usize];

@@ -335,9 +335,9 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
             dice.of(&["gaining", "all"])
         ),
     };
-    let urgent = dice.between(1, 3);
-    let soft = urgent + dice.below(3);
-    let stop = soft + dice.below(3);
+    let foreground = dice.between(1, 3);
+    let background = foreground + dice.below(3);
+    let stop = background + dice.below(3);
     let form = dice.below(5);
     let percent = |blocks: u64| match form {
         // May be a part of a block, but no less than a page.
@@ -357,8 +357,8 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     };
     shape.waiting_erases = match form {
         // The drive may round a threshold down by one.
-        3 | 4 => (pages(stop) - pages(urgent)).saturating_sub(1).div_ceil(shape.block_units),
-        _ => in_blocks(stop) - in_blocks(urgent),
+        3 | 4 => (pages(stop) - pages(foreground)).saturating_sub(1).div_ceil(shape.block_units),
+        _ => in_blocks(stop) - in_blocks(foreground),
     };
     let idle_gap = match dice.below(3) {
         2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),
@@ -380,11 +380,11 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let pacing = dice.of(&["none", "proportional"]);
     writeln!(
         text,
-        "gc = {{ victim = {victim}, soft = \"{}\", urgent = \"{}\", stop = \"{}\", {idle_gap}\
+        "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}\
          preemptible = {preemptible}, copy_back = {copy_back}, streaming = {streaming}, window = {window}, \
          pacing = \"{pacing}\" }}",
-        threshold(soft),
-        threshold(urgent),
+        threshold(background),
+        threshold(foreground),
         threshold(stop),
     )
     .unwrap();
@@ -490,7 +490,7 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         let from = text.find(key).map_or(0, |at| at + key.len());
         text[from..].split('"').nth(1).unwrap_or_default().to_owned()
     };
-    let is_sharp = threshold("soft = ") == threshold("urgent = ");
+    let is_sharp = threshold("background = ") == threshold("foreground = ");
     let in_rounds = is_sharp && !yields.iter().any(|key| text.contains(key)) && dice.once_in(2);
     let bypass = dice.of(if in_rounds { &["batch"] } else { &["none", "batch", "drain"] });
     let duplex = dice.of(&["full", "half", "bus"]);

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use settings::{Decimal, Measure, Scale, Time, Unit, measure};
 use std::fmt;
 
-/// How collection and host writes share a unit between the soft and the urgent
+/// How collection and host writes share a unit between the background and the foreground
 /// threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Collection waits for host writes until the urgent threshold, and then goes
+    /// Collection waits for host writes until the foreground threshold, and then goes
     /// before them until it is above it.
     None,
     /// For each batch that a host writes, collection owes as many moves as gain that
@@ -22,23 +22,24 @@ pub enum Pacing {
 /// Garbage collection of one bin (a plane, or the planes that a block spans).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-renamed" = [["soft", "background"], ["urgent", "foreground"]]))]
 pub struct GcConfig {
     /// Which block is collected.
     pub victim: VictimPolicy,
-    /// Soft collection starts when no more than this is free. Its operations
+    /// Background GC starts when no more than this is free. Its operations
     /// wait for all others of their unit, except as `pacing` says.
-    pub soft: Threshold,
-    /// Urgent collection starts when no more than this is free. It goes before
+    pub background: Threshold,
+    /// Foreground GC starts when no more than this is free. It goes before
     /// host writes. This threshold must be reachable.
-    pub urgent: Threshold,
+    pub foreground: Threshold,
     /// Collection stops when more than this is free.
     pub stop: Threshold,
-    /// After the unit has been idle for this long, soft collection starts even
-    /// above the soft threshold (but not above `stop`). Without it: never.
+    /// After the unit has been idle for this long, background GC starts even
+    /// above the background threshold (but not above `stop`). Without it: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_gap: Option<Time>,
-    /// How collection shares its unit with host writes between the soft and the
-    /// urgent threshold.
+    /// How collection shares its unit with host writes between the background and the
+    /// foreground threshold.
     pub pacing: Pacing,
     /// Whether other operations may go between the page moves of a collection.
     /// If not, the unit is withheld from all others until the block is erased, or

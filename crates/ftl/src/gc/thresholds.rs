@@ -1,4 +1,4 @@
-//! When collection starts, becomes urgent and stops.
+//! When collection starts, goes to the foreground and stops.
 
 use super::config::{GcConfig, Threshold};
 use crate::layout::Layout;
@@ -42,19 +42,19 @@ impl Limit {
 /// How scarce space is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Above the soft threshold.
+    /// Above the background threshold.
     Ample,
-    /// At or below the soft threshold.
-    Soft,
-    /// At or below the urgent threshold.
-    Urgent,
+    /// At or below the background threshold.
+    Background,
+    /// At or below the foreground threshold.
+    Foreground,
 }
 
 /// The three thresholds, in the units in which free space is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    soft: Limit,
-    urgent: Limit,
+    background: Limit,
+    foreground: Limit,
     stop: Limit,
     units_per_block: u32,
 }
@@ -63,8 +63,8 @@ impl Thresholds {
     /// The thresholds of `config` in bins of `layout`.
     pub fn new(config: &GcConfig, layout: &Layout) -> Self {
         Self {
-            soft: Limit::of(config.soft, layout),
-            urgent: Limit::of(config.urgent, layout),
+            background: Limit::of(config.background, layout),
+            foreground: Limit::of(config.foreground, layout),
             stop: Limit::of(config.stop, layout),
             units_per_block: layout.units_per_block(),
         }
@@ -73,10 +73,10 @@ impl Thresholds {
     /// How scarce space is in a bin with so much free.
     #[inline]
     pub fn level(&self, free_blocks: u32, free_units: impl Fn() -> u32) -> Level {
-        if self.urgent.holds(free_blocks, &free_units) {
-            Level::Urgent
-        } else if self.soft.holds(free_blocks, &free_units) {
-            Level::Soft
+        if self.foreground.holds(free_blocks, &free_units) {
+            Level::Foreground
+        } else if self.background.holds(free_blocks, &free_units) {
+            Level::Background
         } else {
             Level::Ample
         }
@@ -89,20 +89,25 @@ impl Thresholds {
     /// True where one of them counts pages.
     #[inline]
     pub fn count_pages(&self) -> bool {
-        [self.urgent, self.soft, self.stop].iter().any(|limit| matches!(limit, Limit::Units(_)))
+        [self.foreground, self.background, self.stop]
+            .iter()
+            .any(|limit| matches!(limit, Limit::Units(_)))
     }
-    /// Victims that collection may have on their way, at most, while the urgent threshold is not
+    /// Victims that collection may have on their way, at most, while the foreground threshold is not
     /// reached: it takes none more once they are enough. 0 where it begins and ends at that
     /// threshold; `None` where pages are counted, as their number depends on what is open.
     pub fn most_coming(&self) -> Option<u32> {
-        match (self.urgent, self.stop) {
-            (Limit::Blocks(urgent), Limit::Blocks(stop)) => Some(stop.saturating_sub(urgent)),
+        match (self.foreground, self.stop) {
+            (Limit::Blocks(foreground), Limit::Blocks(stop)) => {
+                Some(stop.saturating_sub(foreground))
+            }
             _ => None,
         }
     }
-    /// The thresholds as free blocks: urgent, soft, stop.
+    /// The thresholds as free blocks: foreground, background, stop.
     pub fn in_blocks(&self) -> [u32; 3] {
-        [self.urgent, self.soft, self.stop].map(|limit| limit.blocks(self.units_per_block))
+        [self.foreground, self.background, self.stop]
+            .map(|limit| limit.blocks(self.units_per_block))
     }
 }
 
@@ -112,10 +117,14 @@ mod tests {
 
     #[test]
     fn no_more_blocks_come_than_until_the_stop_threshold() {
-        for (urgent, stop) in [(1, 1), (1, 3), (3, 5), (3, 12)] {
-            let [limit, until] = [urgent, stop].map(Limit::Blocks);
-            let thresholds =
-                Thresholds { soft: limit, urgent: limit, stop: until, units_per_block: 10 };
+        for (foreground, stop) in [(1, 1), (1, 3), (3, 5), (3, 12)] {
+            let [limit, until] = [foreground, stop].map(Limit::Blocks);
+            let thresholds = Thresholds {
+                background: limit,
+                foreground: limit,
+                stop: until,
+                units_per_block: 10,
+            };
             // Collection takes one victim after the other until all that come are enough.
             let taken = |free: u32| {
                 let mut coming = 0;
@@ -124,8 +133,8 @@ mod tests {
                 }
                 coming
             };
-            let free = (0..20).filter(|free| thresholds.level(*free, || 0) != Level::Urgent);
-            assert_eq!(thresholds.most_coming(), free.map(taken).max(), "{urgent} {stop}");
+            let free = (0..20).filter(|free| thresholds.level(*free, || 0) != Level::Foreground);
+            assert_eq!(thresholds.most_coming(), free.map(taken).max(), "{foreground} {stop}");
         }
     }
 }

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Scrubbing. Its operations wait for all others of their unit, as those of soft collection;
-/// where the bin's collection is urgent or in debt, and so waits for it, they go first as well.
+/// Scrubbing. Its operations wait for all others of their unit, as those of background GC;
+/// where the bin's GC is in the foreground or in debt, and so waits for it, they go first as well.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrubConfig {

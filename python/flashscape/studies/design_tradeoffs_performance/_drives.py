@@ -148,7 +148,11 @@ def one_open_block() -> Drive:
     block above the threshold is free, and of equal victims it takes the first.
     """
     low = _PLANES * _BLOCKS * 5 // 100
-    thresholds = {"soft": f"{low} blocks", "urgent": f"{low} blocks", "stop": f"{low + 1} blocks"}
+    thresholds = {
+        "background": f"{low} blocks",
+        "foreground": f"{low} blocks",
+        "stop": f"{low + 1} blocks",
+    }
     gc = {"victim": {"policy": "greedy", "ties": "first"}, **thresholds}
     return baseline(ftl={"allocation": {"bin": "package"}, "gc": gc})
 
@@ -156,7 +160,7 @@ def one_open_block() -> Drive:
 def threshold(percent: int) -> Drive:
     """Cleaning at so many percent of free blocks."""
     at = f"{percent} % of blocks"
-    return baseline(ftl={"gc": {"soft": at, "urgent": at, "stop": at}})
+    return baseline(ftl={"gc": {"background": at, "foreground": at, "stop": at}})
 
 
 ORGANISATIONS: dict[str, Callable[[], Drive]] = {

@@ -54,7 +54,7 @@ pub trait Placement {
     /// A program whose turn has come finds no page: it stands in no queue until it is resumed.
     /// `unit` is what its unit has been doing so far.
     fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
-    /// How urgent operations of a bin's collection are; `is_reserved` says whether the bin's unit
+    /// The class of a bin's GC operations; `is_reserved` says whether the bin's unit
     /// is reserved for it.
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
     /// True if a batch that `writer` moves would still be copied to the planes that it lies on.
@@ -75,7 +75,7 @@ pub enum Bound {
     Nowhere,
     /// It has one.
     Here,
-    /// It has one, and its bin's collection owes work for that: it is urgent from now on.
+    /// It has one, and its bin's collection owes work for that: its GC is in the foreground from now on.
     Owing,
 }
 

@@ -402,7 +402,7 @@ impl Flash {
         p.park(time.now, id, &self.ops[id], &totals);
     }
 
-    /// Collection of a group that waits as soft is urgent from now on.
+    /// Queued background GC of a group is foreground GC from now on.
     pub(in crate::device) fn raise_background(&mut self, group: GroupId) {
         self.groups[group].raise_background(&mut self.ops);
     }
@@ -421,7 +421,7 @@ impl Flash {
         ledger.totals()
     }
 
-    /// How urgent operations of a bin's collection are.
+    /// The class of a bin's GC operations.
     #[inline]
     pub(in crate::device) fn class_of<P: Placement>(&self, p: &P, bin: BinId) -> Class {
         p.class_of(bin, || self.groups[self.places[bin].group].is_kept_for(bin))

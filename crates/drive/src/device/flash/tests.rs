@@ -28,7 +28,7 @@ const ERASE: u64 = 1500;
 struct Pages {
     left: u32,
     parked: Vec<OpId>,
-    urgent: bool,
+    foreground: bool,
     /// Whether the bins could do with more space.
     is_short: bool,
 }
@@ -46,7 +46,7 @@ impl Placement for Pages {
         self.parked.push(id);
     }
     fn class_of(&self, _: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
-        match (is_reserved(), self.urgent) {
+        match (is_reserved(), self.foreground) {
             (true, _) => Class::Reserved,
             (false, true) => Class::Foreground,
             (false, false) => Class::Background,
@@ -472,16 +472,16 @@ fn a_reserved_unit_serves_its_collection_alone() {
 
 #[test]
 fn background_collection_waits_for_all_others_until_it_is_urgent() {
-    for urgent in [false, true] {
+    for foreground in [false, true] {
         let mut chip = Chip::new("");
         let first = chip.read(0, 0);
         let moved = chip.ask(1, OpKind::Read, Class::Background, 0);
         let program = chip.program(2, 0);
-        if urgent {
+        if foreground {
             chip.flash.raise_background(GroupId(0));
         }
         chip.assert_ends(first, 125);
-        match urgent {
+        match foreground {
             true => chip.assert_ends(moved, 250),
             false => chip.assert_ends(program, 125 + CARRY + PROGRAM),
         }

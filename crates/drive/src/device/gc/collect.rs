@@ -26,10 +26,10 @@ impl Gc {
             // block that hosts write.
             return self.write_rest(base, bin);
         }
-        if level == Level::Urgent || base.space.task(bin).debt > 0 {
+        if level == Level::Foreground || base.space.task(bin).debt > 0 {
             self.clear_backlog(base, bin);
         }
-        if level == Level::Urgent && base.class_of(bin) != Class::Background {
+        if level == Level::Foreground && base.class_of(bin) != Class::Background {
             let group = base.group_of(bin);
             base.flash.raise_background(group);
         }

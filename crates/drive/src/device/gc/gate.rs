@@ -65,7 +65,7 @@ impl Gc {
     /// from them, so they have a turn after each.
     fn has_space_for_look(base: &Base, bin: BinId) -> bool {
         let has_space = base.space.ftl.can_bind(bin, Stream::Host);
-        base.space.ftl.level(bin) != Level::Urgent
+        base.space.ftl.level(bin) != Level::Foreground
             && !(has_space && base.space.task(bin).scrubbed_last)
     }
 

@@ -71,10 +71,10 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// The next victim of a bin at which a look is due. Urgent collection goes first; else
+    /// The next victim of a bin at which a look is due. Foreground GC goes first; else
     /// the two take turns, so that neither is put off for ever.
     pub(in crate::device) fn next_with_look(&mut self, base: &mut Base, bin: BinId) -> bool {
-        if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Urgent {
+        if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Foreground {
             return self.next_collected(base, bin) || self.look(base, bin);
         }
         // Collection begins nothing new before the look.

@@ -56,7 +56,7 @@ impl Gc {
         base.flash.could_latch(base.time.now, id, to)
             && package(from) != package(to)
             && base.space.ftl.free_units(to) > base.space.ftl.free_units(from)
-            && base.space.ftl.level(to) != Level::Urgent
+            && base.space.ftl.level(to) != Level::Foreground
             && base.space.ftl.migration(to).is_none()
             && self.has_room_for_more(base, to, 1)
             && base.space.ftl.can_bind(to, Stream::Gc)

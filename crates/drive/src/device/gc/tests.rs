@@ -88,16 +88,20 @@ fn the_window_says_how_many_moves_are_under_way() {
 #[test]
 fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
     // Three blocks are free.
-    let with_urgent = |urgent| {
+    let with_foreground = |foreground| {
         let three = "3 blocks";
-        nearly_full(&[("ftl.gc.urgent", urgent), ("ftl.gc.soft", three), ("ftl.gc.stop", three)])
+        nearly_full(&[
+            ("ftl.gc.foreground", foreground),
+            ("ftl.gc.background", three),
+            ("ftl.gc.stop", three),
+        ])
     };
-    let mut device = with_urgent("2 blocks");
+    let mut device = with_foreground("2 blocks");
     assert_eq!(device.base.class_of(BIN), Class::Background);
-    // What is owed makes it urgent.
+    // Debt brings it to the foreground.
     device.base.space.task_mut(BIN).debt = 1;
     assert_eq!(device.base.class_of(BIN), Class::Foreground);
-    assert_eq!(with_urgent("3 blocks").base.class_of(BIN), Class::Foreground);
+    assert_eq!(with_foreground("3 blocks").base.class_of(BIN), Class::Foreground);
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
 fn a_host_program_in_a_paced_bin_owes_moves() {
     let mut device = nearly_full(&[
         ("ftl.gc.pacing", "\"proportional\""),
-        ("ftl.gc.soft", "\"2 blocks\""),
+        ("ftl.gc.background", "\"2 blocks\""),
         ("ftl.gc.stop", "\"2 blocks\""),
     ]);
     let pace = 5;
@@ -176,7 +180,7 @@ fn the_gate_has_erases_wait_for_a_quiet_moment_but_no_more_than_a_few() {
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 1 }), after);
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 2 }), Leave::Go);
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erases), Leave::Go, "no read since");
-    // What is owed makes space urgent.
+    // Debt brings GC to the foreground.
     base.space.task_mut(BIN).debt = 1;
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 0 }), Leave::Go);
 }

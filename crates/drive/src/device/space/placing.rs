@@ -219,7 +219,7 @@ impl Placement for Space {
         }
         let task = &self.bins[bin].task;
         let is_urgent = match task.scrubs {
-            false => task.debt > 0 || self.ftl.level(bin) == Level::Urgent,
+            false => task.debt > 0 || self.ftl.level(bin) == Level::Foreground,
             true => self.is_scrubbing_urgent(bin),
         };
         if is_urgent { Class::Foreground } else { Class::Background }

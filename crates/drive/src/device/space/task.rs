@@ -1,11 +1,11 @@
-//! Collections as placement sees them: how urgent they are, and what room they need.
+//! Collections as placement sees them: their class, and the room that they need.
 
 use crate::device::flash::op::{Op, Owner, Payloads};
 use crate::device::space::Space;
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Ppn, Stream};
 
 impl Space {
-    /// A host's batch is bound in a bin. Between the soft and the urgent
+    /// A host's batch is bound in a bin. Between the background and the foreground
     /// threshold a paced collection owes the moves that it takes to gain as much
     /// space again; while it owes some, it goes before host writes. Returns whether it does.
     pub(super) fn owe(&mut self, bin: BinId) -> bool {
@@ -21,15 +21,15 @@ impl Space {
         task.debt > 0
     }
 
-    /// A block that is scrubbed is in the way of a collection that is urgent, if somebody
+    /// A block that is scrubbed is in the way of foreground GC if somebody
     /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
     /// collections in between: else host writes would wait for one block after the other.
     #[cold]
     pub(super) fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
         let task = &self.bins[bin].task;
         match self.ftl.level(bin) {
-            Level::Urgent => self.is_awaited(bin),
-            Level::Soft => task.debt > 0 && task.collected_before,
+            Level::Foreground => self.is_awaited(bin),
+            Level::Background => task.debt > 0 && task.collected_before,
             Level::Ample => false,
         }
     }

@@ -16,7 +16,7 @@ impl Turns for Batch {
             return Turn::Goes { bound: None };
         }
         if !asking.is_bounded {
-            // Urgent collection outranks host writes by intent.
+            // Foreground GC outranks host writes by intent.
             return Turn::Goes { bound: asking.bound };
         }
         let bound = asking.bound.unwrap_or(asking.next);

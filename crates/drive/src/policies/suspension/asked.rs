@@ -29,9 +29,9 @@ pub struct Asked {
     pub since_begun: Span,
     /// Time since it began or last went on.
     pub since_resumed: Span,
-    /// True where its work is urgent: of collection, which goes before host writes because
-    /// its bin is at the urgent threshold, or in debt.
-    pub urgent: bool,
+    /// True for foreground GC, which goes before host writes because
+    /// its bin is at the foreground threshold, or in debt.
+    pub foreground: bool,
 }
 
 /// What an operation does that was asked to make way.

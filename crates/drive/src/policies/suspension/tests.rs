@@ -16,7 +16,7 @@ fn asked(since_begun: Span) -> Asked {
         suspensions: 0,
         since_begun,
         since_resumed: Span::from_us(300),
-        urgent: false,
+        foreground: false,
     }
 }
 
@@ -29,10 +29,10 @@ proptest! {
     #[test]
     fn every_policy_answers_alike_twice(
         steps_done in 0u32..9, steps_left in 1u32..9, asking in 1u32..9, suspensions in 0u32..9,
-        begun in 0u64..200_000_000, at_safe_point: bool, urgent: bool,
+        begun in 0u64..200_000_000, at_safe_point: bool, foreground: bool,
     ) {
         let asked = Asked {
-            steps_done, steps_left, asking, suspensions, at_safe_point, urgent,
+            steps_done, steps_left, asking, suspensions, at_safe_point, foreground,
             ..asked(Span::from_ns(begun))
         };
         for policy in Suspension::all() {
