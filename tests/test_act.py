@@ -215,7 +215,7 @@ def test_a_run_that_memory_ends_is_an_overload():
 def test_what_a_histogram_cannot_tell_is_counted(tmp_path):
     trial = fs.act.run(SMALL, 8, time="1 s", warm_up="125 ms", overwrites=1.0)
     exact = [[share.slower_most for share in shares] for shares in trial.slices]
-    # As if the bucket of the first threshold held everything.
+    # As if the bucket of the first threshold had everything.
     vague = [
         tuple(Share(s.threshold_ns, s.limit_share, s.requests, 0, s.requests) for s in shares)
         for shares in trial.slices

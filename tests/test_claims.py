@@ -351,9 +351,9 @@ def test_a_reason_of_the_exhibit_is_for_what_is_not_reproduced():
     missed = checked(CLAIM, Answer("11 ns", {"a_ns": 11}, reason))
     assert missed.verdict == "missed"
     assert missed.reason == f"a is 11 ns, not at most 10 ns (off by +10 %). {reason}"
-    held = checked(CLAIM, Answer("9 ns", {"a_ns": Figure(9, 40)}, reason))
-    assert (held.verdict, held.reason, held.ours) == ("reproduced", None, "9 ns")
-    assert (held.figures, held.samples) == ({"a_ns": 9}, {"a_ns": {"samples": 40}})
+    judged = checked(CLAIM, Answer("9 ns", {"a_ns": Figure(9, 40)}, reason))
+    assert (judged.verdict, judged.reason, judged.ours) == ("reproduced", None, "9 ns")
+    assert (judged.figures, judged.samples) == ({"a_ns": 9}, {"a_ns": {"samples": 40}})
 
 
 def test_what_cannot_be_looked_at_is_not_run():

@@ -318,7 +318,7 @@ def test_seeds_pair_runs(open_loop):
     row = contrast.difference("host", "read", "mean")
     runs = [
         [fs.run({**open_loop, "drive": drive, "seed": seed}).read.mean for seed in (1, 2, 3)]
-        for drive in (open_loop["drive"], _held_drive(open_loop))
+        for drive in (open_loop["drive"], _unpreemptible_drive(open_loop))
     ]
     assert row.difference == pytest.approx(sum(runs[1]) / 3 - sum(runs[0]) / 3)
     assert row.method == "seeds"
@@ -384,7 +384,7 @@ def test_several_sides_are_each_compared_with_the_first(open_loop):
     assert least.corrected == pytest.approx(min(1.0, least.estimate.p * len(tested)))
 
 
-def _held_drive(config: dict) -> dict:
+def _unpreemptible_drive(config: dict) -> dict:
     drive = copy.deepcopy(config["drive"])
     drive["ftl"]["gc"] = {"preemptible": False}
     return drive

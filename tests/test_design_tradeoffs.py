@@ -53,7 +53,7 @@ def test_all_claims_are_there_and_what_is_no_trace_or_number_of_the_paper_says_s
             claim.id.endswith("n")
         ), claim.id
         if "TPC-C" in claim.text or "Exchange" in claim.text:
-            assert "stand-in" in claim.text, claim.id
+            assert "synthetic" in claim.text, claim.id
 
 
 def test_a_drive_without_rounds_is_the_preset_but_for_those():
@@ -72,7 +72,7 @@ def test_half_a_gang_of_16_is_as_large_as_a_gang_of_8():
     assert capacities == [_drives.exported_bytes()] * 2
 
 
-def test_the_stand_ins_ask_for_what_is_known_of_the_traces():
+def test_the_synthetic_loads_ask_for_what_is_known_of_the_traces():
     setting = Setting("full", Path("no-traces"))
     streams, run = _loads.tpcc(setting)
     rates = [float(stream["arrivals"]["rate"].split()[0]) for stream in streams]
@@ -295,12 +295,12 @@ def test_means_that_follow_by_arithmetic_are_told_and_not_judged():
         assert verdict_of("A-15", **(good | wrong)) == "missed"
 
 
-def test_tables_say_what_is_overloaded_and_what_is_a_stand_in():
+def test_tables_say_what_is_overloaded_and_what_is_synthetic():
     for overload in (False, True):
         for name, title, exhibit, runs in exhibits(overload=overload):
             loads = {load for run in runs for load in _loads.LOADS if f"{load}-" in f"{run}-"}
             if loads & {"tpcc", "exchange"}:
-                assert "stand-in" in title, name
+                assert "synthetic" in title, name
             for table, tabulate in exhibit.tables.items():
                 frame = tabulate(runs)
                 columns = [column for column in frame.columns if "overloaded" in column]

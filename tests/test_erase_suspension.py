@@ -32,7 +32,7 @@ def test_percentiles_have_their_samples():
         assert counted * 0.3 * 1e-5 >= 10, profile
 
 
-def test_the_stand_in_asks_for_what_the_trace_does_if_nothing_holds_it_up():
+def test_the_synthetic_load_asks_for_what_the_trace_does_if_nothing_holds_it_up():
     # As `flashscape trace info` says of tpcc-small.trace: 62.6 % reads, 51.3 thousand requests a
     # second, 8 KiB; hardly any address twice.
     setting = Setting("short", Path("no-traces"))

@@ -75,7 +75,7 @@ def test_a_run_draws_at_once_where_that_is_asked_for(experiment_file, flashscape
         (
             ("--plot", "--out", "out", "--set", "run.untimed=true", "--set", "run.audit=false"),
             2,
-            "--plot: a run without time (run.untimed) has no picture",
+            "--plot: an untimed run (run.untimed) has no picture",
         ),
     ],
 )

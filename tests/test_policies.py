@@ -64,7 +64,7 @@ def timed_out(asked):
 
 @pytest.fixture
 def suspending(config):
-    """The same drive with erases of five steps that make way."""
+    """The same drive with erases of five steps that may be suspended."""
     config["drive"]["scheduler"] = {
         "suspension": {"policy": "d-es"},
     }
@@ -137,7 +137,7 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, func
     assert suspensions(equal) > 0
     both = equal.with_policy(SUSPENSION, function).with_policy(ROUTING, suspend)
     assert digest(both) == digest(equal)
-    # An erase that lets reads go before it begins has made way once.
+    # An erase that lets reads go before it begins was suspended once.
     twice = equal.with_policy(SUSPENSION, lambda asked: asked.suspensions < 2 and function(asked))
     bounded = equal.replace({f"{SUSPENSION}_bounds.most": 2})
     assert 0 < suspensions(bounded) < suspensions(equal)
@@ -154,7 +154,7 @@ def test_the_former_name_of_an_attribute_warns(suspending):
     assert found == digest(current)
 
 
-def test_programs_make_way_by_a_function_too(suspending):
+def test_programs_are_suspended_by_a_function_too(suspending):
     steps = {"steps": 4, "ramp": "5 us", "recover": "5 us", "verify": "10 us"}
     path = "drive.scheduler.program_suspension"
     programs = suspending.replace({"drive.nand.program_steps": steps, path: "i-es"})
@@ -445,7 +445,7 @@ def test_a_drive_that_is_moved_step_by_step_tells_of_faults(config):
         ("drive.buffer.size", "drive.buffer.size: expected a size"),
         ("drive.ftl.gc.pacing", "expected one of none, proportional"),
         ("drive.nothing", "drive.nothing: unknown key"),
-        (ROUTING, "nothing makes way"),
+        (ROUTING, "nothing is ever suspended"),
     ],
 )
 def test_a_function_where_no_policy_is_is_refused(config, path, message):

@@ -301,7 +301,7 @@ def test_without_a_paper_all_are_listed(flashscape, monkeypatch, tmp_path, capsy
 
     _list()
     listed = capsys.readouterr().out
-    assert "tiny-study: Erases that make way (Test 2026)" in listed
+    assert "tiny-study: Erases that are suspended (Test 2026)" in listed
     assert "tiny-study/table-1" in listed
     assert "X-6, X-7, X-8, X-9, X-10" in listed
     named, exhibits = study.find("tiny-study/table-1")

@@ -314,12 +314,12 @@ def test_the_explanation_accounts_for_all_time(result):
         assert sum(group.mean.values()) == pytest.approx(1.0)
 
 
-def test_how_often_operations_made_way_is_told_where_they_may(config):
-    """As the results have it; nothing of a drive on which nothing makes way."""
+def test_how_often_operations_were_suspended_is_told_where_they_may_be(config):
+    """As the results have it; nothing of a drive on which nothing is suspended."""
     plain = fs.run(config)
     told = [row[0] for row in rows.drive(plain).rows]
-    assert not any("made way" in figure or "making way" in figure for figure in told)
-    assert "made way" not in str(fs.explain(plain))
+    assert not any("suspended" in figure or "suspension" in figure for figure in told)
+    assert "suspended" not in str(fs.explain(plain))
 
     config["drive"]["scheduler"] = {"suspension": "i-es"}
     result = fs.run(config)
@@ -330,11 +330,11 @@ def test_how_often_operations_made_way_is_told_where_they_may(config):
     assert ramps > 1
     told = dict(rows.drive(result).rows)
     each = f"{suspensions / erases:.3g} an erase (i-es)"
-    assert told["erases made way"].startswith(f"{suspensions} times in {erases} erases, {each}")
-    assert "programs made way" not in told
-    assert told["worn by making way"].startswith(f"{ramps} ramps and ")
+    assert told["erases suspended"].startswith(f"{suspensions} times in {erases} erases, {each}")
+    assert "programs suspended" not in told
+    assert told["worn by suspension"].startswith(f"{ramps} ramps and ")
     explained = str(fs.explain(result))
-    assert f"Erases made way for reads: {suspensions} times in {erases} erases" in explained
+    assert f"Erases suspended for reads: {suspensions} times in {erases} erases" in explained
     assert f"That wore the flash by {ramps} ramps and " in explained
 
 

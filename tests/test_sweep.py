@@ -755,8 +755,8 @@ def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypat
     points = check.Points(reading.of_tables(shared, {"grid": {DEPTH: [1, 2]}, "seeds": 9}).design)
     points.check()
     size = points.points[0].kept_bytes
-    for jobs, drives_held in itertools.product((1, 2, 5), (1, 3)):
-        shares = sharing.share(points.points, 2 * size * drives_held)
+    for jobs, drives_kept in itertools.product((1, 2, 5), (1, 3)):
+        shares = sharing.share(points.points, 2 * size * drives_kept)
         assert len(shares.groups) == 9
         agenda = Agenda(points.points, shares, jobs=jobs)
         at_work, there, ended = [], set(), []
@@ -768,7 +768,7 @@ def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypat
                 else:
                     assert agenda.start(task) == {"drive": task.preparation}
             assert at_work, "somebody always has something to do"
-            assert len(there) <= min(jobs, drives_held)
+            assert len(there) <= min(jobs, drives_kept)
             task = at_work.pop(numbers.randrange(len(at_work)))
             if isinstance(task, sharing.Group):
                 agenda.prepared(task, {"drive": task.name})

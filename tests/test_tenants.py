@@ -205,7 +205,7 @@ LINK = 4096 // 7
 of the spare area in 2.88 us, the link's 7 GB/s its 4,096 in 0.585."""
 
 ALONE = FIRMWARE + COMMAND + SENSE + CARRY + DECODE + LINK
-HELD = COMMAND + SENSE + CARRY
+OCCUPIED = COMMAND + SENSE + CARRY
 """How long a read keeps its plane: until its data are out."""
 
 
@@ -224,8 +224,8 @@ def test_tenants_that_share_a_unit_wait_for_each_other(replayed, tmp_path):
     described = "name=b,file=a.csv,start=1 us"
     _, log = replayed("a.csv", "--tenant", described, drive=ONE_UNIT)
     assert of(log, "a") == [ALONE] * 10
-    assert of(log, "b") == [ALONE + HELD - 1_000] * 10
-    assert of(log, "b", "wait_unit_host_read_ns") == [HELD - 1_000] * 10
+    assert of(log, "b") == [ALONE + OCCUPIED - 1_000] * 10
+    assert of(log, "b", "wait_unit_host_read_ns") == [OCCUPIED - 1_000] * 10
 
 
 @pytest.mark.parametrize("ranks", [("low", "high"), ("normal", "high"), ("low", "normal")])
@@ -242,7 +242,7 @@ def test_a_higher_priority_goes_first(replayed, tmp_path, ranks):
         assert of(log, "a") == [ALONE] * 10
         return of(log, "early"), of(log, "late")
 
-    first, second = ALONE + HELD, ALONE + 2 * HELD
+    first, second = ALONE + OCCUPIED, ALONE + 2 * OCCUPIED
     assert latencies(*ranks) == ([second - 1_000] * 10, [first - 2_000] * 10)
     assert latencies("normal", "normal") == ([first - 1_000] * 10, [second - 2_000] * 10)
 

@@ -1,4 +1,4 @@
-"""Traces as a user meets them: what they are like, conversions, stand-ins."""
+"""Traces as a user meets them: what they are like, conversions, synthetic traces."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_wrong_options_are_named(flashscape, trace, option, said):
     assert said in ended.err
 
 
-def test_a_stand_in_is_marked_repeatable_and_like_its_model(flashscape, tmp_path):
+def test_a_synthetic_trace_is_marked_repeatable_and_like_its_model(flashscape, tmp_path):
     described = flashscape("trace", "describe", SQLITE, "--out", "stats.json")
     assert described.status == 0
     text = (tmp_path / "stats.json").read_text()
@@ -142,7 +142,10 @@ def test_a_stand_in_is_marked_repeatable_and_like_its_model(flashscape, tmp_path
     for name in ("a.csv", "b.csv"):
         ended = flashscape("trace", "imitate", "stats.json", "--out", name, "--seed=5")
         assert ended.status == 0
-        assert "this is a stand-in made from stats.json, no trace of a real program" in ended.err
+        assert (
+            "this is a synthetic trace made from stats.json, no trace of a real program"
+            in ended.err
+        )
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     model, copy = fs.trace.info(SQLITE), fs.trace.info(tmp_path / "a.csv")
     assert (copy.requests, copy.bytes) == (model.requests, model.bytes)
@@ -332,7 +335,7 @@ def test_figures_go_through_links_and_into_no_device(flashscape, trace, tmp_path
         assert said in ended.err
 
 
-def test_a_stand_in_of_nothing_is_refused(flashscape, trace, tmp_path):
+def test_a_synthetic_trace_of_nothing_is_refused(flashscape, trace, tmp_path):
     stats, out = tmp_path / "stats.json", tmp_path / "out.csv"
     fs.trace.describe(trace, stats)
     everything = "read,write,trim,flush,write-zeroes"

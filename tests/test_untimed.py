@@ -28,7 +28,7 @@ LIFE = {
 }
 
 
-def test_a_drive_is_worn_out_without_time():
+def test_a_drive_is_worn_out_in_an_untimed_run():
     result = fs.run(fs.Experiment.from_dict(LIFE))
     written = result.summary["worn_out_bytes"]
     wear = result.wear
@@ -215,7 +215,7 @@ def test_lives_are_compared_by_what_they_cost_the_flash(tmp_path):
     # Half the endurance is a significantly shorter life.
     assert found["worn_out_bytes"].winner == "baseline"
     assert compared.winner is None
-    assert "without time" in compared.contrasts[0].verdict
+    assert "untimed" in compared.contrasts[0].verdict
     assert any(
         told.startswith("Asked for until worn out: ") for told in compared.contrasts[0].sentences
     )
@@ -317,7 +317,7 @@ def test_erases_are_judged_where_runs_wrote_as_much_to_within_an_erase():
     assert unjudged(0, 0) is None
 
 
-def test_runs_without_time_that_are_alike_are_so_to_the_last_command():
+def test_untimed_runs_that_are_alike_are_so_to_the_last_command():
     short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
     (contrast,) = fs.compare(short, short.replace({"drive.nand.endurance": 10})).contrasts
     assert contrast.verdict == "A and B are the same run, to the last command."
@@ -328,7 +328,7 @@ def _arrivals(*sides):
     return contrast.arrivals
 
 
-def test_arrivals_without_time_have_no_moments():
+def test_untimed_arrivals_have_no_moments():
     short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
     # Both drives last that long, whatever the depth of a queue that there is not.
     found = _arrivals(

@@ -1,6 +1,6 @@
-"""Reads that meet erases, and erases that make way for them.
+"""Reads that meet erases, and erases that are suspended for them.
 
-A routing returns True or False: whether a read asks an erase to make way. A suspension
+A routing returns True or False: whether a read asks an erase to suspend. A suspension
 returns what the erase does then: True (at the end of its step), False (it goes on), "cancel",
 "suspend" or "freeze".
 """
@@ -20,8 +20,8 @@ def where_it_pays(meeting: Meeting) -> bool:
     return 2 * to_safe < to_end
 
 
-def unless_urgent(asked: Asked) -> bool:
-    """Make way, but only once where host writes wait for the space that is gained."""
+def unless_foreground(asked: Asked) -> bool:
+    """Suspend, but only once where host writes wait for the space that is gained."""
     return not asked.foreground or asked.suspensions == 0
 
 

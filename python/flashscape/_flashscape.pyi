@@ -83,7 +83,7 @@ def trace_info(
     memory_bytes: int,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> tuple[str, str, str]:
-    """Facts of the file, statistics and what a stand-in is made from, as JSON texts."""
+    """Facts of the file, statistics and what a synthetic trace is made from, as JSON texts."""
 
 def trace_description_version() -> int:
     """Return the version of descriptions of traces."""
@@ -121,7 +121,7 @@ def trace_imitate(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> str:
-    """Write a stand-in after a description; return what became of it as JSON text."""
+    """Write a synthetic trace after a description; return what became of it as JSON text."""
 
 @final
 class Plan:
@@ -235,7 +235,7 @@ class Meeting:
         """When the operation comes to its next safe point."""
     @property
     def suspensions(self) -> int:
-        """How often the operation has made way before."""
+        """How often the operation was suspended before."""
     @property
     def since_begun_ns(self) -> int:
         """Time since it began."""
@@ -248,7 +248,7 @@ class Meeting:
 
 @final
 class Asked:
-    """An erase or a program that reads have asked to make way; times are in nanoseconds."""
+    """An erase or a program that reads have asked to suspend; times are in nanoseconds."""
 
     @property
     def now_ns(self) -> int:
@@ -270,7 +270,7 @@ class Asked:
         """When the operation comes to its next safe point if nothing interrupts it."""
     @property
     def at_safe_point(self) -> bool:
-        """Whether it is at one now, where it can make way at no cost."""
+        """Whether it is at one now, where it can be suspended at no cost."""
     @property
     def asking(self) -> int:
         """Reads that wait for the unit and have asked; one at least."""
@@ -279,7 +279,7 @@ class Asked:
         """How long ago the first of them asked."""
     @property
     def suspensions(self) -> int:
-        """How often this operation has made way before."""
+        """How often this operation was suspended before."""
     @property
     def since_begun_ns(self) -> int:
         """Time since it began."""

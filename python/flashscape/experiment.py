@@ -221,7 +221,7 @@ class Experiment:
         return self.plan.preparation()
 
     def check_snapshot(self) -> None:
-        """Look at the snapshot that is named, if one is, without reading all of it.
+        """Check the snapshot that is named, if one is, without reading all of it.
 
         Raises SnapshotError or ConfigError where the drive cannot be started from it.
         """

@@ -54,7 +54,7 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
     unless ``everything`` is.
     """
     if result.untimed:
-        return Explanation([], [], [], _without_time(result))
+        return Explanation([], [], [], _untimed(result))
     groups = [_group(result, *described) for described in result.groups()]
     quick = _quick(groups)
     waiting = [group for group in groups if group not in quick]
@@ -74,7 +74,7 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
     return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
 
 
-def _without_time(result: Measured) -> list[str]:
+def _untimed(result: Measured) -> list[str]:
     """What there is to say of a run without latencies: what it has cost the flash."""
     return [
         *result.summary["notes"],

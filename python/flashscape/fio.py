@@ -48,7 +48,7 @@ def refuse_untimed(*, untimed: bool) -> None:
     """Raise OutputError for a run without latencies and rates, which are what fio tells of."""
     if untimed:
         raise OutputError(
-            "a run without time (run.untimed) has no latencies and no rates, which are what fio's "
+            "an untimed run (run.untimed) has no latencies and no rates, which are what fio's "
             "fields tell; leave --fio-json (fio_json=) out: requests and bytes are in summary.json"
         )
 

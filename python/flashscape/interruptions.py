@@ -1,4 +1,4 @@
-"""How often erases and programs made way for reads, and what that has worn."""
+"""How often erases and programs were suspended for reads, and what that has worn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEYS = {"erase": "suspension", "program": "program_suspension"}
 
 
 class Made(NamedTuple):
-    """How operations of a kind made way."""
+    """How operations of a kind were suspended."""
 
     kind: str
     """``erase`` or ``program``."""
@@ -23,7 +23,7 @@ class Made(NamedTuple):
     operations: int
     """Commands that there were."""
     suspensions: int
-    """How often one of them made way."""
+    """How often one of them was suspended."""
     put_offs: int
     """How often one let reads go first in the moment that it began or went on."""
     deferrals: int
@@ -56,7 +56,7 @@ def scheme(drive: dict[str, Any], key: str) -> str:
 
 
 def of_run(result: Measured) -> list[Made]:
-    """What is said of each kind that may make way; nothing of a run without time."""
+    """What is said of each kind that may be suspended; nothing of an untimed run."""
     summary = result.summary
     if result.untimed:
         return []
@@ -80,7 +80,7 @@ def of_run(result: Measured) -> list[Made]:
 
 
 def wear(result: Measured) -> str | None:
-    """What making way has worn of the blocks, in a clause; None where nothing makes way."""
+    """What suspension has worn of the blocks, in a clause; None where nothing is suspended."""
     if not of_run(result):
         return None
     flash, worn = result.summary["flash"], result.summary["wear"]["suspension"]
@@ -107,7 +107,7 @@ def wear(result: Measured) -> str | None:
 def sentences(result: Measured) -> list[str]:
     """All of it in sentences."""
     told = [
-        f"{each.kind.capitalize()}s made way for reads: {each.told}." for each in of_run(result)
+        f"{each.kind.capitalize()}s suspended for reads: {each.told}." for each in of_run(result)
     ]
     worn = wear(result)
     return told if worn is None else [*told, f"That wore the flash by {worn}."]

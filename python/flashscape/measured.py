@@ -131,7 +131,7 @@ class Measured(ABC):
 
     @property
     def digest(self) -> str:
-        """A hash of every completion, or, without time, of all that was done.
+        """A hash of every completion, or, untimed, of all that was done.
 
         Equal digests, equal runs.
         """
@@ -171,7 +171,7 @@ class Measured(ABC):
 
     @property
     def worn_out_bytes(self) -> int | None:
-        """What had been asked for when the drive was worn out, in a run without time; or None."""
+        """What had been asked for when the drive was worn out, in an untimed run; or None."""
         # Summaries of earlier versions have no such key.
         worn: int | None = self.summary.get("worn_out_bytes")
         return worn

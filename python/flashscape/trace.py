@@ -1,4 +1,4 @@
-"""Traces: what they are like, in other formats, and stand-ins with the same statistics.
+"""Traces: what they are like, in other formats, and synthetic traces with the same statistics.
 
 >>> import flashscape as fs
 >>> fs.trace.info("trace.csv.gz").overwrite_ratio  # doctest: +SKIP
@@ -308,7 +308,7 @@ def imitate(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
-    """Write a stand-in after a description; return what became of it.
+    """Write a synthetic trace after a description; return what became of it.
 
     It has ``rows`` requests in an address space of ``span`` (default: those of the
     trace), and is the same for the same ``seed``. Raises TraceError.

@@ -45,7 +45,7 @@ pub struct Audit {
     /// The newest token taken in for each logical unit, or of its trim.
     newest: BigColumn<Lpn, u64>,
     /// The XOR of all `newest` that are data: what the drive must hold.
-    held: u64,
+    stored: u64,
     /// Places programmed in each block since its erase.
     programmed: Column<BlockId, u32>,
     /// Commands in the drive: the number of each, by its slot.
@@ -78,7 +78,7 @@ impl Audit {
             on_flash: BigColumn::zeroed(layout.physical_units() as usize),
             acknowledged: BigColumn::zeroed(logical),
             newest: BigColumn::zeroed(logical),
-            held: 0,
+            stored: 0,
             programmed,
             under_way: BTreeMap::new(),
             commands: 0,
@@ -179,7 +179,7 @@ impl Audit {
     }
     fn replace(&mut self, lpn: Lpn, token: u64) {
         let before = std::mem::replace(&mut self.newest[lpn], token);
-        self.held ^= xor([before, token].into_iter().filter(|token| has_data(*token)));
+        self.stored ^= xor([before, token].into_iter().filter(|token| has_data(*token)));
     }
 
     /// A command completes: what it wrote is acknowledged, what it read was all there.
@@ -385,20 +385,24 @@ impl Audit {
             .filter(|ppn| ftl.is_valid(*ppn) && buffered(ftl.holds(*ppn)).is_none())
             .map(|ppn| self.on_flash[ppn]);
         let in_buffer = (0..ftl.layout.map_units).filter_map(|lpn| buffered(Lpn(lpn)));
-        check_stripe(on_flash.chain(in_buffer), self.held)
+        check_stripe(on_flash.chain(in_buffer), self.stored)
             .map_err(|off| self.describe_loss(ftl, off, buffered))
     }
 
     /// Which unit is not what it should be, where the map leads to one.
     fn describe_loss(&self, ftl: &Ftl, off: u64, buffered: impl Fn(Lpn) -> Option<u64>) -> String {
-        let held = |lpn| {
+        let stored = |lpn| {
             buffered(lpn).or_else(|| ftl.lookup(lpn).map(|ppn| self.on_flash[ppn])).unwrap_or(0)
         };
         let wanted = |lpn: Lpn| if has_data(self.newest[lpn]) { self.newest[lpn] } else { 0 };
         let mut lpns = (0..ftl.layout.map_units).map(Lpn);
-        match lpns.find(|lpn| held(*lpn) != wanted(*lpn)) {
+        match lpns.find(|lpn| stored(*lpn) != wanted(*lpn)) {
             Some(lpn) => {
-                format!("the drive holds {:x} as {lpn:?}, hosts wrote {:x}", held(lpn), wanted(lpn))
+                format!(
+                    "the drive holds {:x} as {lpn:?}, hosts wrote {:x}",
+                    stored(lpn),
+                    wanted(lpn)
+                )
             }
             None => {
                 format!("the XOR of all units is off by {off:x}: some valid unit is not mapped")

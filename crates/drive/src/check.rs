@@ -117,7 +117,7 @@ fn check_all(
     Ok(checked)
 }
 
-/// A look of scrubbing takes no time: they must not come without end at one moment.
+/// A poll of scrubbing takes no time: they must not come without end at one moment.
 fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     if let Some(scrub) = &drive.ftl.scrub
         && scrub.interval.span().is_zero()
@@ -129,7 +129,7 @@ fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// What a run without time has no moment for.
+/// What an untimed run has no moment for.
 fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     let run = &experiment.run;
     if !run.untimed {
@@ -146,7 +146,7 @@ fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     for (_, key) in given.into_iter().filter(|(is_given, _)| *is_given) {
         problems.push(
             key,
-            "a run without time (run.untimed) has none of this; leave it out, or leave untimed out",
+            "an untimed run (run.untimed) has none of this; leave it out, or leave untimed out",
         );
     }
 }

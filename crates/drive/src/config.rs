@@ -68,11 +68,11 @@ pub struct SchedulerConfig {
     /// Who gets a channel that falls free. Default: `out-first`.
     #[serde(default)]
     pub channel: ChannelOrder,
-    /// What a read does that meets an erase, or a program, that may make way. Default:
+    /// What a read does that meets an erase, or a program, that may be suspended. Default:
     /// `suspend`.
     #[serde(default)]
     pub read_routing: ReadRouting,
-    /// How an erase makes way for reads. Default: `baseline`.
+    /// How an erase is suspended for reads. Default: `baseline`.
     #[serde(default)]
     pub suspension: Suspension,
     /// Who may interrupt an erase, and how often. Not with `baseline`.
@@ -82,7 +82,7 @@ pub struct SchedulerConfig {
     /// other. Default: they begin when it is their turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_batching: Option<EraseBatching>,
-    /// How a program makes way for reads. Default: `baseline`. Others need
+    /// How a program is suspended for reads. Default: `baseline`. Others need
     /// `nand.program_steps`.
     #[serde(default)]
     pub program_suspension: Suspension,
@@ -190,20 +190,20 @@ impl EraseBatching {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspensionBounds {
-    /// Which reads it makes way for. Default: `host-reads`.
+    /// Which reads it is suspended for. Default: `host-reads`.
     #[serde(default)]
     pub by: SuspendedBy,
-    /// Times that one operation makes way at most. Default: no bound.
+    /// Times that one operation is suspended at most. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub most: Option<u32>,
-    /// Refractory gap: after it has begun, or gone on, it does not make way for so long.
+    /// Refractory gap: after it has begun, or gone on, it is not suspended for so long.
     /// Default: `0 s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Time>,
 }
 
-/// Which reads an operation makes way for.
+/// Which reads an operation is suspended for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SuspendedBy {

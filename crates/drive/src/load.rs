@@ -120,26 +120,27 @@ fn unknown_preset(name: &str) -> String {
 }
 
 /// Contradictions among the parts of a document that are not at fault in their
-/// form. A part that is gets a stand-in without contradictions, and nothing is
+/// form. A part that is gets a placeholder without contradictions, and nothing is
 /// said about what depends on it.
 fn faults_of_meaning(document: &Document, of_form: &Problems) -> Vec<Problem> {
     let is_faulty = |part: &str| of_form.problems.iter().any(|fault| part_of(&fault.path) == part);
     let mut root = document.root().clone();
-    root.retain(|part, _| STAND_INS.iter().any(|(known, _)| known == part));
-    for (part, stand_in) in STAND_INS {
+    root.retain(|part, _| PLACEHOLDERS.iter().any(|(known, _)| known == part));
+    for (part, placeholder) in PLACEHOLDERS {
         if is_faulty(part) || root.get(*part).is_none() {
-            root.insert((*part).to_owned(), stand_in());
+            root.insert((*part).to_owned(), placeholder());
         }
     }
     if let Some(Value::Array(workloads)) = root.get_mut("workload") {
         for (index, workload) in workloads.iter_mut().enumerate() {
             if is_faulty(&format!("workload[{index}]")) {
-                *workload = stand_in_workload(index);
+                *workload = placeholder_workload(index);
             }
         }
     }
-    let stand_in = Document::from_value(root.into(), document.file());
-    let Ok(experiment) = stand_in.and_then(|stand_in| stand_in.read::<Experiment>()) else {
+    let placeholder = Document::from_value(root.into(), document.file());
+    let Ok(experiment) = placeholder.and_then(|placeholder| placeholder.read::<Experiment>())
+    else {
         return Vec::new();
     };
     let checked =
@@ -161,19 +162,19 @@ fn part_of(path: &str) -> &str {
     &path[..end.unwrap_or(path.len())]
 }
 
-type StandIn = fn() -> Value;
+type Placeholder = fn() -> Value;
 
 /// The parts of an experiment that can contradict one another, each as it
 /// contradicts nothing.
-const STAND_INS: &[(&str, StandIn)] = &[
-    ("drive", stand_in_drive),
+const PLACEHOLDERS: &[(&str, Placeholder)] = &[
+    ("drive", placeholder_drive),
     ("precondition", || json!({})),
-    ("workload", || json!([stand_in_workload(0)])),
+    ("workload", || json!([placeholder_workload(0)])),
     ("run", || json!({ "requests": 1 })),
     ("record", || json!({})),
 ];
 
-fn stand_in_drive() -> Value {
+fn placeholder_drive() -> Value {
     let preset = Document::parse(PRESETS[0].text, PRESETS[0].name);
     let mut drive = preset.map_or_else(|_| Map::new(), |preset| preset.root().clone());
     // Its power may be cut.
@@ -181,8 +182,8 @@ fn stand_in_drive() -> Value {
     drive.into()
 }
 
-fn stand_in_workload(index: usize) -> Value {
-    json!({ "name": format!("stand-in {index}"), "reads": "100 %", "stop": { "requests": 1 } })
+fn placeholder_workload(index: usize) -> Value {
+    json!({ "name": format!("placeholder {index}"), "reads": "100 %", "stop": { "requests": 1 } })
 }
 
 #[cfg(test)]

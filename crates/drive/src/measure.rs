@@ -18,9 +18,9 @@ pub struct KindStats {
     pub batches: BatchMeans,
     /// Bytes asked for.
     pub bytes: u64,
-    /// Requests that were carried out without time, and have no latency.
+    /// Requests that were carried out untimed, and have no latency.
     pub untimed: u64,
-    /// Mapping units read that held no data.
+    /// Mapping units read that had no data.
     pub unmapped: u64,
     /// Blame by latency.
     pub bands: Bands,
@@ -280,8 +280,8 @@ impl Measured {
         }
     }
 
-    /// Counts a request that was carried out without time.
-    pub fn count_without_time(&mut self, initiator: usize, command: Command) {
+    /// Counts a request that was carried out untimed.
+    pub fn count_untimed(&mut self, initiator: usize, command: Command) {
         let stats = self.initiators[initiator].kinds[command.kind.index()]
             .get_or_insert_with(|| Box::new(KindStats::new(self.slowest)));
         stats.untimed += 1;

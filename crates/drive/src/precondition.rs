@@ -37,7 +37,7 @@ impl From<PoolId> for NoSpace {
     }
 }
 
-/// Units written between two looks at `ongoing`.
+/// Units written between two calls of `ongoing`.
 const SLICE: u64 = 1 << 20;
 
 /// Fills and ages a drive. `ongoing` is told how much of the work is done, from 0

@@ -21,7 +21,7 @@ pub struct Logged {
     pub arrived: Instant,
     /// When its answer reached the host.
     pub finished: Instant,
-    /// Mapping units read that held no data.
+    /// Mapping units read that had no data.
     pub unmapped: u32,
 }
 

@@ -48,7 +48,7 @@ pub fn summary(
     let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
     let unit = checked.layout.unit_bytes;
     let steady = match is_untimed {
-        true => steady::without_time(),
+        true => steady::untimed(),
         false => steady::verdicts(run, checked.layout.bins),
     };
     let notes = notes::notes(run, experiment, checked, &steady);
@@ -82,7 +82,7 @@ pub fn summary(
     })
 }
 
-/// `seconds` are those that were counted; none in a run without time, which has no rates.
+/// `seconds` are those that were counted; none in an untimed run, which has no rates.
 fn initiator(stats: &InitiatorStats, seconds: Option<f64>) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());

@@ -8,7 +8,7 @@ mod power;
 mod starvation;
 mod supply;
 mod untimed;
-mod without_time;
+mod untimed_state;
 
 pub use initiator::Backlog;
 
@@ -28,7 +28,7 @@ use host::Source;
 use initiator::{Coming, Drawn, Initiator};
 use supply::Power;
 use traces::Survey;
-use without_time::WithoutTime;
+use untimed_state::UntimedState;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub struct Run {
     /// Bytes that requests under way or waiting may take.
     backlog_bytes: u64,
     /// Where the run takes no time.
-    without_time: Option<Box<WithoutTime>>,
+    untimed: Option<Box<UntimedState>>,
     /// Looks for requests that starve, where that is asked for.
     watch: Option<Box<Watch>>,
     /// When the next request starves; after all time where none is looked for.
@@ -137,7 +137,7 @@ impl Run {
             // Half of it: the drive, its map and its results are there already or come.
             // What grows is copied to twice the room: both are there for a moment.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
-            without_time: None,
+            untimed: None,
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
             starves_at: Instant::NEVER,
             power: Power::new(experiment, streams),
@@ -145,8 +145,7 @@ impl Run {
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
             let initiators = run.initiators.len();
-            run.without_time =
-                Some(Box::new(WithoutTime::new(&mut run.device, initiators, choice)));
+            run.untimed = Some(Box::new(UntimedState::new(&mut run.device, initiators, choice)));
             return Ok(run);
         }
         // So that small runs have begun when they are made.
@@ -181,8 +180,8 @@ impl Run {
     /// finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
-        let gone_on = match self.without_time.is_some() {
-            true => self.go_on_without_time(events),
+        let gone_on = match self.untimed.is_some() {
+            true => self.go_on_untimed(events),
             false => self.go_on(events),
         };
         // Whatever else went wrong, this came first.

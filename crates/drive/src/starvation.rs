@@ -174,7 +174,7 @@ impl Watch {
         let at = self.deadline;
         let id = self.next.expect("a request is under way");
         let ends = self.then == Then::Stop;
-        // It is told of the first only, as a look around takes its time.
+        // It is told of the first only, as a search takes its time.
         let starved = (ends || self.first.is_none()).then(|| self.look_around(device, id, name));
         if self.first.is_none() {
             self.first.clone_from(&starved);

@@ -386,7 +386,7 @@ fn overwriting(overrides: &[Override]) -> Run {
     run(&experiment(text, overrides))
 }
 
-/// Every moment that a unit was held is a phase of some command.
+/// Every moment that a unit was occupied is a phase of some command.
 fn check_busy(name: &str, mut run: Run, copy_back: bool, erase_us: u64) {
     let counters = run.measured().counters();
     let count = |kind, holder| counters.commands(kind, holder) * US;

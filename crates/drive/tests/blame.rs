@@ -55,20 +55,20 @@ fn large_pages() -> [Override; 2] {
 /// The test that shows a state.
 fn scene(state: State) -> fn() {
     match state {
-        State::UnitHostRead => a_unit_held_by_a_host_read,
-        State::UnitHostProgram => a_unit_held_by_a_host_program,
-        State::UnitRmwRead => a_unit_held_by_the_read_before_a_partial_write,
-        State::UnitGcRead => a_unit_held_by_collection,
-        State::UnitGcProgram => a_unit_held_by_a_copy_back,
-        State::UnitErase => a_write_waits_for_a_whole_urgent_collection,
-        State::UnitScrub => a_unit_held_by_scrubbing,
+        State::UnitHostRead => a_unit_occupied_by_a_host_read,
+        State::UnitHostProgram => a_unit_occupied_by_a_host_program,
+        State::UnitRmwRead => a_unit_occupied_by_the_read_before_a_partial_write,
+        State::UnitGcRead => a_unit_occupied_by_collection,
+        State::UnitGcProgram => a_unit_occupied_by_a_copy_back,
+        State::UnitErase => a_write_waits_for_a_whole_foreground_gc,
+        State::UnitScrub => a_unit_occupied_by_scrubbing,
         State::ChannelScrub => a_channel_that_carries_scrubbed_data,
         State::ChannelHostRead => a_channel_that_carries_a_host_read,
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
         State::ChannelRmwRead => a_channel_that_carries_the_read_before_a_partial_write,
         State::ChannelGcRead | State::ChannelGcProgram => a_channel_that_carries_collected_data,
         State::ChannelErase => a_channel_that_carries_the_command_of_an_erase,
-        State::Suspended => a_program_that_makes_way,
+        State::Suspended => a_suspended_program,
         State::Reserved => an_idle_plane_reserved_for_collection,
         State::Order => an_idle_plane_withheld_for_an_older_program,
         State::QueueDepth => a_queue_that_is_full,
@@ -97,12 +97,12 @@ fn every_state_has_a_scene_that_shows_it() {
     }
 }
 
-// ---- making way --------------------------------------------------------------------
+// ---- suspension --------------------------------------------------------------------
 
 /// A program from 100 to 300 us in four steps: at 220 the third has executed 15 us. It
 /// recovers for 10; after the read it verifies for 5 and does its last two steps.
 #[test]
-fn a_program_that_makes_way() {
+fn a_suspended_program() {
     let steps = "{ steps = 4, ramp = \"5 us\", recover = \"10 us\", verify = \"5 us\" }";
     let scheme = [set("nand.program_steps", steps), set("scheduler.program_suspension", "i-es")];
     let mut bench = Bench::filled(&scheme);
@@ -110,20 +110,20 @@ fn a_program_that_makes_way() {
     let read = bench.submit(220 * US, Kind::Read, PAGE, PAGE);
     bench.settle();
     expect(bench.done(read), &[(State::Suspended, 10 * US), SENSE, TRANSFER]);
-    let made_way = 355 - 220 + 5 + 100 - 80;
-    expect(bench.done(write), &[(State::Suspended, made_way * US), PROGRAM, TRANSFER]);
+    let suspended_for = 355 - 220 + 5 + 100 - 80;
+    expect(bench.done(write), &[(State::Suspended, suspended_for * US), PROGRAM, TRANSFER]);
 }
 
 // ---- scrubbing --------------------------------------------------------------------
 
-/// A first look at 10 ms begins with a page of block 0 on die 0, which is sensed for 25 us
+/// A first poll at 10 ms begins with a page of block 0 on die 0, which is sensed for 25 us
 /// and then carried for 100.
 fn scrubbed() -> [Override; 2] {
     [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")]
 }
 
 #[test]
-fn a_unit_held_by_scrubbing() {
+fn a_unit_occupied_by_scrubbing() {
     let mut bench = Bench::filled(&scrubbed());
     let read = bench.submit(10_050 * US, Kind::Read, 400 * PAGE, PAGE);
     bench.until(11_000 * US);
@@ -212,17 +212,17 @@ fn a_buffer_busy_with_others() {
 // ---- units ----------------------------------------------------------------------
 
 #[test]
-fn a_unit_held_by_a_host_read() {
+fn a_unit_occupied_by_a_host_read() {
     let mut bench = Bench::filled(&[]);
     bench.submit(0, Kind::Read, 0, PAGE);
     let second = bench.submit(10 * US, Kind::Read, PAGE, PAGE);
     bench.settle();
-    // The unit is held to the end of the transfer, at 125 us.
+    // The unit is occupied to the end of the transfer, at 125 us.
     expect(bench.done(second), &[(State::UnitHostRead, 115 * US), SENSE, TRANSFER]);
 }
 
 #[test]
-fn a_unit_held_by_a_host_program() {
+fn a_unit_occupied_by_a_host_program() {
     for durability in ["none", "capacitor"] {
         let mut bench = Bench::filled(&[set("buffer.durability", durability)]);
         bench.submit(0, Kind::Write, 0, PAGE);
@@ -233,7 +233,7 @@ fn a_unit_held_by_a_host_program() {
 }
 
 #[test]
-fn a_unit_held_by_the_read_before_a_partial_write() {
+fn a_unit_occupied_by_the_read_before_a_partial_write() {
     let mut bench = Bench::filled(&large_pages());
     let write = bench.submit(0, Kind::Write, 0, PAGE);
     let read = bench.submit(10 * US, Kind::Read, 64 * 1024, PAGE);
@@ -270,7 +270,7 @@ fn beside_collection(overrides: &[Override], after: u64, kind: Kind, offset: u64
 }
 
 #[test]
-fn a_unit_held_by_collection() {
+fn a_unit_occupied_by_collection() {
     for (after, wait) in [
         (310 * US, (State::UnitGcRead, (425 - 310) * US)),
         (430 * US, (State::UnitGcProgram, (725 - 430) * US)),
@@ -282,7 +282,7 @@ fn a_unit_held_by_collection() {
 }
 
 #[test]
-fn a_unit_held_by_a_copy_back() {
+fn a_unit_occupied_by_a_copy_back() {
     // Sense and program from 300 to 525 us.
     let overrides = [set("ftl.gc.copy_back", true)];
     let (_, read) = beside_collection(&overrides, 310 * US, Kind::Read, page(0, 12));
@@ -290,7 +290,7 @@ fn a_unit_held_by_a_copy_back() {
 }
 
 #[test]
-fn a_write_waits_for_a_whole_urgent_collection() {
+fn a_write_waits_for_a_whole_foreground_gc() {
     let (_, write) = beside_collection(&[], 310 * US, Kind::Write, page(0, 12));
     let waits = [
         (State::UnitGcRead, (425 - 310) * US),
@@ -854,7 +854,7 @@ fn a_wait_for_several_cells_names_who_still_holds_one() {
         let part = bench.submit(10 * US, Kind::Write, quick * PAGE, 512);
         let whole = bench.submit(20 * US, Kind::Write, (4 + quick) * PAGE, PAGE);
         bench.settle();
-        // The holder of the lower plane is named while both are held.
+        // The holder of the lower plane is named while both are occupied.
         let by_part = if slow == 0 { 0 } else { (135 - 20) * US };
         let by_read = (1_100 - 20) * US - by_part;
         let waits: Vec<_> = [(State::UnitRmwRead, by_part), (State::UnitHostRead, by_read)]

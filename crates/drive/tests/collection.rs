@@ -103,7 +103,7 @@ fn foreground_gc_goes_before_writes_and_after_reads() {
 }
 
 #[test]
-fn collection_that_becomes_urgent_no_longer_waits() {
+fn gc_that_comes_to_the_foreground_no_longer_waits() {
     let (mut bench, start) = poised(&thresholds(1, 2, 2));
     // The first four fill block 5; the fifth opens block 6 at 1200 us and leaves
     // one free: what waits for the writes since 0 us goes at 1500. At 1925 two
@@ -356,7 +356,7 @@ fn another_die_does_not_disturb_an_idle_one() {
 }
 
 #[test]
-fn idle_collection_makes_way_until_the_unit_is_idle_again() {
+fn idle_gc_yields_until_the_unit_is_idle_again() {
     let mut bench = idle_since_1500_us();
     // The first page is moved until 11925 us. A write that came meanwhile is done
     // at 12225, and the second page's turn comes 10 ms later.

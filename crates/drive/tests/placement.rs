@@ -25,7 +25,7 @@ fn bin_of(device: &Device, lpn: u32) -> u32 {
 #[test]
 fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
     // Bins whose numbers of good blocks differ are filled so that their free pages
-    // become equal first; without time and in time.
+    // become equal first; untimed and timed.
     for seed in 1..=5 {
         let overrides = [
             set("geometry.channels", 2),
@@ -41,7 +41,7 @@ fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
         assert!(spread >= 16, "seed {seed}: free pages {:?}", turns.free);
         let units: Vec<u32> = (0..150).collect();
         let expected: Vec<u32> = units.iter().map(|lpn| turns.place(*lpn)).collect();
-        assert_eq!(untimed(&overrides, &units), expected, "seed {seed}, without time");
+        assert_eq!(untimed(&overrides, &units), expected, "seed {seed}, untimed");
         assert_eq!(timed(&overrides, &units), expected, "seed {seed}, in time");
     }
 }
@@ -96,7 +96,7 @@ impl Turns {
     }
 }
 
-/// The bin of each batch, by its first unit, written one after the other without time.
+/// The bin of each batch, by its first unit, written one after the other, untimed.
 fn untimed(overrides: &[Override], batches: &[u32]) -> Vec<u32> {
     let experiment = experiment(BY_HAND, overrides);
     let mut device = Device::new(&experiment.drive, experiment.seed);
@@ -128,7 +128,7 @@ fn timed(overrides: &[Override], batches: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn an_idle_drive_places_writes_as_without_time_and_as_the_rules_say() {
+fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
     for seed in 0..40 {
         let mut numbers = Streams::new(seed).stream("placement");
         let mut of = |from: &[&'static str]| from[numbers.below(from.len() as u64) as usize];
@@ -170,7 +170,7 @@ fn an_idle_drive_places_writes_as_without_time_and_as_the_rules_say() {
             batches.push(left.swap_remove(numbers.below(left.len() as u64) as usize));
         }
         let expected: Vec<u32> = batches.iter().map(|lpn| turns.place(*lpn)).collect();
-        assert_eq!(untimed(&overrides, &batches), expected, "seed {seed}, without time");
+        assert_eq!(untimed(&overrides, &batches), expected, "seed {seed}, untimed");
         assert_eq!(timed(&overrides, &batches), expected, "seed {seed}, in time");
     }
 }

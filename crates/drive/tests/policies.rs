@@ -69,7 +69,7 @@ requests = 1500
 audit = true
 "#;
 
-/// Those under which no erase makes way.
+/// Those under which no erase is suspended.
 const SILENT: [(&str, &str); 2] =
     [("drive.scheduler.read_routing", "wait"), ("drive.scheduler.suspension", "baseline")];
 

@@ -1,4 +1,4 @@
-//! Programs that make way for reads, by arithmetic. A write crosses its channel until 100 us
+//! Programs that are suspended for reads, by arithmetic. A write crosses its channel until 100 us
 //! and is programmed until 300, in four steps of 5 us of ramp, 30 of execution, 10 of
 //! recovery and 5 of verify. A read takes 25 us to sense and 100 on the channel.
 
@@ -30,7 +30,7 @@ fn under(scheme: &str, more: &[Override], at: u64) -> ([u64; 2], Bench, [u32; 2]
 }
 
 #[test]
-fn each_scheme_makes_way_inside_a_pulse_in_its_own_way() {
+fn each_scheme_suspends_inside_a_pulse_in_its_own_way() {
     for (scheme, at, read, write, worn) in [
         ("baseline", 220, 300 + 125, 300, [0, 0, 0]),
         // At 220 the third step has executed 15 us.
@@ -80,7 +80,7 @@ fn while_it_crosses_the_channel_there_is_nothing_to_interrupt() {
 }
 
 #[test]
-fn each_row_of_a_batch_makes_way() {
+fn each_row_of_a_batch_may_be_suspended() {
     // Units of two pages in one plane: two rows, each carried and programmed on its own. The
     // second is carried until 400 and programmed until 600.
     let rows = [set("ftl.unit", "8 KiB")];

@@ -906,7 +906,7 @@ fn suspension_settings_that_do_nothing_are_refused() {
             "suspension_bounds = { most = 1 }",
             "drive.scheduler.suspension_bounds",
             "most = 1",
-            "no erase makes way",
+            "no erase is ever suspended",
         ),
         (
             "program_suspension = \"i-es\"",
@@ -1088,7 +1088,7 @@ fn codewords_that_lie_across_what_is_read_apart_are_refused() {
 }
 
 #[test]
-fn wear_leveling_and_runs_without_time_that_mean_nothing_are_refused() {
+fn wear_leveling_and_untimed_runs_that_mean_nothing_are_refused() {
     let unit = "unit = \"4 KiB\"";
     let with_wear = |wear: &str, endurance: u32| {
         let ftl = format!("{unit}\nwear = {{ {wear} }}");

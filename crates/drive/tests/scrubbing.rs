@@ -159,5 +159,5 @@ fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
     }
     assert_eq!(bench.device.outstanding(), 1, "the last write waits for ever");
     assert!(bench.device.why_stuck().contains("no free space"));
-    assert!(bench.step(), "a look is due all the same");
+    assert!(bench.step(), "a poll is due all the same");
 }

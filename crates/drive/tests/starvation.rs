@@ -130,7 +130,7 @@ fn a_read_behind_an_erase_says_which_and_since_when() {
     );
 }
 
-/// As [`read_behind_erase`], with an erase of three steps that makes way for reads. A read at
+/// As [`read_behind_erase`], with an erase of three steps that is suspended for reads. A read at
 /// 5000 asks, and goes at the end of the first step (4725 + 500), which leaves two.
 fn interrupted_erase(limit_us: u64) -> Experiment {
     let steps = "{ steps = 3, ramp = \"0 us\", execute = \"500 us\", recover = \"0 us\", verify = \"0 us\" }";
@@ -147,7 +147,7 @@ fn interrupted_erase(limit_us: u64) -> Experiment {
 }
 
 #[test]
-fn a_write_behind_an_interrupted_erase_says_how_often_that_made_way() {
+fn a_write_behind_an_interrupted_erase_says_how_often_that_was_suspended() {
     // The erase is over at 6225 + 125.
     let (_, starved) = run(&interrupted_erase(1_000));
     let starved = starved.expect("the write starves");

@@ -1,4 +1,4 @@
-//! Erases that make way for reads, by arithmetic: refused a nanosecond before the safe
+//! Erases that are suspended for reads, by arithmetic: refused a nanosecond before the safe
 //! point, granted on time, and gone on with afterwards.
 
 mod common;
@@ -56,7 +56,7 @@ fn without_suspension_a_read_waits_for_the_whole_erase() {
 }
 
 #[test]
-fn an_erase_makes_way_at_the_end_of_its_step() {
+fn an_erase_is_suspended_at_the_end_of_its_step() {
     // Steps end at 1225, 1725 and 2225.
     for (at, safe_point) in [(726, 1_225), (1_000, 1_225), (1_224, 1_225), (1_226, 1_725)] {
         let (finished, bench) = answered(&by_steps(), &[at]);
@@ -82,7 +82,7 @@ fn to_the_nanosecond() {
 #[test]
 fn reads_that_wait_at_the_safe_point_go_first_and_later_ones_wait_for_the_next() {
     // Two wait at 1225 and are read by 1475; then the second step goes on until 1975. The
-    // third, at 1300, waits for that: the erase makes way once more.
+    // third, at 1300, waits for that: the erase is suspended once more.
     let (finished, bench) = answered(&by_steps(), &[1_000, 1_100, 1_300]);
     assert_eq!(finished, [1_350, 1_475, 1_975 + 125]);
     assert_eq!(bench.device.counters().suspensions, 2);
@@ -100,7 +100,7 @@ fn a_read_that_waits_when_the_erase_begins_meets_it() {
 }
 
 #[test]
-fn an_erase_makes_way_no_more_often_than_allowed() {
+fn an_erase_is_suspended_no_more_often_than_allowed() {
     let once = [&by_steps()[..], &[set("scheduler.suspension_bounds", "{ most = 1 }")]].concat();
     // Two steps are left at 1350.
     assert_eq!(answered(&once, &[1_000, 1_400]).0, [1_350, 1_350 + 1_000 + 125]);
@@ -117,7 +117,7 @@ fn a_read_that_would_not_wait_for_long_does_not_ask() {
     assert_eq!(answered(&within(1_225), &[1_000]).0, [2_350]);
     // Whoever has not asked goes along where another one has.
     assert_eq!(answered(&within(1_100), &[1_000, 1_200]).0, [1_350, 1_475]);
-    // One that came while the erase made way meets it at 1350, with 1000 us to go.
+    // One that came while the erase was suspended meets it at 1350, with 1000 us to go.
     assert_eq!(answered(&within(999), &[1_000, 1_226]).0, [1_350, 1_850 + 125]);
     assert_eq!(answered(&within(1_000), &[1_000, 1_226]).0, [1_350, 2_350 + 125]);
 }
@@ -134,7 +134,7 @@ fn the_erase_is_counted_once_and_only_delayed() {
 }
 
 #[test]
-fn a_write_does_not_take_the_unit_while_an_erase_makes_way() {
+fn a_write_does_not_take_the_unit_while_an_erase_is_suspended() {
     let (mut bench, start) = erasing(&by_steps());
     let read = bench.submit(start + 1_000 * US, Kind::Read, poised::page(0, 1), PAGE);
     let write = bench.submit(start + 1_100 * US, Kind::Write, poised::page(0, 9), PAGE);
@@ -186,7 +186,7 @@ fn without_reads_every_scheme_erases_in_the_same_time() {
 
 /// A read comes at 1000, after 225 us of the first pulse.
 #[test]
-fn each_scheme_makes_way_inside_a_pulse_in_its_own_way() {
+fn each_scheme_suspends_inside_a_pulse_in_its_own_way() {
     for (scheme, answered, erased, worn) in [
         ("baseline", 2_225 + 125, 2_225, [0, 0, 0]),
         // At the end of its step.
@@ -237,14 +237,14 @@ fn each_phase_of_a_step_costs_what_it_must() {
 }
 
 #[test]
-fn the_last_step_makes_way_too_where_the_scheme_is_immediate() {
+fn the_last_step_is_suspended_too_where_the_scheme_is_immediate() {
     // It begins at 1725; deferred, it would be over at 2225.
     assert_eq!(under("i-es", &[], &[1_800]).0, [1_900 + 125]);
     assert_eq!(under("d-es", &[], &[1_800]).0, [2_225 + 125]);
 }
 
 #[test]
-fn reads_that_come_while_it_makes_way_go_along_where_they_would_interrupt_it_again() {
+fn reads_that_come_while_it_is_suspended_go_along_where_they_would_interrupt_it_again() {
     // The first is read from 1100 to 1225. The second came meanwhile: going on now the erase
     // would be interrupted in the same moment, so it lets that one go as well.
     let (finished, erased, bench) = under("i-es", &[], &[1_000, 1_150]);
@@ -273,14 +273,14 @@ fn a_timeout_turns_from_immediate_to_deferred() {
 #[test]
 fn an_erase_that_is_interrupted_in_every_attempt_does_not_get_on() {
     // A read every 200 us; a verify and a step take 550. The first is met in the pulse. From
-    // then on every second one comes while the erase makes way (recovery and a read take 225),
+    // then on every second one comes while the erase is suspended (recovery and a read take 225),
     // and goes along; the others meet the ramp.
     let reads: Vec<u64> = (0..16).map(|number| 800 + 200 * number).collect();
     let (_, erased, bench) = under("i-es", &[], &reads);
     assert_eq!(strain(&bench), [8, 8, 1]);
     // The last two are read from 3700 to 3950; then nothing interrupts it.
     assert_eq!(erased, 3_950 + 50 + 1_500);
-    // Deferred, it makes way twice, for 3 reads at 1225 and for 4 at 2100, and is over at
+    // Deferred, it is suspended twice, for 3 reads at 1225 and for 4 at 2100, and is over at
     // 3100; the write lets the 5 go that wait by then.
     let (_, erased, bench) = under("d-es", &[], &reads);
     assert_eq!((erased, strain(&bench)), (3_100 + 5 * 125, [2, 0, 0]));
@@ -353,7 +353,7 @@ fn an_erase_waits_until_its_unit_was_quiet() {
     assert_eq!(deferred("quiet = \"300 us\"", &[]).0, 1_025 + 1_500);
     // A read from 900 to 1025: at 1025 the unit was not quiet; at 1325 it was.
     assert_eq!(deferred("quiet = \"300 us\"", &[900]).0, 1_325 + 1_500);
-    // One that is under way at the look, and one that comes right after.
+    // One that is under way at the poll, and one that comes right after.
     assert_eq!(deferred("quiet = \"300 us\"", &[1_000, 1_200]).0, 1_625 + 1_500);
 }
 
@@ -424,8 +424,8 @@ fn a_timeout_of_nothing_is_deferred_and_an_endless_one_immediate() {
 #[test]
 fn a_cap_ends_what_reads_without_a_gap_would_keep_from_ever_going_on() {
     // Reads of 125 us come every 120 from 800 on: one always waits. The erase is cancelled at
-    // 800, kept aside for more reads once (the second time that it makes way), and then does
-    // not make way any more: it is over long before the reads are.
+    // 800, kept aside for more reads once (the second time that it is suspended), and then is
+    // not suspended any more: it is over long before the reads are.
     let reads: Vec<u64> = (0..60).map(|number| 800 + 120 * number).collect();
     let most = |most: u32| [set("scheduler.suspension_bounds", format!("{{ most = {most} }}"))];
     let erased = |more: &[Override]| {

@@ -57,7 +57,7 @@ impl Plane {
         })
     }
 
-    /// Write amplification between two amounts of ageing, without time.
+    /// Write amplification between two amounts of ageing, untimed.
     fn untimed(&self, from: f64, to: f64, more: &[Override]) -> f64 {
         let aged = |overwrites: f64| {
             let mut overrides = self.overrides();
@@ -87,7 +87,7 @@ impl Plane {
 }
 
 #[test]
-fn greedy_cleaning_without_time_amplifies_as_the_naive_loop() {
+fn untimed_greedy_cleaning_amplifies_as_the_naive_loop() {
     let mut table = Table::new("write amplification, greedy, uniform, untimed (seeds 1; 3)", 0.01);
     for (blocks, pages, spare) in [
         (400, 16, 0.07),
@@ -126,7 +126,7 @@ fn greedy_cleaning_in_time_amplifies_as_the_naive_loop() {
             let found =
                 plane.timed(4 * writes, 12 * writes, &[set("ftl.gc.preemptible", preemptible)]);
             let streams = if shared { "shared" } else { "separate" };
-            let preemptible = if preemptible { "preemptible" } else { "held" };
+            let preemptible = if preemptible { "preemptible" } else { "reserved" };
             let name = format!(
                 "{pages} pages, {:.0} % spare, {kept} kept, {streams}, {preemptible}",
                 100.0 * spare

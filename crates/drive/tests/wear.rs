@@ -129,7 +129,7 @@ fn a_drive_wears_out_evenly_with_migration() {
     assert!(with > 5_000 && with < 6_400, "{with}");
 }
 
-// ---- without time --------------------------------------------------------------------------
+// ---- untimed runs --------------------------------------------------------------------------
 
 const UNTIMED: &str = r#"
 [precondition]
@@ -155,7 +155,7 @@ fn untimed(overrides: &[Override]) -> drive::Run {
 }
 
 #[test]
-fn a_run_without_time_writes_as_much_as_one_with_it() {
+fn an_untimed_run_writes_as_much_as_one_with_it() {
     let run = untimed(&[]);
     let writes = run.measured().initiators()[0].kinds[Kind::Write.index()].as_deref().unwrap();
     assert_eq!((run.issued(), run.elapsed().as_ns()), (100_000, 0));
@@ -171,7 +171,7 @@ fn a_run_without_time_writes_as_much_as_one_with_it() {
 }
 
 #[test]
-fn a_run_without_time_ends_when_the_drive_is_worn_out() {
+fn an_untimed_run_ends_when_the_drive_is_worn_out() {
     // 64 blocks of 16 pages that endure 20 erases: 20 x 1024 pages and what was free, at a
     // write amplification of more than 1.
     let run = untimed(&[set("nand.endurance", 20)]);
@@ -186,7 +186,7 @@ fn a_run_without_time_ends_when_the_drive_is_worn_out() {
 }
 
 #[test]
-fn the_digest_of_a_run_without_time_knows_what_the_firmware_did() {
+fn the_digest_of_an_untimed_run_knows_what_the_firmware_did() {
     let digest = |overrides: &[common::Override]| untimed(overrides).device().digest();
     let plain = digest(&[]);
     assert_eq!(digest(&[]), plain);
@@ -251,7 +251,7 @@ fn blocks_that_are_erased_in_another_order_give_another_digest() {
 }
 
 #[test]
-fn a_run_without_time_has_no_rates() {
+fn an_untimed_run_has_no_rates() {
     let text = UNTIMED.replace("requests = 100000", "requests = 1000");
     let (text, mut overrides) = common::configuration(&text, &[]);
     overrides.retain(|(path, _)| path != "run.audit");

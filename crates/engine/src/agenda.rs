@@ -4,7 +4,7 @@
 //!
 //! Most events come a fixed time after the one that schedules them (a sense, a
 //! program, a transfer), so those of a kind are due in the order in which they are
-//! scheduled: they stand in a queue, their lane. What does not fit its lane goes to
+//! scheduled: they wait in a queue, their lane. What does not fit its lane goes to
 //! a heap. The next event is the earliest of the lanes' heads and the heap's top,
 //! found without a branch that depends on which it is.
 //!

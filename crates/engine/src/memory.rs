@@ -80,7 +80,7 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         copy_apart(other.as_bytes(), bytemuck::cast_slice_mut(self.as_mut_slice()));
     }
 
-    /// The `count` values that stand in `file` from byte `offset` on, read when they are
+    /// The `count` values that lie in `file` from byte `offset` on, read when they are
     /// needed. Columns of one file share its memory until they are changed; changes stay
     /// in the column.
     ///

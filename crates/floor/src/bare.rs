@@ -21,7 +21,7 @@ use std::fmt;
 /// Added to the count of a block that is not full, so that it is no victim.
 const NOT_FULL: i16 = 1 << 14;
 
-/// Counts that are compared before one looks for which it was.
+/// Counts that are compared before the search for which it was.
 const SCAN: usize = 64;
 
 /// Map entries that are asked for at once.
@@ -121,7 +121,7 @@ impl BareFtl {
     /// The host writes `pages`, one after the other.
     pub fn write_all(&mut self, pages: &[u32]) {
         for ahead in pages.chunks(AHEAD) {
-            fetch(&self.map, ahead);
+            prefetch(&self.map, ahead);
             ahead.iter().for_each(|page| self.write(*page));
         }
     }
@@ -164,7 +164,7 @@ impl BareFtl {
         let mut kept = 0;
         let mut place = from;
         for ahead in source.chunks(AHEAD) {
-            fetch(&self.map, ahead);
+            prefetch(&self.map, ahead);
             for page in ahead {
                 let mapped = &mut self.map[*page as usize];
                 let is_valid = *mapped == place;
@@ -203,7 +203,7 @@ impl BareFtl {
 
 /// Brings the map entries of `pages` near: reads that do not wait for each other.
 #[inline]
-fn fetch(map: &[u32], pages: &[u32]) {
+fn prefetch(map: &[u32], pages: &[u32]) {
     let all = pages.iter().fold(0, |all, page| all ^ map[*page as usize]);
     std::hint::black_box(all);
 }

@@ -134,7 +134,7 @@ fn ftl_floor(options: &Options) -> Result<[Value; 2], String> {
     let mut ftl = new().map_err(|problem| format!("{problem}: raise --spare"))?;
 
     let fill = |ftl: &mut BareFtl| (0..logical_pages).for_each(|page| ftl.write(page));
-    // The memory is the system's to fetch when it is first touched; so only the
+    // The memory is the system's to provide when it is first touched; so only the
     // drive that was filled once before is timed.
     fill(&mut ftl);
     let fill_seconds = best(|| fill(&mut ftl));

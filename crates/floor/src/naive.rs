@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_agrees_with_what_is_held() {
+    fn what_is_counted_agrees_with_what_is_stored() {
         for (open, reserve) in [(OpenBlocks::Shared, 1), (OpenBlocks::Separate, 3)] {
             let run = Naive {
                 blocks: 20,
@@ -275,15 +275,19 @@ mod tests {
             let pages: Vec<_> = (0..5_000).map(|n: usize| n * n * n % 101 % 100).collect();
             let ftl = written(&run, &pages);
             for (number, block) in ftl.blocks.iter().enumerate() {
-                let is_current = |(page, held): &(usize, &usize)| {
-                    ftl.places[**held] == Some(Place { block: number, page: *page })
+                let is_current = |(page, stored): &(usize, &usize)| {
+                    ftl.places[**stored] == Some(Place { block: number, page: *page })
                 };
                 let current = block.written.iter().enumerate().filter(is_current).count();
                 assert_eq!(current, block.valid, "block {number}");
             }
             let programmed = pages.len() as u64 + ftl.moved();
-            let held: usize = ftl.blocks.iter().map(|block| block.written.len()).sum();
-            assert_eq!(programmed, ftl.erased() * 8 + held as u64, "programs are erased or held");
+            let stored: usize = ftl.blocks.iter().map(|block| block.written.len()).sum();
+            assert_eq!(
+                programmed,
+                ftl.erased() * 8 + stored as u64,
+                "programs are erased or stored"
+            );
         }
     }
 

@@ -92,7 +92,7 @@ impl Ftl {
         *standing -= 1;
     }
 
-    /// Forgets a logical unit (trim); returns whether it held data.
+    /// Forgets a logical unit (trim); returns whether it had data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let old = self.map.unmap(lpn);

@@ -1,7 +1,7 @@
 //! Static wear-leveling, by what is left of a block's life: its endurance less its erases.
 //! Data that hardly ever changes keeps its blocks from being erased, so that the others wear
 //! out first. A worn block is collected less often (rate-limiting), or is given data that
-//! changes seldom, and the block that held it takes part instead (migration).
+//! changes seldom, and the block that stored it takes part instead (migration).
 //!
 //! Source: [ATC08], section 3.6: retirement age and age variance.
 

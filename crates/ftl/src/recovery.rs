@@ -66,7 +66,7 @@ pub struct Interrupted {
 
 /// What is read of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct ScannedBlock {
     /// The block.
     pub block: BlockId,
     /// Whether its last row, where its summary would be.
@@ -100,7 +100,7 @@ impl Ftl {
         &mut self,
         cut: &Interrupted,
         means: Means,
-        each: &mut dyn FnMut(Look),
+        each: &mut dyn FnMut(ScannedBlock),
     ) -> Recovered {
         assert!(self.keeps_metadata(), "a drive recovers by its metadata");
         let rows = self.rows_written(cut);
@@ -190,7 +190,12 @@ impl Ftl {
     }
 
     /// What is read of a block until it is known what is in it.
-    fn look(&self, block: BlockId, cut: &Interrupted, written: &Column<BlockId, u32>) -> Look {
+    fn look(
+        &self,
+        block: BlockId,
+        cut: &Interrupted,
+        written: &Column<BlockId, u32>,
+    ) -> ScannedBlock {
         let layout = &self.layout;
         let is_whole = self.blocks.state[block] != BlockState::Open
             && self.blocks.rows_closed_early(block).is_none()
@@ -201,7 +206,7 @@ impl Ftl {
             // The first erased row says that there are no more.
             () => (written[block] + 1).min(layout.rows_per_block),
         };
-        Look { block, summary: layout.summary_page, rows }
+        ScannedBlock { block, summary: layout.summary_page, rows }
     }
 
     // ---- the map ------------------------------------------------------------------

@@ -1,4 +1,4 @@
-//! Writing without time: the same binding, committing and collecting, one after
+//! Untimed writing: the same binding, committing and collecting, one after
 //! the other, as fast as memory allows. Used to precondition a drive and to
 //! study write amplification and wear alone.
 
@@ -10,7 +10,7 @@ use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
 use crate::streams::Stream;
 use std::num::NonZeroU32;
 
-/// Writes units to an [`Ftl`] without time.
+/// Writes units to an [`Ftl`], untimed.
 pub struct Untimed {
     choice: BinChoice,
     pools: Vec<Pending>,
@@ -26,7 +26,7 @@ struct Pending {
 const AHEAD: u32 = 4;
 
 impl Untimed {
-    /// A writer for `ftl` that chooses bins by `choice`. Without time no program
+    /// A writer for `ftl` that chooses bins by `choice`. Untimed, no program
     /// waits, so that the least queued bin is the next in turn.
     pub fn new(ftl: &Ftl, choice: BinChoice) -> Self {
         let batch = ftl.layout.units_per_batch as usize;

@@ -127,7 +127,7 @@ impl Ftl {
         }
     }
 
-    /// The block that held the data was erased, or went bad: the one that took it is closed,
+    /// The block that stored the data was erased, or went bad: the one that took it is closed,
     /// full or not, and as old as the data.
     pub(crate) fn end_migration(&mut self, bin: BinId, block: BlockId) {
         match self.bins[bin].migration {

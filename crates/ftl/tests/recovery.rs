@@ -1,7 +1,7 @@
 //! Recovery of small states that are made by hand.
 
 use engine::Streams;
-use ftl::recovery::{Interrupted, Look, MapFrom, Means, Recovered};
+use ftl::recovery::{Interrupted, MapFrom, Means, Recovered, ScannedBlock};
 use ftl::{Batch, BinId, BlockId, BlockState, Ftl, FtlConfig, Layout, Lpn, Ppn, Stream};
 use nand::Geometry;
 
@@ -103,7 +103,7 @@ fn collect(ftl: &mut Ftl) -> BlockId {
 const SCAN: Means = Means { map: MapFrom::Scan, logs_trims: true, fault: None };
 
 /// Cuts the power; what is read, and what is done.
-fn recover(ftl: &mut Ftl, cut: &Interrupted, means: Means) -> (Vec<Look>, Recovered) {
+fn recover(ftl: &mut Ftl, cut: &Interrupted, means: Means) -> (Vec<ScannedBlock>, Recovered) {
     let mut looks = Vec::new();
     let recovered = ftl.recover(cut, means, &mut |look| looks.push(look));
     ftl.audit().unwrap();
@@ -151,7 +151,7 @@ fn a_torn_program_is_nothing_and_a_whole_one_is_data() {
         assert_eq!(ftl.lookup(Lpn(3)), Some(there));
         assert_eq!(ftl.version(place(&ftl, at)), if is_whole { version } else { 0 });
         // Two rows are not erased, and the third says so.
-        assert_eq!(looks[0], Look { block: at.block, summary: false, rows: 3 });
+        assert_eq!(looks[0], ScannedBlock { block: at.block, summary: false, rows: 3 });
         assert_eq!(recovered.closed, 1);
     }
 }
@@ -172,7 +172,7 @@ fn open_blocks_are_closed_where_they_are() {
     ftl.keep_metadata(false);
     ftl.keep_metadata(true);
     let (looks, _) = recover(&mut ftl, &quiet(), SCAN);
-    assert_eq!(looks[0], Look { block, summary: false, rows: 4 });
+    assert_eq!(looks[0], ScannedBlock { block, summary: false, rows: 4 });
 }
 
 #[test]

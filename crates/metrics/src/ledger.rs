@@ -130,7 +130,7 @@ impl Ledger {
     pub fn await_channel(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle(now);
         self.doing = Doing::AwaitsChannel;
-        self.channel = channel.held(now);
+        self.channel = channel.by_holder(now);
     }
     /// What waits are charged to at present, if not to nothing or to the channel.
     #[inline]
@@ -190,7 +190,7 @@ impl Ledger {
     }
     #[inline(never)]
     fn settle_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
-        let present = channel.held(now);
+        let present = channel.by_holder(now);
         let mut rest = now - self.since;
         for holder in Holder::ALL {
             let busy = present[holder as usize] - self.channel[holder as usize];
@@ -211,9 +211,9 @@ impl Ledger {
         self.doing = Doing::Nothing;
     }
 
-    /// A channel's totals at `now`, by who held it.
+    /// A channel's totals at `now`, by who occupied it.
     #[inline]
-    fn held(&mut self, now: Instant) -> [Span; HOLDERS] {
+    fn by_holder(&mut self, now: Instant) -> [Span; HOLDERS] {
         self.bring_up(now);
         self.settle(now);
         Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
@@ -277,7 +277,7 @@ impl Ledger {
     /// is not over yet; time in which the resource was idle is [`State::Order`]. Settle first.
     ///
     /// # Panics
-    /// Where the resource was held for longer than the wait.
+    /// Where the resource was occupied for longer than the wait.
     pub fn charge_wait(&self, of: &Snapshots, id: SnapshotId, since: Instant, blame: &mut Blame) {
         let earlier = &of.slab[id];
         let mut rest = self.since - since;
@@ -298,13 +298,13 @@ impl Ledger {
         blame.charge(State::Order, rest);
     }
 
-    /// Time that the resource was held by operations, of all kinds.
+    /// Time that the resource was occupied by operations, of all kinds.
     pub fn busy(&self, unit: bool) -> Span {
         let state = if unit { Holder::on_unit } else { Holder::on_channel };
-        let held: Span =
+        let occupied: Span =
             Holder::ALL.iter().map(|holder| self.totals[state(*holder) as usize]).sum();
-        // A unit is held so until an interrupted operation has freed it.
-        if unit { held + self.totals[State::Suspended as usize] } else { held }
+        // A unit is occupied so until an interrupted operation has freed it.
+        if unit { occupied + self.totals[State::Suspended as usize] } else { occupied }
     }
 }
 
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_charged_to_what_held_the_unit() {
+    fn a_wait_is_charged_to_what_occupied_the_unit() {
         let (mut unit, mut of) = (Ledger::default(), Snapshots::default());
         unit.occupy(at(0), State::UnitErase);
         unit.settle(at(40));

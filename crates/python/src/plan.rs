@@ -117,7 +117,7 @@ impl Plan {
 /// Faults, each with the index of its workload.
 type Faults = Vec<(usize, HostError)>;
 
-/// What a look at a trace may have found.
+/// What the examination of a trace may have found.
 trait Found {
     fn survey(&self) -> Option<&Survey>;
 }

@@ -233,7 +233,7 @@ impl RouteOutside for Function {
     }
 }
 
-/// What an operation does that was asked to make way, as Python says it.
+/// What an operation does that was asked to suspend, as Python says it.
 #[derive(PartialEq)]
 struct Answer(Interruption);
 
@@ -274,7 +274,7 @@ pub struct Meeting {
     free_at_ns: u64,
     /// When the operation comes to its next safe point.
     safe_at_ns: u64,
-    /// How often the operation has made way before.
+    /// How often the operation was suspended before.
     suspensions: u32,
     /// Time since it began.
     since_begun_ns: u64,
@@ -298,7 +298,7 @@ impl From<routing::Meeting> for Meeting {
     }
 }
 
-/// An erase or a program that reads have asked to make way; times are in nanoseconds.
+/// An erase or a program that reads have asked to suspend; times are in nanoseconds.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Asked {
     /// Now.
@@ -319,7 +319,7 @@ pub struct Asked {
     asking: u32,
     /// How long ago the first of them asked.
     waited_ns: u64,
-    /// How often this operation has made way before.
+    /// How often this operation was suspended before.
     suspensions: u32,
     /// Time since it began.
     since_begun_ns: u64,

@@ -1,4 +1,4 @@
-//! Statistics of traces, conversions and stand-ins.
+//! Statistics of traces, conversions and synthetic traces.
 
 use crate::{errors, guard};
 use pyo3::exceptions::PyValueError;
@@ -25,7 +25,7 @@ fn options(given: &str) -> PyResult<Options> {
     serde_json::from_str(given).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What a trace is like: facts of the file, its statistics and what a stand-in is made
+/// What a trace is like: facts of the file, its statistics and what a synthetic trace is made
 /// from, each as JSON text. `ongoing` is told requests and the share of the file.
 #[pyfunction]
 #[pyo3(signature = (path, *, format=None, reading="{}", memory_bytes, ongoing=None))]
@@ -143,7 +143,7 @@ pub fn trace_convert(
     Ok(figures.to_string())
 }
 
-/// Writes a stand-in after a description; what became of it as JSON text. `file` is what
+/// Writes a synthetic trace after a description; what became of it as JSON text. `file` is what
 /// faults call the description.
 #[pyfunction]
 #[pyo3(signature = (
@@ -193,7 +193,7 @@ pub fn trace_imitate(
 /// All faults of a description at once.
 fn refused(file: &std::path::Path, faults: &[Fault]) -> TraceError {
     let listed = faults.iter().map(|fault| format!("\n  {}: {}", fault.key, fault.problem));
-    let problem = format!("no stand-in can be made:{}", listed.collect::<String>());
+    let problem = format!("no synthetic trace can be made:{}", listed.collect::<String>());
     TraceError { file: file.to_owned(), line: None, problem }
 }
 

@@ -1,6 +1,6 @@
 //! Traces: requests that real programs made, read from a file.
 //!
-//! `read` has the formats, one file each. A file is streamed, never held in memory:
+//! `read` has the formats, one file each. A file is streamed, never kept whole in memory:
 //! `lines` cuts it up, `rows` parses, `detect` finds the format, `survey` reads it once
 //! to know what is in it, `order` puts the stamps in order, and `spread` takes equal
 //! ones apart. For statistics and conversions `input` says what a file is, and

@@ -182,7 +182,7 @@ impl Lines {
         };
         let name = compression.name();
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            return format!("the {name} data end too early: the file was cut; fetch it again");
+            return format!("the {name} data end too early: the file was cut; download it again");
         }
         if [gzip::TRAILING, zst::TRAILING].contains(&error.to_string().as_str()) {
             return format!(
@@ -190,7 +190,7 @@ impl Lines {
                  data; unpack the file, and pack it again"
             );
         }
-        format!("the {name} data are corrupt ({error}); fetch the file again")
+        format!("the {name} data are corrupt ({error}); download the file again")
     }
 
     /// A fault of the line that would come next.

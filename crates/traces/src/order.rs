@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 /// The rows of a file by stamp; equal stamps keep the order of the file.
 ///
 /// Rows wait until no earlier one can follow. How far stamps run back is known
-/// from the survey, so only the rows of that span are held.
+/// from the survey, so only the rows of that span are kept.
 pub(crate) struct InOrder {
     rows: Rows,
     /// How far a stamp may lie behind the newest before it, in nanoseconds.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// What a first look at all rows finds.
+/// What a first pass over all rows finds.
 pub(crate) struct Preview {
     /// The earliest stamp.
     pub first_ns: u64,

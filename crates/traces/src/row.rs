@@ -26,7 +26,7 @@ pub(crate) struct Description {
     pub title: &'static str,
     /// The first line, where the format has one.
     pub header: Header,
-    /// True where rows may stand in another order than their stamps without any
+    /// True where rows may come in another order than their stamps without any
     /// damage: several writers log into one file, or a request is logged when it
     /// ends with the moment at which it began.
     pub sorts_by_default: bool,

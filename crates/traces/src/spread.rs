@@ -13,13 +13,13 @@ use std::path::Path;
 /// The rows of a trace in the order in which they are replayed.
 ///
 /// How many rows share a stamp is known when the next stamp comes, so those of one
-/// stamp are held.
+/// stamp are kept.
 pub struct Spreading {
     rows: InOrder,
     /// The unit in nanoseconds; nothing where rows keep their stamps.
     unit_ns: Option<u64>,
     /// Rows of one stamp, those given out taken away.
-    held: VecDeque<Row>,
+    pending: VecDeque<Row>,
     /// How many they were.
     group: u64,
     /// The first row of the next stamp.
@@ -42,7 +42,7 @@ impl Spreading {
 
     /// The rows of `rows`, those of equal stamps spread over `unit_ns`.
     pub(crate) fn new(rows: InOrder, unit_ns: Option<u64>) -> Self {
-        Self { rows, unit_ns, held: VecDeque::new(), group: 0, next: None }
+        Self { rows, unit_ns, pending: VecDeque::new(), group: 0, next: None }
     }
 
     /// The next row, or nothing behind the last.
@@ -65,11 +65,11 @@ impl Spreading {
     }
 
     fn spread(&mut self, unit_ns: u64) -> Result<Option<Row>, TraceError> {
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             self.hold_a_stamp()?;
         }
-        let place = self.group - self.held.len() as u64;
-        let Some(row) = self.held.pop_front() else { return Ok(None) };
+        let place = self.group - self.pending.len() as u64;
+        let Some(row) = self.pending.pop_front() else { return Ok(None) };
         let behind = u128::from(unit_ns) * u128::from(place) / u128::from(self.group);
         let stamp_ns = row.stamp_ns.saturating_add(behind as u64);
         Ok(Some(Row { stamp_ns, ..row }))
@@ -81,17 +81,17 @@ impl Spreading {
             Some(first) => Some(first),
             None => self.rows.next()?,
         };
-        self.held.extend(first);
-        while let Some(first) = self.held.front()
+        self.pending.extend(first);
+        while let Some(first) = self.pending.front()
             && let Some(row) = self.rows.next()?
         {
             if row.stamp_ns != first.stamp_ns {
                 self.next = Some(row);
                 break;
             }
-            self.held.push_back(row);
+            self.pending.push_back(row);
         }
-        self.group = self.held.len() as u64;
+        self.group = self.pending.len() as u64;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Stand-ins against the traces that they stand for: described, imitated, described
+//! Synthetic traces against the traces that they stand for: described, imitated, described
 //! again. docs/traces.md promises the bounds that are asserted here.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn statistics(path: &Path, format: Option<Format>) -> Statistics {
     measured.unwrap_or_else(|error| panic!("{error}")).expect("nobody ends it").statistics
 }
 
-/// A trace and its stand-in.
+/// A trace and its synthetic trace.
 fn pair(path: &Path, seed: u64) -> (Statistics, Statistics) {
     pair_of(statistics(path, None), path, seed)
 }
@@ -35,7 +35,7 @@ fn pair_of(original: Statistics, path: &Path, seed: u64) -> (Statistics, Statist
     (original, copy)
 }
 
-/// What a stand-in keeps of a trace of a thousand requests or more, as docs/traces.md says.
+/// What a synthetic trace keeps of a trace of a thousand requests or more, as docs/traces.md says.
 fn check(name: &str, original: &Statistics, copy: &Statistics) {
     let mut faults = Vec::new();
     let mut near = |what: &str, of: f64, is: f64, low: f64, high: f64| {
@@ -84,7 +84,7 @@ fn check(name: &str, original: &Statistics, copy: &Statistics) {
 }
 
 #[test]
-fn stand_ins_keep_what_is_promised() {
+fn synthetic_traces_keep_what_is_promised() {
     for name in [
         "traces/captured/sqlite.csv.gz",
         "traces/captured/pginit.csv.gz",
@@ -125,7 +125,7 @@ impl Drop for Scratch {
 
 /// A sample of a few large stretches is as good a model as all of them: docs/traces.md.
 #[test]
-fn a_sample_makes_a_stand_in_with_long_runs() {
+fn a_sample_makes_a_synthetic_trace_with_long_runs() {
     // 2 GiB written in order, a gap of as much, 2 GiB read in order, 512 KiB a request.
     let row = |n: u64| [n * 100_000, 0, n * 1024 + (n / 4096) * (4 << 20), 1024, n / 4096];
     let file = Scratch::mqsim("flashscape-sampled", (0..8192).map(row));
@@ -140,7 +140,7 @@ fn a_sample_makes_a_stand_in_with_long_runs() {
     // The exact figures: one stretch of each, 4 GiB touched of 6 GiB, all but the first
     // request of each run sequential.
     near("span", original.footprint.span_bytes as f64, 6e9, 7e9);
-    for (name, found) in [("sample", &original), ("stand-in", &copy)] {
+    for (name, found) in [("sample", &original), ("synthetic", &copy)] {
         let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         near(name, gib(found.footprint.touched_bytes), 2.8, 5.2);
         near(name, found.footprint.stretches as f64, 1.0, 40.0);
@@ -203,7 +203,7 @@ fn interleaved_streams_keep_less() {
     }
 }
 
-/// The stand-in for a trace of the repository.
+/// The synthetic trace for a trace of the repository.
 fn text(wishes: impl Fn(Wishes) -> Wishes, name: &str) -> String {
     let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
     let wishes = wishes(model.wishes());
@@ -217,14 +217,14 @@ fn text(wishes: impl Fn(Wishes) -> Wishes, name: &str) -> String {
 }
 
 #[test]
-fn a_seed_gives_one_stand_in_and_another_seed_another() {
+fn a_seed_gives_one_synthetic_trace_and_another_seed_another() {
     let of_seed = |seed| text(|wishes| Wishes { seed, ..wishes }, &format!("seed-{seed}"));
     assert_eq!(of_seed(7), of_seed(7));
     assert_ne!(of_seed(7), of_seed(8));
 }
 
 #[test]
-fn a_stand_in_may_be_longer_shorter_and_smaller() {
+fn a_synthetic_trace_may_be_longer_shorter_and_smaller() {
     // Columns of the rows behind the header: stamp in us, end of the range.
     let rows = |text: &str| -> Vec<(u64, u64)> {
         let number = |text: &str| text.parse::<u64>().unwrap();

@@ -38,7 +38,7 @@ _COMMANDS = {
     "compare": "Set runs side by side; a winner only where significant.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",
     "reproduce": "Run a paper's experiments and judge its claims.",
-    "trace": "Say what a trace is like, convert it, or make a stand-in for it.",
+    "trace": "Say what a trace is like, convert it, or make a synthetic trace like it.",
     "explain": "Say where the tail of a run comes from.",
     "plot": "Draw the pictures of results.",
     "snapshot": "Keep a drive, to start runs from it.",

@@ -60,7 +60,7 @@ def run_and_show(experiment: Experiment, targets: Targets, printed: Printed, *, 
     if plot:
         options.refuse_plot(targets.out)
         if experiment.config["run"].get("untimed", False):
-            raise ConfigError("--plot: a run without time (run.untimed) has no picture")
+            raise ConfigError("--plot: an untimed run (run.untimed) has no picture")
     targets.refuse(printed.document)
     inputs: list[str | Path] = [*experiment.files]
     if targets.snapshot is not None:

@@ -1,4 +1,4 @@
-"""``flashscape trace``: what traces are like, conversions, stand-ins."""
+"""``flashscape trace``: what traces are like, conversions, synthetic traces."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _out = click.Path(path_type=Path, dir_okay=False)
 
 @click.group("trace", cls=options.Commands)
 def command() -> None:
-    """Say what a trace is like, convert it, or make a stand-in for it."""
+    """Say what a trace is like, convert it, or make a synthetic trace like it."""
 
 
 @command.command("info", short_help="Say what traces are like.")
@@ -228,7 +228,7 @@ def describe(
     quiet: bool,
     **reading: str | None,
 ) -> None:
-    """Write statistics of the trace in FILE, from which a stand-in can be made.
+    """Write statistics of the trace in FILE, from which a synthetic trace can be made.
 
     No address and no time of a single request is in them. What is, docs/traces.md says.
     """
@@ -247,10 +247,10 @@ def describe(
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"{out}: the statistics of {units.many(found.requests, 'request')}")
-    click.echo(f"A stand-in: flashscape trace imitate {out} --out FILE")
+    click.echo(f"A synthetic trace: flashscape trace imitate {out} --out FILE")
 
 
-@command.command("imitate", short_help="Make a stand-in from statistics.")
+@command.command("imitate", short_help="Make a synthetic trace from statistics.")
 @click.argument("description", metavar="STATS", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes.")
 @click.option(
@@ -265,7 +265,7 @@ def describe(
 def imitate(
     description: Path, out: Path, drop: list[str] | None, quiet: bool, **choices: Any
 ) -> None:
-    """Make a stand-in for the trace that STATS describes.
+    """Make a synthetic trace for the trace that STATS describes.
 
     It has statistics like those of the trace, and none of its requests. docs/traces.md says
     how near they came where that was tried, and what is not kept; `trace info` tells for this
@@ -277,7 +277,7 @@ def imitate(
         return
     click.echo(f"{out}: {done['title']}, {units.many(done['written'], 'request')}")
     click.echo(
-        f"note: this is a stand-in made from {description}, no trace of a real program; "
+        f"note: this is a synthetic trace made from {description}, no trace of a real program; "
         "docs/traces.md says what it has in common with one",
         err=True,
     )

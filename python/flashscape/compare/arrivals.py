@@ -26,7 +26,7 @@ class Arrivals:
 
     likeness: Likeness
     """``same``: the same commands at the same moments; ``commands``: the same sequence
-    of commands, each when the drive had a place free, or without time; ``unproven``:
+    of commands, each when the drive had a place free, or untimed; ``unproven``:
     nothing tells; ``different``."""
     sentence: str
     """The same for people, with the reason."""
@@ -41,8 +41,8 @@ def compare(one: Result, other: Result) -> Arrivals:
     """Find out from the logs, else from the configurations; raise OutputError for a bad log."""
     logs = one.requests, other.requests
     if one.untimed:
-        # Without time no request completes, and none is in a log.
-        return _without_time(one, other)
+        # Untimed, no request completes, and none is in a log.
+        return _untimed(one, other)
     if logs[0] is None or logs[1] is None:
         return _by_configuration(one, other)
     return _by_logs(one, logs[0], logs[1])
@@ -119,8 +119,8 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
     )
 
 
-def _without_time(one: Result, other: Result) -> Arrivals:
-    """Of runs without time, whose digests are of commands alone, and which have no moments."""
+def _untimed(one: Result, other: Result) -> Arrivals:
+    """Of untimed runs, whose digests are of commands alone, and which have no moments."""
     lengths = [_requests(each) for each in (one, other)]
     if one.digest == other.digest and lengths[0] == lengths[1]:
         return Arrivals("commands", f"The same {lengths[0]:,} commands in the same order.")
@@ -189,7 +189,7 @@ def _asked(result: Result) -> list[dict[str, Any]]:
     """Workloads without what changes neither requests nor the moments at which they come."""
     workloads = []
     for workload in result.summary["config"]["workload"]:
-        # Without time there is no queue.
+        # In untimed runs there is no queue.
         is_free = _is_open(workload) or result.untimed
         ignored = {"priority", "queue_depth"} if is_free else {"priority"}
         kept = {key: value for key, value in workload.items() if key not in ignored}

@@ -116,7 +116,7 @@ class Contrast:
             each = f"{a} {fates[0]}, {b} {fates[1]}"
             if fates[0] == fates[1]:
                 each = f"{a} and {b} {fates[0].replace('was ', 'were ')}"
-            return f"{each}; no winner, as runs without time have no latencies."
+            return f"{each}; no winner, as untimed runs have no latencies."
         if self.lost_apart is not None and any(row.initiator for row in self._counted):
             return (
                 f"No winner: {self.lost_apart}; no latency and no rate counts those, so what hosts "
@@ -244,7 +244,7 @@ def _named(rows: list[Difference]) -> str:
 
 
 def _course(run: Result) -> tuple[object, ...]:
-    """What a run did: its digest, which without time is of commands alone, and the flash's wear."""
+    """What a run did: its digest (of commands alone if untimed) and the flash's wear."""
     return run.digest, run.summary["wear"], run.summary["write_amplification"]
 
 

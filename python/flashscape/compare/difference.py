@@ -27,7 +27,7 @@ class Difference:
     kind: str
     """Empty for a figure of the whole drive."""
     figure: str
-    """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of runs without time
+    """``mean``, ``p50`` …, ``iops``, ``write_amplification``, ``erases``; of untimed runs
     also ``worn_out_bytes`` and ``erase_count_stddev``, after power cuts ``recovery_mean_ns``
     and ``recovery_pages``."""
     baseline: float

@@ -95,7 +95,7 @@ def _a_page(run: Result) -> float:
 
 
 def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
-    """Differences between runs without time: what they have cost the flash, paired by seeds."""
+    """Differences between untimed runs: what they have cost the flash, paired by seeds."""
     counts = (len(ones), len(others))
     rows = of_drives(ones, others)
     for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):

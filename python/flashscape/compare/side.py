@@ -47,7 +47,7 @@ class Side:
 
     @property
     def fate(self) -> str:
-        """Whether its drive was worn out, in a clause, of runs without time."""
+        """Whether its drive was worn out, in a clause, of untimed runs."""
         worn = sum(result.worn_out_bytes is not None for result in self.results)
         if len(self.results) == 1:
             return "was worn out" if worn else "survived"
@@ -57,7 +57,7 @@ class Side:
 
     @property
     def life(self) -> str:
-        """When its drive was worn out, or what it survived, as a sentence; without time."""
+        """When its drive was worn out, or what it survived, as a sentence; untimed."""
         lives = [life for result in self.results if (life := result.worn_out_bytes) is not None]
         # A run that is worn out has its last request neither answered nor counted.
         survived = [_asked(result) for result in self.results if result.worn_out_bytes is None]

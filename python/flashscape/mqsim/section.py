@@ -127,7 +127,7 @@ class Section:
             value, remark = key.read(text)
         except values.RefusedError as refused:
             self._faults.add(f"{self.title}.{key.name}", self.file, line, str(refused))
-            value, remark = self._stand_in(key), ""
+            value, remark = self._default_value(key), ""
         self._values[key.name] = value
         self._remarks[key.name] = remark
         self._keys[key.name] = Key(
@@ -135,7 +135,7 @@ class Section:
         )
 
     def _default(self, key: known.Known) -> None:
-        self._values[key.name] = self._stand_in(key)
+        self._values[key.name] = self._default_value(key)
         self._keys[key.name] = Key(
             self.file, None, self.title, key.name, key.default, key.verdict, key.becomes, key.why
         )
@@ -147,7 +147,7 @@ class Section:
         )
 
     @staticmethod
-    def _stand_in(key: known.Known) -> values.Value:
+    def _default_value(key: known.Known) -> values.Value:
         return () if key.default == "all" else key.read(key.default).value
 
     def _stray(self, child: Element) -> None:

@@ -17,7 +17,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
     return [
         _rows("Capacity", _capacity(figures["capacity"])),
         _rows("Organisation", _organisation(figures["organisation"])),
-        _rows("Commands", [*commands, *_makes_way(drive, figures["suspension_points_ns"])]),
+        _rows("Commands", [*commands, *_suspends(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
         _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
         _rows("Memory of a run", _memory(figures["memory_bytes"])),
@@ -86,8 +86,8 @@ def _durations(durations: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _makes_way(drive: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
-    """When an erase makes way for reads under the drive's suspension, in time of its own."""
+def _suspends(drive: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
+    """When an erase is suspended for reads under the drive's suspension, in time of its own."""
     name = interruptions.scheme(drive, "suspension")
     if name == "baseline":
         return []
@@ -100,7 +100,7 @@ def _makes_way(drive: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, s
         "t-es": f"at once until {timeout} from its beginning, then after {points}",
         "python": f"as the policy decides; at no cost after {points}",
     }
-    return [("an erase makes way for reads", f"{moments.get(name, 'at once')} ({name})")]
+    return [("an erase is suspended for reads", f"{moments.get(name, 'at once')} ({name})")]
 
 
 def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:

@@ -78,7 +78,7 @@ def _with_all(result: Measured) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def requests(result: Measured) -> Rows:
-    """Throughput by initiator and kind; of a run without time, what was asked for."""
+    """Throughput by initiator and kind; of an untimed run, what was asked for."""
     if result.untimed:
         return _asked(result)
     seconds = result.summary["counted_ns"] / 1e9
@@ -168,9 +168,9 @@ def drive(result: Measured) -> Rows:
     if result.untimed:
         rows.append(("worn out", _worn_out(summary["worn_out_bytes"])))
         return Rows("Drive", ("figure", "value"), rows, 2)
-    rows += [(f"{each.kind}s made way", each.told) for each in interruptions.of_run(result)]
+    rows += [(f"{each.kind}s suspended", each.told) for each in interruptions.of_run(result)]
     if (worn := interruptions.wear(result)) is not None:
-        rows.append(("worn by making way", worn))
+        rows.append(("worn by suspension", worn))
     rows += [
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),

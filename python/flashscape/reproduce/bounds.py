@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.figures import Value
 
 
-class Held(NamedTuple):
+class Finding(NamedTuple):
     """What became of a bound."""
 
     holds: bool
@@ -44,7 +44,7 @@ class Bound(ABC):
         """The condition in words."""
 
     @abstractmethod
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Whether figures hold it; raise Unmeasurable."""
 
 
@@ -76,15 +76,15 @@ class Limited(Bound):
         parts = [f"{_COMPARISONS[how][1]} {limit.text}" for how, limit in self.limits]
         return f"{self.subject.text} {' and '.join(parts)}"
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Compare each number with its limit."""
         for how, limit in self.limits:
             holds, name = _COMPARISONS[how]
             pairs = paired(self.subject.numbers(figures), limit.numbers(figures))
             for place, number, most in pairs:
                 if not holds(number, most):
-                    return Held(False, self._why_not(place, number, name, most))
-        return Held(True, "")
+                    return Finding(False, self._why_not(place, number, name, most))
+        return Finding(True, "")
 
     def _why_not(self, place: str, number: Fraction, name: str, most: Fraction) -> str:
         unit = self.subject.unit
@@ -111,7 +111,7 @@ class Near(Bound):
         allowed = " or ".join(each.text for each in self.within)
         return f"{self.subject.text} within {allowed} of {self.target.text}"
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Compare each number with its target."""
         unit = self.subject.unit
         for place, number, target in paired(
@@ -120,8 +120,10 @@ class Near(Bound):
             if not any(abs(number - target) <= each.around(target) for each in self.within):
                 allowed = " or ".join(each.text for each in self.within)
                 text = f"{self.subject.text}{place} is {shown(number, unit)}, not within {allowed} "
-                return Held(False, f"{text}of {shown(target, unit)}{how_far_off(number, target)}")
-        return Held(True, "")
+                return Finding(
+                    False, f"{text}of {shown(target, unit)}{how_far_off(number, target)}"
+                )
+        return Finding(True, "")
 
 
 @dataclass(frozen=True)
@@ -141,12 +143,12 @@ class Equal(Bound):
         """Such as "recovery failures = 0"."""
         return f"{words(self.name)} = {shown(self.value, unit_of(self.name))}"
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Compare by kind, too: true is not 1."""
         value: Value = figures[self.name].value
         holds = self._is(value)
         found = shown(value, unit_of(self.name))
-        return Held(holds, "" if holds else f"{words(self.name)} is {found}")
+        return Finding(holds, "" if holds else f"{words(self.name)} is {found}")
 
     def _is(self, value: Value) -> bool:
         if isinstance(self.value, (bool, str)) or isinstance(value, (bool, str)):
@@ -178,7 +180,7 @@ class Ordered(Bound):
         means = "means of " if self.by_mean else ""
         return means + sign.join(", ".join(map(words, group)) for group in self.groups) + apart
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Compare neighbouring groups; order between others follows."""
         sides = [self._sides(figures, group) for group in self.groups]
         for lower, upper in pairwise(sides):
@@ -189,8 +191,8 @@ class Ordered(Bound):
                 unit = unit_of(self.names[0])
                 text = f"{high_name} ({shown(high, unit)}) is not above {low_name} "
                 by = "" if self.gap is None else f" by {self.gap.text.removeprefix('± ')}"
-                return Held(False, f"{text}({shown(low, unit)}){by}")
-        return Held(True, "")
+                return Finding(False, f"{text}({shown(low, unit)}){by}")
+        return Finding(True, "")
 
     def _sides(self, figures: Figures, group: tuple[str, ...]) -> list[tuple[str, Fraction]]:
         each = [(words(name), number_of(figures, name)) for name in group]
@@ -224,7 +226,7 @@ class Monotone(Bound):
         but = f", but for {self.inversions} {steps}" if self.inversions else ""
         return f"{words(self.name)} {way}{but}"
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Count the steps that go the other way; no step at all says nothing."""
         numbers = numbers_of(figures, self.name)
         if len(numbers) < 2:
@@ -234,9 +236,9 @@ class Monotone(Bound):
         ]
         wrong = sum(step < 0 or (self.strict and step == 0) for step in steps)
         if wrong <= self.inversions:
-            return Held(True, "")
+            return Finding(True, "")
         course = shown(tuple(map(float, numbers)), unit_of(self.name))
-        return Held(
+        return Finding(
             False,
             f"{wrong} of {len(steps)} steps of {words(self.name)} go the other way ({course})",
         )
@@ -258,12 +260,12 @@ class AnyOf(Bound):
         """Such as "a at most 1 ms, or b at most 2 ms"."""
         return ", or ".join(bound.text for bound in self.bounds)
 
-    def check(self, figures: Figures) -> Held:
+    def check(self, figures: Figures) -> Finding:
         """Try one after the other."""
         tried = [bound.check(figures) for bound in self.bounds]
         if any(each.holds for each in tried):
-            return Held(True, "")
-        return Held(False, ", and ".join(each.why_not for each in tried))
+            return Finding(True, "")
+        return Finding(False, ", and ".join(each.why_not for each in tried))
 
 
 def _value(side: tuple[str, Fraction]) -> Fraction:

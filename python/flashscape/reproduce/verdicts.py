@@ -15,7 +15,7 @@ from flashscape.reproduce.outcomes import NotRun
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flashscape.reproduce.bounds import Bound, Held
+    from flashscape.reproduce.bounds import Bound, Finding
     from flashscape.reproduce.claims import Claim, Criteria
     from flashscape.reproduce.exhibit import Answer, Measure
     from flashscape.reproduce.figures import Figure
@@ -142,9 +142,9 @@ def judge(
     except Unmeasurable as nothing:
         return "not-run", str(nothing), _untold(criteria)
     checked = _checked(strong, is_direction=False)
-    if all(held.holds for _, held in strong):
+    if all(finding.holds for _, finding in strong):
         return "reproduced", None, checked
-    why = "; ".join(held.why_not for _, held in strong if not held.holds)
+    why = "; ".join(finding.why_not for _, finding in strong if not finding.holds)
     if not criteria.direction:
         return "missed", why, checked
     try:
@@ -153,9 +153,9 @@ def judge(
     except Unmeasurable as nothing:
         return "missed", f"{why}; whether the order is right is unknown: {nothing}", checked
     checked += _checked(weak, is_direction=True)
-    if all(held.holds for _, held in weak):
+    if all(finding.holds for _, finding in weak):
         return "direction", why, checked
-    more = "; ".join(held.why_not for _, held in weak if not held.holds)
+    more = "; ".join(finding.why_not for _, finding in weak if not finding.holds)
     return "missed", why if more in why else f"{why}; {more}", checked
 
 
@@ -166,8 +166,10 @@ def _refuse_unknown(bounds: Iterable[Bound], figures: dict[str, Figure]) -> None
             raise Unmeasurable(f"{words(name)} {why}")
 
 
-def _checked(held: Iterable[tuple[Bound, Held]], *, is_direction: bool) -> tuple[CheckedBound, ...]:
-    return tuple(CheckedBound(bound.text, found.holds, is_direction) for bound, found in held)
+def _checked(
+    findings: Iterable[tuple[Bound, Finding]], *, is_direction: bool
+) -> tuple[CheckedBound, ...]:
+    return tuple(CheckedBound(bound.text, found.holds, is_direction) for bound, found in findings)
 
 
 def _untold(criteria: Criteria) -> tuple[CheckedBound, ...]:

@@ -165,7 +165,7 @@ class Points:
         return problem
 
     def _check_traces(self, experiment: Experiment) -> None:
-        """Look at traces once for all points that use them alike."""
+        """Read traces once for all points that use them alike."""
         config = experiment.config
         traced = [each for each in config["workload"] if "trace" in each]
         if not traced:

@@ -91,7 +91,7 @@ _TIMED = (
     "mean_outstanding",
     "latency_steady",
 )
-"""What a run without time does not measure."""
+"""What an untimed run does not measure."""
 
 
 @cache
@@ -227,7 +227,7 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     amplification, steady = summary["write_amplification"], summary["steady_state"]
     operations = {**flash["reads"], **flash["programs"]}
     erase_count = wear["erase_count"] or {}
-    # Null in a run without time.
+    # Null in an untimed run.
     nothing = dict.fromkeys(_SPREAD)
     units, channels = (summary["utilisation"][of] or nothing for of in ("units", "channels"))
     # Summaries of earlier versions know nothing of power cuts.

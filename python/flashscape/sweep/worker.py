@@ -147,7 +147,7 @@ class _ChangedError(Exception):
 
 
 def _refuse_changed(experiment: Experiment, key: str) -> None:
-    """Look at the inputs again: results under a key are those of the inputs that it names.
+    """Check the inputs again: results under a key are those of the inputs that it names.
 
     Files are read again only where they have changed since this process looked last.
     """

@@ -1,4 +1,4 @@
-"""The runs of the exhibits: a small drive whose erases make way for reads, or do not."""
+"""The runs of the exhibits: a small drive whose erases reads suspend, or do not."""
 
 from pathlib import Path
 

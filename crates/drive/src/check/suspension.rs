@@ -1,4 +1,4 @@
-//! Suspension takes a read that asks, an operation that makes way, and a moment for that.
+//! Suspension takes a read that asks, an operation that is suspended, and a moment for that.
 
 use crate::config::{DriveConfig, SuspensionBounds};
 use crate::policies::routing::ReadRouting;
@@ -14,11 +14,11 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
     check_kind(drive, &Kind::erases(drive), problems);
     check_kind(drive, &Kind::programs(drive), problems);
     let kinds = [&scheduler.suspension, &scheduler.program_suspension];
-    let nothing_makes_way = kinds.iter().all(|kind| kind.is_baseline());
-    if nothing_makes_way && drive.nand.error_rate_per_1000_suspensions.is_some() {
+    let never_suspends = kinds.iter().all(|kind| kind.is_baseline());
+    if never_suspends && drive.nand.error_rate_per_1000_suspensions.is_some() {
         problems.push("drive.nand.error_rate_per_1000_suspensions", "nothing is interrupted (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
     }
-    check_routing(drive, nothing_makes_way, problems);
+    check_routing(drive, never_suspends, problems);
 }
 
 /// What is said of one kind of operation.
@@ -72,7 +72,7 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
     let Kind { policy, bounds, name, steps_key, .. } = *kind;
     if kind.suspension.is_baseline() {
         if kind.limits.is_some() {
-            problems.push(bounds, format!("no {name} makes way ({policy} is \"baseline\"); choose another, or leave this out"));
+            problems.push(bounds, format!("no {name} is ever suspended ({policy} is \"baseline\"); choose another, or leave this out"));
         }
         return;
     }
@@ -81,7 +81,7 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
         return;
     };
     if drive.scheduler.read_routing.never_asks() {
-        problems.push(policy, format!("no read asks a {name} to make way (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out").replace("a erase", "an erase"));
+        problems.push(policy, format!("no read asks a {name} to suspend (scheduler.read_routing is \"wait\"); choose another read_routing, or leave this out").replace("a erase", "an erase"));
     }
     if kind.suspension.needs_safe_points() && steps < 2 {
         problems.push(policy, format!("one step ({steps_key}) has no safe point inside; give more steps, or choose a suspension that does not wait for one"));
@@ -94,7 +94,7 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
         && u128::from(gap.span().as_ns()) >= longest
     {
         let problem = format!(
-            "{gap} is no shorter than a whole {name}, so that none ever makes way; give less, or leave {policy} out"
+            "{gap} is no shorter than a whole {name}, so that none is ever suspended; give less, or leave {policy} out"
         );
         problems.push(format!("{bounds}.gap"), problem);
     }
@@ -151,13 +151,13 @@ pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Proble
     }
 }
 
-fn check_routing(drive: &DriveConfig, nothing_makes_way: bool, problems: &mut Problems) {
+fn check_routing(drive: &DriveConfig, never_suspends: bool, problems: &mut Problems) {
     let routing = &drive.scheduler.read_routing;
-    // The default asks, in vain where nothing makes way.
-    if nothing_makes_way && !matches!(routing, ReadRouting::Suspend(_) | ReadRouting::Wait(_)) {
-        problems.push("drive.scheduler.read_routing", "nothing makes way (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
+    // The default asks, in vain where nothing is ever suspended.
+    if never_suspends && !matches!(routing, ReadRouting::Suspend(_) | ReadRouting::Wait(_)) {
+        problems.push("drive.scheduler.read_routing", "nothing is ever suspended (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
     }
-    if let (ReadRouting::Deadline(deadline), false) = (routing, nothing_makes_way) {
+    if let (ReadRouting::Deadline(deadline), false) = (routing, never_suspends) {
         let within = u128::from(deadline.within.span().as_ns());
         let scheduler = &drive.scheduler;
         let erase = (!scheduler.suspension.is_baseline()).then(|| drive.nand.erase.whole_ns());
@@ -165,7 +165,7 @@ fn check_routing(drive: &DriveConfig, nothing_makes_way: bool, problems: &mut Pr
             (!scheduler.program_suspension.is_baseline()).then(|| longest_program_ns(drive));
         if erase.max(program).is_some_and(|longest| within >= longest) {
             let problem = format!(
-                "{} is no shorter than the longest operation that may make way, so that no read ever asks; give less, or leave read_routing and suspension out",
+                "{} is no shorter than the longest operation that may be suspended, so that no read ever asks; give less, or leave read_routing and suspension out",
                 deadline.within
             );
             problems.push("drive.scheduler.read_routing.within", problem);

@@ -42,7 +42,7 @@ fn never_ends(workload: &WorkloadConfig, experiment: &Experiment) -> Option<&'st
     let has_bytes = run.bytes.is_some() || stop.is_some_and(|stop| stop.bytes.is_some());
     if run.untimed && is_endless {
         Some(
-            ": without time (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance",
+            ": in an untimed run (run.untimed) no limit in time is reached; give it a number of requests or bytes, a think_time, or the drive an endurance",
         )
     } else if !is_timed && !has_bytes {
         Some("; give it a stop, or the run a time or a number of requests")
@@ -91,7 +91,7 @@ fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     }
 }
 
-/// True where a run without time ends at last as its drive is worn out.
+/// True where an untimed run ends at last as its drive is worn out.
 fn wears_out(experiment: &Experiment) -> bool {
     let writes = |workload: &WorkloadConfig| host_kinds(workload)[Kind::Write.index()];
     experiment.run.untimed

@@ -33,16 +33,16 @@ pub enum Event {
     /// All parts of a request are done: it goes to the host.
     Answer(RequestId),
     /// The rest of a partly written unit is decoded.
-    Fetched(EntryId),
+    RestRead(EntryId),
     /// A partly filled batch of a pool has waited for long enough.
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
     Idle(GroupId),
     /// Scrubbing looks at the next bin.
     Scrub,
-    /// An operation that reads have asked to make way is asked again, or its unit is free of
+    /// An operation that reads have asked to suspend is asked again, or its unit is free of
     /// it.
-    Look(OpId),
+    Poll(OpId),
     /// Erases of a bin that wait for a burst of reads to end may begin.
     Backlog(BinId),
 }
@@ -80,8 +80,8 @@ impl engine::Event for Event {
             Self::SensedRest(id) => (5, id.index()),
             Self::Programmed(id) => (6, id.index()),
             Self::Array(id) => (7, id.index()),
-            Self::Look(id) => (8, id.index()),
-            Self::Fetched(id) => (9, id.index()),
+            Self::Poll(id) => (8, id.index()),
+            Self::RestRead(id) => (9, id.index()),
             Self::Answer(id) => (10, id.index()),
             Self::Complete(id) => (11, id.index()),
             Self::Crossed(id) => (12, id.index()),
@@ -105,8 +105,8 @@ impl engine::Event for Event {
             5 => Self::SensedRest(Id::from_index(index)),
             6 => Self::Programmed(Id::from_index(index)),
             7 => Self::Array(Id::from_index(index)),
-            8 => Self::Look(Id::from_index(index)),
-            9 => Self::Fetched(Id::from_index(index)),
+            8 => Self::Poll(Id::from_index(index)),
+            9 => Self::RestRead(Id::from_index(index)),
             10 => Self::Answer(Id::from_index(index)),
             11 => Self::Complete(Id::from_index(index)),
             12 => Self::Crossed(Id::from_index(index)),
@@ -132,11 +132,11 @@ impl engine::Event for Event {
             | Self::Commanded(_)
             | Self::Freed(_)
             | Self::SensedRest(_)
-            | Self::Fetched(_)
+            | Self::RestRead(_)
             | Self::Partial(_)
             | Self::Idle(_)
             | Self::Scrub
-            | Self::Look(_)
+            | Self::Poll(_)
             | Self::Crossed(_)
             | Self::Backlog(_) => None,
         }

@@ -35,7 +35,7 @@ impl Device {
     pub fn blame(&self, id: RequestId) -> &Blame {
         self.port.requests.blame(id, self.base.flash.all_blames())
     }
-    /// True where what waits has nothing to hope for from scrubbing, which goes on: no look took
+    /// True where what waits has nothing to hope for from scrubbing, which goes on: no poll took
     /// a block, and nothing else is due; or each block was written anew twice and nothing went on.
     #[inline]
     pub fn scrubs_in_vain(&self) -> bool {
@@ -81,7 +81,7 @@ impl Device {
     pub fn chained(&self) -> u64 {
         self.base.flash.chained()
     }
-    /// A running hash of every completion, or, without time, of every command and what the
+    /// A running hash of every completion, or, untimed, of every command and what the
     /// firmware did for it: equal digests, equal runs.
     pub fn digest(&self) -> u64 {
         self.port.digest()

@@ -30,13 +30,13 @@ impl Device {
             Event::Array(op) if flash.suspends() => return flash.array_ended(time, op, sequence),
             Event::Array(op) => return flash.array_over(time, op),
             Event::SensedRest(op) => flash.rest_sensed(time, space, op),
-            Event::Look(op) => flash.look_due(time, space, op, sequence),
+            Event::Poll(op) => flash.poll_due(time, space, op, sequence),
             Event::Dispatch(request) => self.dispatch(request),
             Event::Answer(request) => port.send(base, request, base.time.now),
             Event::Complete(request) if port.needs_bus() => port.complete_by_bus(base, request),
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
-            Event::Fetched(entry) => write.entry_ready(base, entry),
+            Event::RestRead(entry) => write.entry_ready(base, entry),
             Event::Partial(pool) => write.partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
@@ -69,12 +69,12 @@ impl Device {
                 gc.unpin(base, block);
                 port.read_ended(base, write, id, (request, part));
             }
-            Owner::Fetch(entry, row) => {
+            Owner::RmwRead(entry, row) => {
                 base.vacate(id);
                 let block = base.flash.op(id).block;
                 base.space.ftl.note_sensed(block, 1);
                 gc.unpin(base, block);
-                write.fetched(base, id, (entry, row));
+                write.rest_read(base, id, (entry, row));
             }
             Owner::Flush(payload) => {
                 base.vacate(id);
@@ -128,7 +128,7 @@ impl Device {
                     write.turn_parked_away(base, &mut port.requests);
                 }
             } else if let Some(pool) = base.space.next_due_pool() {
-                write.pump(base, pool);
+                write.flush_pool(base, pool);
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {

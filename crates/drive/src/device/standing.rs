@@ -25,7 +25,7 @@ pub enum Stage {
     Unit,
     /// Waits for its channel.
     Channel,
-    /// An erase or a program that makes way for reads, or is about to.
+    /// An erase or a program that is suspended for reads, or is about to.
     Suspended,
     /// Is at work: on its unit, its channel or in the decoder.
     Work,
@@ -57,7 +57,7 @@ pub struct Standing {
     pub since: Option<Instant>,
     /// When what it is at will be over, as far as is known.
     pub until: Option<Instant>,
-    /// How often it has made way, of an erase or a program that may.
+    /// How often it was suspended, of an erase or a program that may be.
     pub suspensions: Option<u32>,
     /// What is in its way, the first things of it.
     pub behind: Vec<Standing>,

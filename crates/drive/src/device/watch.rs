@@ -69,7 +69,7 @@ impl Base {
     }
     /// The token of data of which all but the part that the host wrote is what `ppn` holds.
     #[inline]
-    pub fn audit_fetch(&self, lpn: Lpn, token: u64, ppn: Ppn) -> u64 {
+    pub fn audit_rmw_read(&self, lpn: Lpn, token: u64, ppn: Ppn) -> u64 {
         match &self.audit {
             Some(audit) => audit.merge_flash(lpn, token, ppn, self.space.ftl.holds(ppn)),
             None => token,

@@ -21,8 +21,8 @@ pub fn verdicts(run: &Run, bins: u32) -> Value {
     of_series(measured.series(), bins, cuts.as_deref())
 }
 
-/// The same of a run without time.
-pub fn without_time() -> Value {
+/// The same of an untimed run.
+pub fn untimed() -> Value {
     let verdict = json!({ "reached": false, "from_ns": null, "reason": "the run took no time" });
     json!({ "latency": verdict, "write_amplification": verdict })
 }

@@ -1,9 +1,9 @@
-//! A run without time, for wear and write amplification alone: writes and trims go straight to
+//! An untimed run, for wear and write amplification alone: writes and trims go straight to
 //! the firmware, one after the other, as when a drive is preconditioned; reads do nothing. It
 //! ends as any run does, or when the drive is worn out.
 
 use super::Run;
-use super::without_time::WithoutTime;
+use super::untimed_state::UntimedState;
 use crate::device::Touches;
 use crate::error::RunError;
 use engine::Instant;
@@ -11,21 +11,21 @@ use ftl::{Lpn, PoolId};
 use host::{Command, Issue, Kind};
 
 impl Run {
-    /// What had been asked for when the drive was worn out, in bytes, in a run without time.
+    /// What had been asked for when the drive was worn out, in bytes, in an untimed run.
     pub fn worn_out(&self) -> Option<u64> {
-        self.without_time.as_ref().and_then(|run| run.worn_out)
+        self.untimed.as_ref().and_then(|run| run.worn_out)
     }
 
     /// Goes on for so many requests; returns whether there is more to do.
-    pub(super) fn go_on_without_time(&mut self, requests: u64) -> Result<bool, RunError> {
-        let mut state = self.without_time.take().expect("a run without time");
+    pub(super) fn go_on_untimed(&mut self, requests: u64) -> Result<bool, RunError> {
+        let mut state = self.untimed.take().expect("an untimed run");
         let mut goes_on = Ok(!state.has_ended);
         if !self.begun {
             (0..self.initiators.len()).try_for_each(|index| self.draw_next(&mut state, index))?;
             self.begun = true;
         }
         for _ in 0..if state.has_ended { 0 } else { requests } {
-            goes_on = self.one_without_time(&mut state);
+            goes_on = self.one_untimed(&mut state);
             if !matches!(goes_on, Ok(true)) {
                 break;
             }
@@ -40,12 +40,12 @@ impl Run {
             self.device.note_work(&self.device.ftl().tally.since(&state.begun));
             self.device.note_end(state.worn_out);
         }
-        self.without_time = Some(state);
+        self.untimed = Some(state);
         goes_on
     }
 
     /// The moment of an initiator's next request follows from the last one's.
-    fn draw_next(&mut self, state: &mut WithoutTime, index: usize) -> Result<(), RunError> {
+    fn draw_next(&mut self, state: &mut UntimedState, index: usize) -> Result<(), RunError> {
         let initiator = &mut self.initiators[index];
         let last = state.next[index].map_or(Instant::START, |(at, ..)| at);
         state.next[index] = None;
@@ -64,7 +64,7 @@ impl Run {
         Ok(())
     }
 
-    fn one_without_time(&mut self, state: &mut WithoutTime) -> Result<bool, RunError> {
+    fn one_untimed(&mut self, state: &mut UntimedState) -> Result<bool, RunError> {
         let due = |(index, next): (usize, &Option<(Instant, u64, Command)>)| {
             next.map(|(at, drawn, _)| (at, drawn, index))
         };
@@ -78,23 +78,23 @@ impl Run {
         self.issued += 1;
         self.issued_bytes += command.bytes;
         if self.carry_out(state, command).is_err() {
-            self.device.note_without_time(command, true);
+            self.device.note_untimed(command, true);
             state.worn_out = Some(self.issued_bytes);
             return Ok(false);
         }
         let tally = self.device.ftl().tally;
         let has_worked = tally != state.noted;
-        self.device.note_without_time(command, has_worked);
+        self.device.note_untimed(command, has_worked);
         if has_worked {
             state.noted = tally;
             self.device.note_work(&tally.since(&state.begun));
         }
-        self.measured.count_without_time(index, command);
+        self.measured.count_untimed(index, command);
         self.draw_next(state, index)?;
         Ok(true)
     }
 
-    fn carry_out(&mut self, state: &mut WithoutTime, command: Command) -> Result<(), PoolId> {
+    fn carry_out(&mut self, state: &mut UntimedState, command: Command) -> Result<(), PoolId> {
         let ftl = self.device.firmware();
         let (first, behind) = command.units(&ftl.layout);
         let unit = ftl.layout.unit_bytes;

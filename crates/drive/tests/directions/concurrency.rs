@@ -35,7 +35,7 @@ fn sixteen(scene: &Scene, kind: Kind) -> u64 {
 
 /// A command works for 1000 us in the array and 100 us on the channel, which all
 /// share. So `units` units, each with as many of the 16 commands, begin 100 us apart,
-/// and each is held all the time.
+/// and each is occupied all the time.
 fn last_of(units: u64) -> u64 {
     16 / units * 1_100 + (units - 1) * 100
 }

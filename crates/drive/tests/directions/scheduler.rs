@@ -94,7 +94,7 @@ fn strict_case() -> Case {
         .left_out(425 + 200)
 }
 
-// ---- erases that make way -----------------------------------------------------------
+// ---- erases that are suspended -----------------------------------------------------------
 
 /// A policy in Python, which is found from Python; here a number in a file of ours.
 struct AtLeast(u32);
@@ -176,7 +176,7 @@ fn beside_an_erase(parameter: &'static str, more: &[Override]) -> Case {
         .see("two reads beside an erase, us", reads_beside_an_erase)
 }
 
-/// Steps end at 1225, 1725 and 2225. If the erase makes way at the first of these it goes on
+/// Steps end at 1225, 1725 and 2225. If the erase is suspended at the first of these it goes on
 /// at 1350, and the end of its second step is at 1850.
 fn routing_cases() -> Vec<Case> {
     let waits = [2_350, 2_475];

@@ -1,4 +1,4 @@
-//! How erases and programs make way for reads.
+//! How erases and programs are suspended for reads.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};

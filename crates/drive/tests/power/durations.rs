@@ -109,7 +109,7 @@ fn channels_of_a_gang_read_beside_each_other() {
         let at = now(&drive);
         drive.cut(at).unwrap()
     };
-    // Each channel has a row of its own with 4 KiB and 1 KiB spare, 125 us; a look at one
+    // Each channel has a row of its own with 4 KiB and 1 KiB spare, 125 us; a poll of one
     // carries 1 KiB, 25 us. Four pages were written, two on each channel; a third row of each is
     // found erased. The map takes 3 KiB: a row of one bin.
     let looks = 3 * 50 * US;
@@ -174,7 +174,7 @@ fn after_a_cut_the_least_worn_block_is_opened_first() {
 }
 
 #[test]
-fn an_erase_that_makes_way_at_the_cut_is_erased_anew() {
+fn an_erase_that_is_suspended_at_the_cut_is_erased_anew() {
     let given = [set("scheduler.read_routing", "suspend"), set("scheduler.suspension", "ideal-es")];
     let mut drive = collecting(&given, OpKind::Erase, Holder::Erase);
     let before = drive.bench.device.ftl().tally.erases;

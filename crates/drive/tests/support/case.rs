@@ -427,7 +427,7 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     }
 }
 
-/// Writes how erases make way for reads, or programs, or both.
+/// Writes how erases are suspended for reads, or programs, or both.
 fn suspension(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     // The shortest erase takes 100 us, and the shortest program 50: any deadline may be missed.
     let routing = match dice.of(&["suspend", "suspend", "20 us", "0 s", "49 us"]) {
@@ -446,11 +446,11 @@ fn suspension(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     let of_erases = dice.below(3) > 0;
     if of_erases {
         let steps = (1..6).find(|steps| text.contains(&format!("steps = {steps},")));
-        makes_way(text, dice, "suspension", steps.expect("erases have steps"));
+        suspends(text, dice, "suspension", steps.expect("erases have steps"));
     }
     if !of_erases || dice.once_in(2) {
         let steps = dice.of(&[2, 3, 7]);
-        makes_way(text, dice, "program_suspension", steps);
+        suspends(text, dice, "program_suspension", steps);
         let [ramp, recover, verify] = [0; 3].map(|_| dice.of(&[0, 1, 2]));
         writeln!(
             text,
@@ -461,7 +461,7 @@ fn suspension(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     }
 }
 
-fn makes_way(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
+fn suspends(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
     let policies = ["es", "ideal-es", "i-es", "t-es", "t-es, ", "t-es, after", "d-es", "d-es"];
     let count = if steps > 1 { 8 } else { 6 };
     let policy = policies[dice.below(count) as usize];

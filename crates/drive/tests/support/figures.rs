@@ -1,4 +1,4 @@
-//! What else may be done with the traces of a case: figures, another format, a stand-in.
+//! What else may be done with the traces of a case: figures, another format, a synthetic trace.
 //! What comes of it depends on the contents of a file alone.
 
 use drive::Experiment;
@@ -10,16 +10,16 @@ use traces::statistics::{Statistics, measure};
 use traces::write::{Choices, Destination, Target, convert, imitate};
 use traces::{TraceError, survey};
 
-/// Requests of a stand-in that is longer or shorter than its trace, at most.
+/// Requests of a synthetic trace that is longer or shorter than its trace, at most.
 const ROWS_MAX: u64 = 400;
 
-/// A trace that lasts longer, as damage makes it, may have no stand-in: 146 years.
+/// A trace that lasts longer, as damage makes it, may have no synthetic trace: 146 years.
 const LONG_NS: u64 = 1 << 62;
 
 /// Nor may one whose addresses reach further: 4 EiB.
 const WIDE_BYTES: u64 = 1 << 62;
 
-/// Measures each trace of an experiment, converts it, and makes a stand-in for it. Its
+/// Measures each trace of an experiment, converts it, and makes a synthetic trace for it. Its
 /// files are in `folder`; where they are sound, all of it succeeds.
 ///
 /// # Errors
@@ -103,7 +103,7 @@ fn converted(
     read_back(out, target, done.written)
 }
 
-/// A stand-in can be made after all that was measured, and has as many requests.
+/// A synthetic trace can be made after all that was measured, and has as many requests.
 fn stood_in(
     found: &Statistics,
     out: &Path,
@@ -128,7 +128,7 @@ fn stood_in(
         Err(error) => return names(&error, out),
     };
     if done.written + done.dropped.iter().sum::<u64>() != requests {
-        return Err(format!("a stand-in of {requests} requests is {done:?}"));
+        return Err(format!("a synthetic trace of {requests} requests is {done:?}"));
     }
     read_back(out, target, done.written)
 }

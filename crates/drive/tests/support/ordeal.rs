@@ -256,7 +256,7 @@ fn reported(experiment: &Experiment) -> StarvationConfig {
 fn look_at_oldest(run: &mut Run) -> Result<(), String> {
     let Some(oldest) = run.starvation().and_then(Watch::oldest) else { return Ok(()) };
     let device = run.device_mut();
-    // A look at hundreds of thousands of operations takes longer than many a case.
+    // A check of hundreds of thousands of operations takes longer than many a case.
     if device.most_operations() > 50_000 {
         return Ok(());
     }
@@ -373,7 +373,7 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     let worn = is_worn(run.device().ftl(), experiment);
     let device = run.device();
     let units = (0..device.ftl().layout.host_units).map(Lpn);
-    let held: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
+    let stored: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
     let snapshot = match run.into_snapshot(experiment) {
         Ok(snapshot) => snapshot,
         Err(_) if worn => return Ok(()),
@@ -385,9 +385,9 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     let worn = worn || is_worn(&firmware, experiment);
     let kept = (0..firmware.layout.host_units).map(Lpn);
     let kept: Vec<Lpn> = kept.filter(|lpn| firmware.lookup(*lpn).is_some()).collect();
-    if kept != held {
-        let (kept, held) = (kept.len(), held.len());
-        return Err(format!("shut down, the drive has {kept} units of data, before {held}"));
+    if kept != stored {
+        let (kept, stored) = (kept.len(), stored.len());
+        return Err(format!("shut down, the drive has {kept} units of data, before {stored}"));
     }
     let mut again = experiment.clone();
     again.run.requests = Some(again.run.requests.map_or(50, |most| most.min(50)));

@@ -10,15 +10,15 @@ impl Flash {
     pub fn audit(&self) {
         self.audit_pages();
         for (number, block) in self.blocks.iter().enumerate() {
-            let (held, data_pages) = (block.written.len(), self.layout.data_pages);
+            let (stored, data_pages) = (block.written.len(), self.layout.data_pages);
             let is_active = self.spaces[self.space_of(number)].active == number;
             match block.state {
-                State::Free => assert_eq!(held, 0, "free block {number} is empty"),
+                State::Free => assert_eq!(stored, 0, "free block {number} is empty"),
                 State::Open => assert!(
-                    is_active && held < data_pages,
+                    is_active && stored < data_pages,
                     "open block {number} is active and has room"
                 ),
-                State::Sealed => assert_eq!(held, data_pages, "sealed block {number} is full"),
+                State::Sealed => assert_eq!(stored, data_pages, "sealed block {number} is full"),
             }
             assert!(block.sequence <= self.sequence, "block {number} was opened");
         }
@@ -28,8 +28,8 @@ impl Flash {
     /// Each page lies in one place, and blocks know how many they hold.
     fn audit_pages(&self) {
         for (page, place) in self.places.iter().enumerate() {
-            let held = self.blocks[place.block].written.get(place.page);
-            assert_eq!(held.copied(), Some(page as u32), "page {page} is where it is mapped");
+            let stored = self.blocks[place.block].written.get(place.page);
+            assert_eq!(stored.copied(), Some(page as u32), "page {page} is where it is mapped");
         }
         for (number, block) in self.blocks.iter().enumerate() {
             assert_eq!(block.valid, self.valid_pages(number).len(), "valid pages of {number}");

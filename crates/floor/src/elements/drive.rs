@@ -291,7 +291,7 @@ impl Drive {
     /// Looks through all elements.
     ///
     /// # Panics
-    /// Where what is counted is not what is held.
+    /// Where what is counted is not what is stored.
     pub fn audit(&self) {
         self.elements.iter().for_each(|element| element.flash.audit());
     }

@@ -185,10 +185,10 @@ impl Flash {
 
     /// The pages that are current in block `number`, in order of place.
     pub fn valid_pages(&self, number: usize) -> Vec<usize> {
-        let is_current = |(place, held): &(usize, &u32)| {
-            self.places[**held as usize] == Place { block: number, page: *place }
+        let is_current = |(place, stored): &(usize, &u32)| {
+            self.places[**stored as usize] == Place { block: number, page: *place }
         };
         let written = self.blocks[number].written.iter().enumerate();
-        written.filter(is_current).map(|(_, held)| *held as usize).collect()
+        written.filter(is_current).map(|(_, stored)| *stored as usize).collect()
     }
 }

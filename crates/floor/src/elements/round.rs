@@ -115,8 +115,8 @@ impl Flash {
     fn keeps_order(&self, page: usize, plane: usize) -> bool {
         let Place { block, page: old } = self.places[page];
         let space = &self.spaces[plane];
-        let (active, held) = (self.blocks[space.active].sequence, self.blocks[block].sequence);
-        active > held || (active == held && space.next > old)
+        let (active, other) = (self.blocks[space.active].sequence, self.blocks[block].sequence);
+        active > other || (active == other && space.next > old)
     }
 
     /// Pages of `plane` that can be written before anything is erased, with summaries.

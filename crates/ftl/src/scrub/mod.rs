@@ -19,8 +19,8 @@ use settings::Time;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrubConfig {
-    /// Time between two looks; each is at the next bin in turn. Where that is being collected,
-    /// the look comes between two victims.
+    /// Time between two polls; each is at the next bin in turn. Where that is being collected,
+    /// the poll comes between two victims.
     pub interval: Time,
     /// Which block of the bin is written anew, if any.
     pub choice: ScrubChoice,

@@ -1,4 +1,4 @@
-//! Stamps of a stand-in: requests are shared out over shorter and shorter windows,
+//! Stamps of a synthetic trace: requests are shared out over shorter and shorter windows,
 //! as those of the trace were (`statistics/cascade.rs`).
 
 use super::deck::scaled;
@@ -50,7 +50,7 @@ impl Clock {
         for split in &shape.splits {
             splits[split.level as usize * CLASSES + split.class as usize] = Some(split.clone());
         }
-        // The last window of the profile is covered in part; so is that of the stand-in.
+        // The last window of the profile is covered in part; so is that of the synthetic trace.
         let covered = shape.ticks - ((length - 1) << shape.profile_level);
         Self {
             tick_ns: shape.tick_ns,
@@ -64,7 +64,7 @@ impl Clock {
         }
     }
 
-    /// The next stamp; nothing behind the last. A stand-in that goes round a trace of many years
+    /// The next stamp; nothing behind the last. A synthetic trace that goes round a trace of many years
     /// comes to the end of time (584 years), and stays there.
     pub fn next(&mut self) -> Option<u64> {
         loop {

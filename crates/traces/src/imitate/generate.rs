@@ -1,4 +1,4 @@
-//! The requests of a stand-in, one after the other.
+//! The requests of a synthetic trace, one after the other.
 
 use super::clock::Clock;
 use super::deck::{Deck, scaled};
@@ -20,8 +20,8 @@ const LONG: usize = 256;
 /// Units of a request beyond which it is no access of data in use.
 const TOUCHED_MAX: u64 = 1 << 18;
 
-/// A stand-in: rows that resemble those a model was made of.
-pub struct StandIn {
+/// A synthetic trace: rows that resemble those a model was made of.
+pub struct SyntheticTrace {
     clock: Clock,
     mix: Mix,
     kinds: Vec<OfKind>,
@@ -70,8 +70,8 @@ struct Recent {
     chunk: usize,
 }
 
-impl StandIn {
-    /// A stand-in after a model that was checked.
+impl SyntheticTrace {
+    /// A synthetic trace after a model that was checked.
     pub fn new(model: &Model, wishes: Wishes) -> Self {
         let streams = Streams::new(wishes.seed);
         let times = wishes.requests as f64 / model.requests as f64;

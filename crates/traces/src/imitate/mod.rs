@@ -1,4 +1,4 @@
-//! Stand-ins: traces made from the statistics of others.
+//! Synthetic traces: traces made from the statistics of others.
 //!
 //! A [`Model`] is what `statistics` keeps of a trace for this, and no more. `clock`
 //! makes the stamps, `space` the addresses, `generate` the requests; what comes in
@@ -12,6 +12,6 @@ mod model;
 mod space;
 mod wishes;
 
-pub use generate::StandIn;
+pub use generate::SyntheticTrace;
 pub use model::{DESCRIPTION_VERSION, KindModel, Model};
 pub use wishes::Wishes;

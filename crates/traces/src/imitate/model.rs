@@ -1,4 +1,4 @@
-//! What a stand-in is made from: checked, as files come from anywhere.
+//! What a synthetic trace is made from: checked, as files come from anywhere.
 
 use super::wishes::Wishes;
 use crate::command::Kind;
@@ -16,13 +16,13 @@ const SPAN_UNITS_MAX: u64 = 1 << 50;
 /// Pieces that a space is made of, which take some 100 B of memory each.
 const PIECES_MAX: u64 = 1 << 26;
 
-/// Windows that a stand-in may last for.
+/// Windows that a synthetic trace may last for.
 const WINDOWS_MAX: u128 = 1 << 27;
 
 /// The version of descriptions that this program writes and reads.
 pub const DESCRIPTION_VERSION: u32 = 1;
 
-/// A file that describes a trace: figures for people, and the model for a stand-in.
+/// A file that describes a trace: figures for people, and the model for a synthetic trace.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
@@ -45,7 +45,7 @@ struct Version {
     trace_description: Option<u32>,
 }
 
-/// What a stand-in is made from.
+/// What a synthetic trace is made from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -161,7 +161,7 @@ impl Model {
     fn check_requests(&self, wishes: &Wishes, faults: &mut Vec<Fault>) {
         let mut fault = |key: &str, problem: &str| faults.push(Fault::new(key, problem));
         if wishes.requests == 0 {
-            fault("rows", "a stand-in needs at least one request");
+            fault("rows", "a synthetic trace needs at least one request");
         }
         if sum(self.kinds.iter().map(|kind| kind.requests)) != Some(self.requests) {
             fault("model.requests", "is not the sum of the requests of all kinds");

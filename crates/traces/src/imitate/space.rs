@@ -1,4 +1,4 @@
-//! Where reads and writes of a stand-in go.
+//! Where reads and writes of a synthetic trace go.
 //!
 //! The stretches of the trace (units side by side of like heat) are laid out anew in
 //! random order, with the gaps of the trace between them, and cut into chunks. Each

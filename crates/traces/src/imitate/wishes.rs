@@ -1,12 +1,12 @@
-//! Wishes for a stand-in.
+//! Wishes for a synthetic trace.
 
-/// What a stand-in may have differently from its model.
+/// What a synthetic trace may have differently from its model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wishes {
     /// Requests.
     pub requests: u64,
     /// Bytes of the address space.
     pub span_bytes: u64,
-    /// Each gives another stand-in.
+    /// Each gives another synthetic trace.
     pub seed: u64,
 }

@@ -128,7 +128,7 @@ impl Format {
         self.description().columns
     }
 
-    /// True where rows may stand in another order than their stamps in a sound file.
+    /// True where rows may come in another order than their stamps in a sound file.
     pub const fn sorts_by_default(self) -> bool {
         self.description().sorts_by_default
     }

@@ -29,7 +29,7 @@ const PROFILE: usize = 64;
 /// tell when single ones came.
 const PROFILE_REQUESTS: u64 = 16;
 
-/// Requests over time, for a stand-in.
+/// Requests over time, for a synthetic trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {

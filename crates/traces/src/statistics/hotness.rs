@@ -68,7 +68,7 @@ pub struct ZipfFit {
     pub r_squared: f64,
 }
 
-/// Where accesses go, for a stand-in. Units are of 4 KiB.
+/// Where accesses go, for a synthetic trace. Units are of 4 KiB.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
@@ -500,7 +500,7 @@ mod tests {
         Overview::of(&mut places, 1 << 50)
     }
 
-    /// Stretches, stretches of like heat, gaps and their units, as a stand-in gets them.
+    /// Stretches, stretches of like heat, gaps and their units, as a synthetic trace gets them.
     fn counted(overview: &Overview) -> [u64; 4] {
         let layout = &overview.layout;
         [

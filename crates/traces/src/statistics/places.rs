@@ -6,7 +6,7 @@
 //! (spatial sampling with a fixed size; Waldspurger et al. 2015, "Efficient MRC
 //! construction with SHARDS"). The hash takes regions of 1 MiB as a whole, so that
 //! neighbours stay together. Of the region behind one in the sample the first block is
-//! held, too: it tells where what the sample touches ends, and counts for nothing else.
+//! kept, too: it tells where what the sample touches ends, and counts for nothing else.
 //! What is counted while one in n regions is in the sample counts n times, so that the
 //! time before memory ran out weighs no more than the time after it.
 

@@ -38,7 +38,7 @@ pub struct Statistics {
     pub reuse: Reuse,
     /// What to know when reading the figures.
     pub notes: Vec<String>,
-    /// What a stand-in is made from.
+    /// What a synthetic trace is made from.
     #[serde(skip)]
     pub model: Model,
 }

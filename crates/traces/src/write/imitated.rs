@@ -1,10 +1,10 @@
-//! A stand-in written to a file.
+//! A synthetic trace written to a file.
 
 use super::sink::Sink;
 use super::target::{Lack, Target};
 use crate::command::Kind;
 use crate::error::TraceError;
-use crate::imitate::{Model, StandIn, Wishes};
+use crate::imitate::{Model, SyntheticTrace, Wishes};
 use crate::progress::Progress;
 use settings::counted;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// What became of a stand-in.
+/// What became of a synthetic trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Imitated {
     /// Requests in the file.
@@ -24,7 +24,7 @@ pub struct Imitated {
     pub dropped: [u64; Kind::ALL.len()],
 }
 
-/// Where a stand-in goes.
+/// Where a synthetic trace goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<'a> {
     /// The file.
@@ -37,7 +37,7 @@ pub struct Destination<'a> {
     pub force: bool,
 }
 
-/// Writes a stand-in after a model that was checked ([`Model::faults`]); nothing where
+/// Writes a synthetic trace after a model that was checked ([`Model::faults`]); nothing where
 /// `tell` has ended it by returning false.
 pub fn imitate(
     model: &Model,
@@ -51,11 +51,11 @@ pub fn imitate(
         return Err(refusal(output, target, &faults));
     }
     let mut sink = Sink::create(output, target, force)?;
-    let mut stand_in = StandIn::new(model, wishes);
+    let mut synthetic = SyntheticTrace::new(model, wishes);
     let mut done = Imitated { written: 0, rounded: 0, dropped: [0; Kind::ALL.len()] };
     let mut lacks: BTreeMap<Lack, u64> = BTreeMap::new();
     let mut made = 0u64;
-    while let Some(row) = stand_in.next() {
+    while let Some(row) = synthetic.next() {
         made += 1;
         let share = made as f64 / wishes.requests as f64;
         if made.is_multiple_of(REPORT_ROWS) && !tell(Progress { requests: made, share }) {
@@ -90,7 +90,7 @@ pub fn imitate(
 fn refusal(output: &Path, target: Target, faults: &[String]) -> TraceError {
     let name = target.title();
     let listed: String = faults.iter().map(|fault| format!("\n  {fault}")).collect();
-    let problem = format!("the stand-in cannot be written as {name}:{listed}");
+    let problem = format!("the synthetic trace cannot be written as {name}:{listed}");
     TraceError { file: output.to_owned(), line: None, problem }
 }
 

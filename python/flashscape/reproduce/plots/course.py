@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flashscape.reproduce.plots.looks import Look, Looks, Reference
+    from flashscape.reproduce.plots.looks import Looks, Reference, Style
     from flashscape.result import Result
 
 _WINDOWS = 300
@@ -58,7 +58,7 @@ def course(
     return figure
 
 
-def _windows(axes: Axes, result: Result, kind: str, look: Look) -> None:
+def _windows(axes: Axes, result: Result, kind: str, look: Style) -> None:
     series = result.series
     wide = max(1, -(-len(series) // _WINDOWS))
     ends, requests, sums, longest = (

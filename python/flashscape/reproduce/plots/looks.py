@@ -40,7 +40,7 @@ _HANDLE, _LETTER = 0.6, 0.075
 """Inches of a legend's entry, and of a letter in it."""
 
 
-class Look(NamedTuple):
+class Style(NamedTuple):
     """What one scheme looks like."""
 
     colour: str
@@ -69,13 +69,13 @@ class Looks:
             raise ValueError(f"{len(schemes)} schemes are more than can be told apart")
         self.schemes = schemes
 
-    def __getitem__(self, scheme: str) -> Look:
+    def __getitem__(self, scheme: str) -> Style:
         """A scheme's look; raise KeyError with the names there are."""
         if scheme not in self.schemes:
             hint = near(scheme, self.schemes)
             raise KeyError(f"no scheme {scheme!r} ({hint}there are {', '.join(self.schemes)})")
         at = self.schemes.index(scheme)
-        return Look(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
+        return Style(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
 
     def of_reference(self, reference: Reference, at: int) -> dict[str, Any]:
         """The line of a reference, the ``at``-th in its panel."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from flashscape.latency import Latency
-    from flashscape.reproduce.plots.looks import Look, Looks, Reference
+    from flashscape.reproduce.plots.looks import Looks, Reference, Style
 
 _NINES_MOST = 7
 
@@ -51,7 +51,7 @@ def tails(
     return figure
 
 
-def _thin_curve(axes: Axes, latency: Latency, look: Look) -> None:
+def _thin_curve(axes: Axes, latency: Latency, look: Style) -> None:
     """Another seed, whose distance says by how much a curve may differ by chance."""
     if latency.requests:
         times, beyond = _points(latency)
@@ -71,7 +71,7 @@ def _points(latency: Latency) -> tuple[Sequence[float], Sequence[float]]:
     return drawing.thinned(times, beyond)
 
 
-def _curve(axes: Axes, latency: Latency, look: Look, scheme: str) -> None:
+def _curve(axes: Axes, latency: Latency, look: Style, scheme: str) -> None:
     drawn_times, drawn_shares = _points(latency)
     cut = next(
         (at for at, share in enumerate(drawn_shares) if share * latency.requests < FOUNDED),

@@ -1,6 +1,6 @@
 """Workloads that the exhibits share, and the states of drives that they begin in.
 
-TPC-C and Exchange are stand-ins: their traces are not public. They are made from what is known of
+TPC-C and Exchange are synthetic: their traces are not public. They are made from what is known of
 them, and marked wherever they occur. IOzone and Postmark are the authors' own traces.
 """
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from flashscape.reproduce import Outcome, Setting
 
 LOADS = {
-    "tpcc": "TPC-C (stand-in)",
-    "exchange": "Exchange (stand-in)",
+    "tpcc": "TPC-C (synthetic)",
+    "exchange": "Exchange (synthetic)",
     "iozone": "IOzone",
     "postmark": "Postmark",
 }
@@ -43,7 +43,7 @@ TPCC_MOST_PER_SECOND = _TPCC_RECORDS / _TPCC_SECONDS / _TPCC_DRIVES
 """Requests a second of one drive by the records of the trace, 630; the notes say 300."""
 
 TPCC_WRITTEN = 0.16
-"""Share of the exported space that the stand-in writes to, for a cleaning efficiency of 70 %.
+"""Share of the exported space that synthetic TPC-C writes to, for a cleaning efficiency of 70 %.
 
 With greedy collection of uniform writes a victim has 30 % of its pages valid where valid pages are
 58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
@@ -61,7 +61,7 @@ def cleaned(written: float) -> dict[str, Any]:
 
 
 CLEANED = cleaned(TPCC_WRITTEN)
-"""As the TPC-C stand-in writes, six times over."""
+"""As the synthetic TPC-C writes, six times over."""
 
 _EXCHANGE_PER_SECOND = 900
 _EXCHANGE_READS = 0.6
@@ -124,7 +124,7 @@ def _exchange(per_second: float) -> dict[str, Any]:
 
 
 def exchange_written() -> float:
-    """The share of the exported space that the stand-in writes to."""
+    """The share of the exported space that the synthetic trace writes to."""
     return _EXCHANGE_BYTES / exported_bytes()
 
 

@@ -1,7 +1,7 @@
 """The drive's whole life under IOzone, with three ways to level wear: tables 7 and 8.
 
 The drive is the paper's, with its 32 GB and the life of 50 erases of its study; nothing is scaled.
-The trace is written again and again, without time, and with all three the same amount: what the
+The trace is written again and again, untimed, and with all three the same amount: what the
 paper wrote, as its mean life tells. Each erase makes room for 63 pages and nothing moves, so its
 43.82 erases that are left of 50 are 209 GB, 5.67 times the trace. A sum, and not a choice; but the
 mean under greedy is no finding.

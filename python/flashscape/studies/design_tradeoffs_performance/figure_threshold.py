@@ -42,7 +42,7 @@ def runs(setting: Setting) -> list[Run]:
     """All workloads at all thresholds, each drive full and with all of its reserve free.
 
     TPC-C ran on six drives and Exchange on ten, and each has its share: of TPC-C by the trace's
-    records, and by the lower rate that the paper states. Stand-ins are as long as their traces in
+    records, and by the lower rate that the paper states. Synthetic traces are as long as theirs in
     both profiles: the threshold decides when in them a drive begins to clean. Then both on drives
     that clean all the time.
     """

@@ -105,7 +105,7 @@ def drawn(runs: Outcomes) -> Picture:
         plots.Looks(scheme),
         unit="ns",
         label="mean latency",
-        title="Logical pages of 4 KB and 256 KB, and stripes, under TPC-C (stand-in)",
+        title="Logical pages of 4 KB and 256 KB, and stripes, under TPC-C (synthetic)",
         log=True,
         overloaded={
             (_narrow(told), scheme)

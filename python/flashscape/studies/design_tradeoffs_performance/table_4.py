@@ -140,7 +140,7 @@ def numbers(runs: Outcomes) -> Answer:
     busy = runs["exchange-bus-16-of-16"].result.summary["utilisation"]["units"]["mean"]
     return Answer(
         f"{_means(runs, WAYS[:3])}; {rates} IOPS a gang. With a tenth of the load, the share of "
-        f"one of ten drives, {tenth} us. The stand-in's sizes (exponential, mean "
+        f"one of ten drives, {tenth} us. The synthetic trace's sizes (exponential, mean "
         "8 KB) and Poisson arrivals are not the trace's, which is not public; the gang of 16 is "
         f"busy for {busy:.0%} of the time"
     )

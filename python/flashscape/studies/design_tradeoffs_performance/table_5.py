@@ -61,7 +61,7 @@ def saved(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-12n")
 def numbers(runs: Outcomes) -> Answer:
-    """The times themselves, at the efficiency that the stand-in was made for."""
+    """The times themselves, at the efficiency that the synthetic trace was made for."""
     with_it, efficiency = _of(runs, "tpcc", "baseline")
     without, _ = _of(runs, "tpcc", "inter-plane")
     return Answer(f"{without / 1e6:.2f} ms to {with_it / 1e6:.2f} ms at {efficiency:.1%}")

@@ -40,12 +40,12 @@ ORGANISATIONS = {
 }
 
 SEEDS = (1, 2, 3)
-"""Of the stand-ins; nothing is left to chance under a trace."""
+"""Of the synthetic loads; nothing is left to chance under a trace."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Every organisation under every workload: traces once, and stand-ins with several seeds."""
+    """Every organisation under every workload: traces once, synthetic ones with several seeds."""
     return [
         Run(_run(load, name, seed), _experiment(setting, load, name) | {"seed": seed})
         for load in LOADS
@@ -118,9 +118,9 @@ def tied(times: Mapping[str, float], within: float) -> list[str]:
 
 
 def _noise(runs: Outcomes, load: str) -> float:
-    """That of the baseline; under a trace the larger one of the stand-ins."""
-    stand_ins = [load] if load not in TRACES else [each for each in LOADS if each not in TRACES]
-    return max(noise(_means(runs, each, "baseline")) for each in stand_ins)
+    """That of the baseline; under a trace the larger one of the synthetic loads."""
+    synthetic = [load] if load not in TRACES else [each for each in LOADS if each not in TRACES]
+    return max(noise(_means(runs, each, "baseline")) for each in synthetic)
 
 
 def _best(runs: Outcomes, load: str) -> list[str]:

@@ -127,7 +127,7 @@ _READS_PER_SECOND = 32_100
 _CLEANERS = 32
 _THINK_US = 1600
 """Of the TPC-C trace: 51.3 thousand requests a second, 62.6 % of them reads. So many writers with
-such pauses would make the other 19.2 thousand if nothing held them up.
+such pauses would make the other 19.2 thousand if nothing delayed them.
 """
 
 DENSER = 5
@@ -149,10 +149,10 @@ def lambda_t(denser: int = 1) -> float:
 
 
 def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
-    """The stand-in for the TPC-C trace: 8 KiB at any 512 B, uniform.
+    """The synthetic trace for TPC-C: 8 KiB at any 512 B, uniform.
 
     Users' reads come openly (Poisson), at the trace's rate or denser. Writes are those of 32
-    page cleaners, which would make the trace's rate of writes if nothing held them up. They do
+    page cleaners, which would make the trace's rate of writes if nothing delayed them. They do
     not pile up without bound behind an erase that starves, while reads go on; so the drive sees
     a larger share of reads than the trace has.
     """
@@ -168,7 +168,7 @@ def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
     return Run(
         tpcc_name(scheme, denser),
         {
-            "title": f"TPC-C stand-in{pace}: {name}",
+            "title": f"TPC-C, synthetic{pace}: {name}",
             "drive": drive(scheme),
             "precondition": FULL,
             "workload": [reads, writes],
@@ -184,7 +184,7 @@ def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
 
 
 def tpcc_name(scheme: str, denser: int = 1) -> str:
-    """How a run of the stand-in is called."""
+    """How a run of the synthetic trace is called."""
     return f"tpcc-{scheme}" if denser == 1 else f"tpcc-dense-{scheme}"
 
 

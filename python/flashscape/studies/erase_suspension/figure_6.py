@@ -27,9 +27,9 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The stand-in at the trace's pace and denser, and the trace itself."""
-    stand_ins = [tpcc(setting, s, denser) for denser in (1, DENSER) for s in SCHEMES]
-    return [*stand_ins, *tpcc_trace(setting)]
+    """The synthetic trace at the trace's pace and denser, and the trace itself."""
+    synthetic = [tpcc(setting, s, denser) for denser in (1, DENSER) for s in SCHEMES]
+    return [*synthetic, *tpcc_trace(setting)]
 
 
 def longest(runs: Outcomes, scheme: str, kind: str, denser: int = 1) -> Figure:

@@ -21,7 +21,7 @@ _DRAWN_MS = (4, 16, 64, 256, 1024, 4096)
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The stand-in with D-ES, I-ES and every timeout between them."""
+    """The synthetic trace with D-ES, I-ES and every timeout between them."""
     schemes = ("d-es", "i-es", *(f"t-es-{n}" for n in TIMEOUTS_MS))
     return [tpcc(setting, scheme) for scheme in schemes]
 

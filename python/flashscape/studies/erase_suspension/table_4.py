@@ -18,7 +18,7 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The stand-in under Baseline and with every timeout."""
+    """The synthetic trace under Baseline and with every timeout."""
     return [tpcc(setting, "baseline"), *(tpcc(setting, f"t-es-{n}") for n in TIMEOUTS_MS)]
 
 

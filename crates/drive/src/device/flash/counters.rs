@@ -53,9 +53,9 @@ pub struct Counters {
     pub longest_collection: Span,
     /// Pages that streamed from package to package while their block was collected.
     pub streamed: u64,
-    /// How often an erase made way.
+    /// How often an erase was suspended.
     pub suspensions: u64,
-    /// How often a program made way.
+    /// How often a program was suspended.
     pub program_suspensions: u64,
     /// Erases, and programs, that had a read wait for the end of a step.
     pub deferrals: u64,
@@ -99,7 +99,7 @@ impl Counters {
             false => self.put_offs += 1,
         }
     }
-    /// An erase, or a program, made way.
+    /// An erase, or a program, was suspended.
     pub fn suspended(&mut self, is_program: bool) {
         match is_program {
             true => self.program_suspensions += 1,

@@ -18,7 +18,7 @@ pub struct Ended {
 }
 
 impl Flash {
-    /// A unit has programmed a row, where programs may make way; or the event is stale.
+    /// A unit has programmed a row, where programs may be suspended; or the event is stale.
     #[inline(never)]
     pub(in crate::device) fn programmed_beside_reads<P: Placement>(
         &mut self,
@@ -30,7 +30,7 @@ impl Flash {
         if self.end_work(time, id, sequence) { self.programmed(time, p, id) } else { None }
     }
 
-    /// A unit has erased, or copied back, where erases may make way; or the event is stale.
+    /// A unit has erased, or copied back, where erases may be suspended; or the event is stale.
     #[inline(never)]
     pub(in crate::device) fn array_ended(
         &mut self,
@@ -141,7 +141,7 @@ impl Flash {
     ) {
         let span = self.timing.program(self.ops[id].row);
         self.ops.charge_service(id, State::Program, span);
-        if self.may_make_way(self.ops[id].kind) {
+        if self.is_suspendable(self.ops[id].kind) {
             return self.begin_work(time, p, id);
         }
         time.agenda.schedule(time.now + span, Event::Programmed(id), self.ops[id].seq);

@@ -148,7 +148,7 @@ impl Ledgers {
         self.runs.as_mut_slice().iter_mut().for_each(Ledger::forget_waits);
     }
 
-    /// `cells`, which `group` counts as busy by now, are held by what `state` says.
+    /// `cells`, which `group` counts as busy by now, are occupied by what `state` says.
     #[inline(always)]
     pub fn occupy(
         &mut self,
@@ -180,7 +180,7 @@ impl Ledgers {
         }
         self.follow_in_runs(now, group, cells, of, channel);
     }
-    /// What `group` says of `cells` has changed; those that are held go on with that.
+    /// What `group` says of `cells` has changed; those that are occupied go on with that.
     #[inline(always)]
     pub fn follow(
         &mut self,
@@ -270,7 +270,7 @@ fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
     ledger.occupy(now, state);
 }
 
-/// Waits are charged to what keeps `cells` idle from now on, none of which is held.
+/// Waits are charged to what keeps `cells` idle from now on, none of which is occupied.
 #[inline(always)]
 fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
     if of.is_open() && !ledger.awaits_channel() {

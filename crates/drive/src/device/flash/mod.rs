@@ -152,7 +152,7 @@ pub struct Flash {
     groups: Column<GroupId, Group>,
     ledgers: Ledgers,
     channels: Column<ChannelId, Channel>,
-    /// Erases and programs that are under way and may make way, and how far each has come.
+    /// Erases and programs that are under way and may be suspended, and how far each has come.
     working: Column<GroupId, Vec<Working>>,
     /// Operations that another one turned into.
     chained: u64,

@@ -15,7 +15,7 @@ pub enum Owner {
     /// Part of a host read.
     Read(RequestId, u32),
     /// A row of what is read before a buffer entry can be written.
-    Fetch(EntryId, u32),
+    RmwRead(EntryId, u32),
     /// Buffer entries being written.
     Flush(PayloadId),
     /// A read of the bin's collection: the valid slots that it brings.

@@ -49,7 +49,7 @@ impl Group {
         })
     }
     /// The read that goes first where an operation on `cells` is suspended: of the highest class
-    /// the oldest that may start. `open_to` says which held cells suspended operations have left
+    /// the oldest that may start. `open_to` says which occupied cells suspended operations have left
     /// to a read of a number, no more to a later one; and `open` whether its channel is free,
     /// which is the same for all reads of the same cells.
     pub fn first_read_on(

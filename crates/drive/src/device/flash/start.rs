@@ -91,7 +91,7 @@ impl Flash {
                     if !self.channels[channel].is_busy(time.now) {
                         return self.start_program(time, p, id);
                     }
-                    // What makes way may go on before this one's wait has begun.
+                    // What is suspended may go on before this one's wait has begun.
                     if self.short_ways && !self.has_work(group) && self.groups[group].is_alone() {
                         let forced = self.groups[group].pass(
                             self.ops[id].class,
@@ -360,7 +360,7 @@ impl Flash {
                 let program: Span = rows.map(|step| self.timing.program(target + step)).sum();
                 sense + program
             }
-            OpKind::Erase if self.may_make_way(kind) => return self.begin_work(time, p, id),
+            OpKind::Erase if self.is_suspendable(kind) => return self.begin_work(time, p, id),
             OpKind::Erase => self.timing.erase.total(),
             OpKind::Program | OpKind::Modify => unreachable!("what carries data starts otherwise"),
         };

@@ -1,6 +1,6 @@
-//! Erases and programs that make way for reads. What reads have asked of an operation that
+//! Erases and programs that are suspended for reads. What reads have asked of an operation that
 //! is at work, a policy answers; the chip says what an interruption costs ([`nand::Progress`]);
-//! here it happens. An operation that makes way leaves its unit to the reads that wait for
+//! here it happens. An operation that is suspended leaves its unit to the reads that wait for
 //! it by then, and goes on after them; nothing else takes the unit in between.
 
 use crate::device::Time;
@@ -16,27 +16,27 @@ use engine::Instant;
 use metrics::State;
 use nand::{GroupId, Progress, Pulses, Stop};
 
-/// What an operation does that may be asked to make way.
+/// What an operation does that may be asked to suspend.
 enum Reply {
     /// Nothing, for good.
     Deaf,
     /// It is asked again at this time.
     Later(Instant),
-    /// It makes way at the end of its step, if it comes to one before its end.
+    /// It is suspended at the end of its step, if it comes to one before its end.
     AtStepEnd(Instant),
-    MakesWay,
+    Suspends,
     Stops(Stop),
 }
 
 impl Flash {
-    /// The operations that have begun and may make way.
+    /// The operations that have begun and may be suspended.
     pub(in crate::device) fn at_work(&self) -> impl Iterator<Item = OpId> + '_ {
         self.working.as_slice().iter().flatten().map(|working| working.op)
     }
 
-    /// Whether an operation that begins may make way later.
+    /// Whether an operation that begins may be suspended later.
     #[inline]
-    pub(in crate::device) fn may_make_way(&self, kind: OpKind) -> bool {
+    pub(in crate::device) fn is_suspendable(&self, kind: OpKind) -> bool {
         self.suspends
             && match kind {
                 OpKind::Erase => self.erase_rules.is_on,
@@ -45,7 +45,7 @@ impl Flash {
             }
     }
 
-    /// The operations of a group that have begun and may make way, or have made way.
+    /// The operations of a group that have begun and may be suspended, or were suspended.
     pub(in crate::device) fn working_in(
         &self,
         group: GroupId,
@@ -59,7 +59,7 @@ impl Flash {
         })
     }
 
-    /// Whether operations of a group are under way that may make way.
+    /// Whether operations of a group are under way that may be suspended.
     #[inline]
     pub(in crate::device) fn has_work(&self, group: GroupId) -> bool {
         self.suspends && !self.working[group].is_empty()
@@ -103,7 +103,7 @@ impl Flash {
             asked_at: now,
             stage: Stage::AtWork,
             ends: Instant::NEVER,
-            look_at: Instant::NEVER,
+            poll_at: Instant::NEVER,
         });
         let place = self.working[group].len() - 1;
         self.schedule_end(time, group, place);
@@ -124,7 +124,7 @@ impl Flash {
         time.agenda.schedule(ends, event, sequence);
     }
 
-    /// Ends an operation that may have made way, unless the event is stale; returns whether
+    /// Ends an operation that may have been suspended, unless the event is stale; returns whether
     /// it is over.
     pub(in crate::device) fn end_work(&mut self, time: &mut Time, id: OpId, sequence: u64) -> bool {
         if self.ops[id].seq != sequence {
@@ -136,13 +136,13 @@ impl Flash {
             return false;
         }
         let working = all.swap_remove(place);
-        // Beyond its own time it made way, or did again what was interrupted.
+        // Beyond its own time it was suspended, or did again what was interrupted.
         let delayed = time.now - working.began - self.pulses(&working).total();
         self.ops.charge_service(id, State::Suspended, delayed);
         true
     }
 
-    /// An operation has to wait on units where others may make way. Out of line:
+    /// An operation has to wait on units where others may be suspended. Out of line:
     /// inlined it costs drives without suspension ten instructions an operation.
     #[inline(never)]
     pub(in crate::device) fn enqueue_beside_work<P: Placement>(
@@ -155,7 +155,7 @@ impl Flash {
         self.groups[group].push_back(&mut self.ops, id);
         if kind == OpKind::Read {
             let mut place = 0;
-            // By place: what makes way at once serves reads, and others may begin meanwhile.
+            // By place: what is suspended at once serves reads, and others may begin meanwhile.
             while let Some(working) = self.working[group].get(place) {
                 if working.stage == Stage::AtWork
                     && working.cells & cells != 0
@@ -221,17 +221,17 @@ impl Flash {
         self.working[group][place] = working;
         match self.reply(time, p, &working) {
             Reply::Deaf => {}
-            Reply::Later(at) => self.look_at(time, group, place, at),
+            Reply::Later(at) => self.poll_at(time, group, place, at),
             Reply::AtStepEnd(at) => {
                 if !working.is_deferred {
                     self.working[group][place].is_deferred = true;
                     self.counters.deferred(working.is_program);
                 }
                 if at < self.ends(&working) {
-                    self.look_at(time, group, place, at);
+                    self.poll_at(time, group, place, at);
                 }
             }
-            Reply::MakesWay => self.make_way(time, p, group, place),
+            Reply::Suspends => self.suspend(time, p, group, place),
             Reply::Stops(how) => self.stop(time, p, group, place, how),
         }
     }
@@ -278,7 +278,7 @@ impl Flash {
             Interruption::GoOn => {
                 return if safe_at < ends { Reply::Later(safe_at) } else { Reply::Deaf };
             }
-            Interruption::AtStepEnd if at_safe_point => return Reply::MakesWay,
+            Interruption::AtStepEnd if at_safe_point => return Reply::Suspends,
             Interruption::AtStepEnd => return Reply::AtStepEnd(safe_at),
             Interruption::Cancel => Stop::Cancel,
             Interruption::Suspend => Stop::Suspend,
@@ -287,17 +287,17 @@ impl Flash {
         Reply::Stops(stop)
     }
 
-    fn look_at(&mut self, time: &mut Time, group: GroupId, place: usize, at: Instant) {
+    fn poll_at(&mut self, time: &mut Time, group: GroupId, place: usize, at: Instant) {
         let working = &mut self.working[group][place];
-        if working.look_at != at {
-            working.look_at = at;
+        if working.poll_at != at {
+            working.poll_at = at;
             let op = working.op;
-            time.agenda.schedule(at, Event::Look(op), self.ops[op].seq);
+            time.agenda.schedule(at, Event::Poll(op), self.ops[op].seq);
         }
     }
 
     /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
-    pub(in crate::device) fn look_due<P: Placement>(
+    pub(in crate::device) fn poll_due<P: Placement>(
         &mut self,
         time: &mut Time,
         p: &mut P,
@@ -308,11 +308,11 @@ impl Flash {
             return;
         }
         let (group, now) = (self.ops[id].group, time.now);
-        let is_it = |working: &Working| working.op == id && working.look_at == now;
+        let is_it = |working: &Working| working.op == id && working.poll_at == now;
         let Some(place) = self.working[group].iter().position(is_it) else { return };
-        self.working[group][place].look_at = Instant::NEVER;
+        self.working[group][place].poll_at = Instant::NEVER;
         match self.working[group][place].stage {
-            Stage::Stopping => self.make_way(time, p, group, place),
+            Stage::Stopping => self.suspend(time, p, group, place),
             Stage::AtWork => self.consider(time, p, group, place),
             Stage::Aside { .. } => {}
         }
@@ -330,30 +330,30 @@ impl Flash {
         let mut working = self.working[group][place];
         let elapsed = time.now - working.entered;
         let stopped = working.progress.stop(self.pulses(&working), how, elapsed);
-        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
+        (working.ends, working.poll_at) = (Instant::NEVER, Instant::NEVER);
         let op = &self.ops[working.op];
         let (block, channel) = (op.block, op.channel);
         self.notes.push_back(Note::Strained(block, stopped.strain));
         self.counters.strain(stopped.strain);
         if stopped.after.is_zero() {
             self.working[group][place] = working;
-            return self.make_way(time, p, group, place);
+            return self.suspend(time, p, group, place);
         }
         working.stage = Stage::Stopping;
         self.working[group][place] = working;
         let (now, cells) = (time.now, working.cells);
-        self.look_at(time, group, place, now + stopped.after);
+        self.poll_at(time, group, place, now + stopped.after);
         let channel = &mut self.channels[channel].ledger;
         self.ledgers.occupy(now, group, cells, State::Suspended, &self.groups[group], channel);
     }
 
     /// An operation leaves its cells to the reads that wait for them.
-    fn make_way<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
+    fn suspend<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
         self.put_aside(time, group, place);
         let working = &mut self.working[group][place];
-        (working.ends, working.look_at) = (Instant::NEVER, Instant::NEVER);
+        (working.ends, working.poll_at) = (Instant::NEVER, Instant::NEVER);
         let (id, cells) = (working.op, working.cells);
-        // Nothing takes its cells but the reads that it makes way for.
+        // Nothing takes its cells but the reads that it is suspended for.
         self.groups[group].wanted |= cells;
         self.groups[group].barred |= cells;
         self.vacate(id);
@@ -377,7 +377,7 @@ impl Flash {
         }
     }
 
-    /// Serves the reads that operations have made way for; those go on once they are done.
+    /// Serves the reads for which operations are suspended; those go on once they are done.
     #[inline(never)]
     pub(in crate::device) fn go_on_working<P: Placement>(
         &mut self,
@@ -418,7 +418,7 @@ impl Flash {
         }
     }
 
-    /// An operation that has made way would go on now. Where the reads that came meanwhile
+    /// An operation that was suspended would go on now. Where the reads that came meanwhile
     /// would interrupt it in the same moment it lets them go first instead. Returns whether
     /// it goes on.
     fn goes_on<P: Placement>(
@@ -455,7 +455,7 @@ impl Flash {
         cells: u64,
         hosts_only: bool,
     ) -> Option<OpId> {
-        // A read of several cells may go where an operation has made way on each.
+        // A read of several cells may go where an operation was suspended on each.
         let open_to = |seq| {
             let open = |working: &&Working| match working.stage {
                 Stage::Aside { before } => seq < before,
@@ -467,7 +467,7 @@ impl Flash {
         self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to, starts)
     }
 
-    /// An operation that has made way takes its cells again.
+    /// An operation that was suspended takes its cells again.
     fn take_up<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
         let working = &mut self.working[group][place];
         working.stage = Stage::AtWork;

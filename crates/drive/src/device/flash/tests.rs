@@ -1,5 +1,5 @@
 //! Flash alone, as a data sheet has it: what may start when, and what goes first. Placement is a
-//! stand-in that has a page, or none.
+//! fake that has a page, or none.
 
 use super::counters::OpKind;
 use super::op::{Class, Op, Ops, Owner, Payloads, Rest};
@@ -181,8 +181,8 @@ impl Chip {
                     flash.freed(time, pages, channel);
                     None
                 }
-                Event::Look(op) => {
-                    flash.look_due(time, pages, op, sequence);
+                Event::Poll(op) => {
+                    flash.poll_due(time, pages, op, sequence);
                     None
                 }
                 Event::Idle(group) => {
@@ -471,7 +471,7 @@ fn a_reserved_unit_serves_its_collection_alone() {
 }
 
 #[test]
-fn background_collection_waits_for_all_others_until_it_is_urgent() {
+fn background_gc_waits_for_all_others_until_it_comes_to_the_foreground() {
     for foreground in [false, true] {
         let mut chip = Chip::new("");
         let first = chip.read(0, 0);
@@ -489,7 +489,7 @@ fn background_collection_waits_for_all_others_until_it_is_urgent() {
 }
 
 #[test]
-fn a_wait_is_charged_to_what_held_the_unit() {
+fn a_wait_is_charged_to_what_occupied_the_unit() {
     let mut chip = Chip::new("");
     chip.erase(0, 0);
     let read = chip.read(100, 0);

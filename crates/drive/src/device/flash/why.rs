@@ -213,7 +213,7 @@ impl Survey<'_> {
         match event {
             Event::CarriedIn(_) | Event::CarriedOut(_) => Some(transfer),
             Event::Sensed(_) => Some(timing.read(row)),
-            _ if self.flash.may_make_way(kind) => None,
+            _ if self.flash.is_suspendable(kind) => None,
             Event::Programmed(_) => Some(timing.program(row)),
             Event::Array(_) if kind == OpKind::Erase => Some(timing.erase.total()),
             _ => None,

@@ -6,7 +6,7 @@ use crate::policies::suspension::Suspension;
 use engine::{Instant, Span};
 use nand::Progress;
 
-/// How operations of a kind make way.
+/// How operations of a kind are suspended.
 #[derive(Clone)]
 pub struct Rules {
     pub policy: Suspension,
@@ -37,7 +37,7 @@ impl Rules {
     }
 }
 
-/// An erase or a program that is under way and may make way.
+/// An erase or a program that is under way and may be suspended.
 #[derive(Clone, Copy, Debug)]
 pub struct Working {
     pub(super) op: OpId,
@@ -48,7 +48,7 @@ pub struct Working {
     /// When it began or last went on; and when its present step did, or was gone on with.
     pub(super) resumed: Instant,
     pub(super) entered: Instant,
-    /// How often it has made way: interrupted, put off before it ramped, or kept aside for
+    /// How often it was suspended: interrupted, put off before it ramped, or kept aside for
     /// reads that would have interrupted it again.
     pub(super) suspensions: u32,
     /// Whether a read had to wait for the end of a step.
@@ -59,8 +59,8 @@ pub struct Working {
     pub(super) stage: Stage,
     /// When its event at the end is due; others of that kind are stale.
     pub(super) ends: Instant,
-    /// When its event before is due: see [`super::Flash::look_due`].
-    pub(super) look_at: Instant,
+    /// When its event before is due: see [`super::Flash::poll_due`].
+    pub(super) poll_at: Instant,
 }
 
 /// How far its suspension has come.
@@ -69,13 +69,13 @@ pub(super) enum Stage {
     AtWork,
     /// It was interrupted and its unit is not free yet.
     Stopping,
-    /// It makes way for reads that were asked for before this number.
+    /// It is suspended for reads that were asked for before this number.
     Aside {
         before: u64,
     },
 }
 
-/// An operation that may make way, as whoever it is in the way of sees it.
+/// An operation that may be suspended, as whoever it is in the way of sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkingView {
     /// The operation.
@@ -86,6 +86,6 @@ pub struct WorkingView {
     pub ends: Option<Instant>,
     /// Whether it has left its unit to reads.
     pub is_aside: bool,
-    /// How often it has made way.
+    /// How often it was suspended.
     pub suspensions: u32,
 }

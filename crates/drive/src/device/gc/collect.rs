@@ -87,7 +87,7 @@ impl Gc {
         }
     }
 
-    /// A collection that an idle gap began makes way for whatever comes, unless it
+    /// A collection that an idle gap began yields to whatever comes, unless it
     /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
     #[inline]
     pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {

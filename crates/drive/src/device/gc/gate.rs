@@ -14,7 +14,7 @@ use ftl::{BinId, Level, Stream};
 pub enum Maintenance {
     /// The collection of a victim.
     Collection,
-    /// A look of scrubbing.
+    /// A poll of scrubbing.
     Scrub,
     /// The erase of one more block, beside so many that wait.
     Erase { waiting: u32 },
@@ -60,8 +60,8 @@ impl Gc {
         self.config.preemptible || !base.flash.is_reserved(base.group_of(bin))
     }
 
-    /// Whether a look may take space that host programs of the bin wait for. Where there is
-    /// none it would not make any. Where there is, one look after the other would keep it
+    /// Whether a poll may take space that host programs of the bin wait for. Where there is
+    /// none it would not make any. Where there is, one poll after the other would keep it
     /// from them, so they have a turn after each.
     fn has_space_for_look(base: &Base, bin: BinId) -> bool {
         let has_space = base.space.ftl.can_bind(bin, Stream::Host);
@@ -81,7 +81,7 @@ impl Gc {
         }
     }
 
-    /// A burst has ended where no host read has used the unit since the last look, and none waits.
+    /// A burst has ended where no host read has used the unit since the last poll, and none waits.
     fn ends_burst(&mut self, base: &mut Base, bin: BinId) -> Leave {
         let batching = self.erase_batching.expect("only a drive that batches erases looks");
         let is_over = !base.flash.awaits_read(bin)

@@ -15,7 +15,7 @@ pub struct Job {
     pub(in crate::device) writes: u32,
     /// It runs because of an idle gap.
     pub(in crate::device) by_idleness: bool,
-    /// A look of scrubbing is due.
+    /// A poll of scrubbing is due.
     pub(in crate::device) look: bool,
     /// A block was collected since one was last scrubbed.
     pub(in crate::device) collected: bool,
@@ -46,7 +46,7 @@ impl Job {
 /// Erases of a bin that are ready and wait: when they are next looked at.
 #[derive(Clone)]
 pub struct Backlog {
-    /// How long host reads had used the unit at the last look.
+    /// How long host reads had used the unit at the last poll.
     pub(super) read: Span,
     pub(super) look: Instant,
 }

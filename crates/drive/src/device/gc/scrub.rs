@@ -1,6 +1,6 @@
 //! Scrubbing in time: at each interval the next bin is looked at, and the block that the
 //! policy takes, if any, is moved and erased as a collected one is. Where the bin is being
-//! collected the look is remembered: it comes between two victims.
+//! collected the poll is remembered: it comes between two victims.
 
 use crate::device::Base;
 use crate::device::event::Event;
@@ -22,7 +22,7 @@ impl Gc {
         }
     }
 
-    /// True where what waits has nothing to hope for: no look took a block, and nothing
+    /// True where what waits has nothing to hope for: no poll took a block, and nothing
     /// else is due; or each block was written anew twice and nothing went on.
     #[inline]
     pub fn scrubs_in_vain(&self, base: &Base) -> bool {
@@ -40,7 +40,8 @@ impl Gc {
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);
-            let is_host = matches!(op.owner, Owner::Read(..) | Owner::Fetch(..) | Owner::Flush(_));
+            let is_host =
+                matches!(op.owner, Owner::Read(..) | Owner::RmwRead(..) | Owner::Flush(_));
             !is_host && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
@@ -71,13 +72,13 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// The next victim of a bin at which a look is due. Foreground GC goes first; else
+    /// The next victim of a bin at which a poll is due. Foreground GC goes first; else
     /// the two take turns, so that neither is put off for ever.
     pub(in crate::device) fn next_with_look(&mut self, base: &mut Base, bin: BinId) -> bool {
         if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Foreground {
             return self.next_collected(base, bin) || self.look(base, bin);
         }
-        // Collection begins nothing new before the look.
+        // Collection begins nothing new before the poll.
         self.is_idle(base, bin) && (self.look(base, bin) || self.next_collected(base, bin))
     }
 
@@ -90,7 +91,7 @@ impl Gc {
         let Some(block) = base.space.ftl.pick_scrub(bin) else { return false };
         let seen = (base.outstanding(), base.flash.counters().but_for_scrubbing());
         let is_waited_for = base.outstanding() > 0 && self.only_scrubs(base);
-        let turn = self.scrubs.as_mut().expect("a look is due");
+        let turn = self.scrubs.as_mut().expect("a poll is due");
         let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
         turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
         let job = &mut self.jobs[bin];

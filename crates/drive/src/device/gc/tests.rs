@@ -25,7 +25,7 @@ fn drive(settings: &[(&str, &str)]) -> Device {
     Device::new(&experiment.drive, 1)
 }
 
-/// Writes units without time, in order.
+/// Writes units untimed, in order.
 fn write(device: &mut Device, units: impl IntoIterator<Item = u32>) {
     let ftl = &mut device.base.space.ftl;
     let mut writer = Untimed::new(ftl, BinChoice::RoundRobin);

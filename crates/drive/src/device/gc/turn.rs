@@ -8,7 +8,7 @@ use ftl::{BinId, ScrubConfig};
 pub struct Turn {
     pub(super) interval: Span,
     pub(super) next: BinId,
-    /// True once the first look is due.
+    /// True once the first poll is due.
     pub(super) begun: bool,
     /// Blocks that were scrubbed one after the other while nothing else went on.
     pub(super) in_vain: u32,

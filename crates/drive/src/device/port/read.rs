@@ -100,11 +100,11 @@ impl Port {
     }
 
     /// A read that may not be served from the buffer waits until the entry is on
-    /// flash, and hurries it there.
+    /// flash, and forces its flush.
     fn defer_read(&mut self, base: &mut Base, write: &mut Write, id: RequestId, entry: EntryId) {
         let part = self.requests[id].parts.add(1);
         let pool = write.buffer.defer(entry, id, part, base.time.now);
-        write.hurry(base, pool);
+        write.force_flush(base, pool);
     }
 
     /// The firmware takes a trim in: whole units in its range lose their data,

@@ -121,7 +121,7 @@ impl Device {
         }
         for (entry, rest) in entries {
             match rest {
-                Some(ppn) => self.write.fetch_rest(&mut self.base, entry, ppn),
+                Some(ppn) => self.write.read_rest(&mut self.base, entry, ppn),
                 None => self.write.entry_ready(&mut self.base, entry),
             }
         }
@@ -301,7 +301,7 @@ impl Device {
     /// What a capacitor saves. Of a unit whose rest is still being read from flash that is the
     /// part that was written: the rest is read again when the drive is there again.
     fn save_buffer(&self) -> Vec<Saved> {
-        let is_part = |id| self.write.buffer.entry(id).stage == Stage::Fetching;
+        let is_part = |id| self.write.buffer.entry(id).stage == Stage::ReadingRest;
         let rest = |lpn| match (&self.base.audit, self.base.space.ftl.lookup(lpn)) {
             (Some(audit), Some(ppn)) => audit.token_at(ppn),
             _ => 0,

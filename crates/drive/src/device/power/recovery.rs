@@ -7,7 +7,7 @@ use crate::device::flash::BinPlace;
 use crate::recovery::Outage;
 use engine::Span;
 use ftl::BinId;
-use ftl::recovery::{Fault, Look, MapFrom};
+use ftl::recovery::{Fault, MapFrom, ScannedBlock};
 
 /// What units and channels have to do, each beside the others.
 struct Loads {
@@ -69,31 +69,31 @@ impl Device {
     }
 
     /// What is read of blocks, and how long that takes.
-    fn scanned(&self, looks: &[Look], outage: &mut Outage) -> Span {
+    fn scanned(&self, scanned: &[ScannedBlock], outage: &mut Outage) -> Span {
         let persistence = self.base.power.as_ref().expect("it recovers");
         let layout = &self.base.space.ftl.layout;
         let mut loads = Loads::of(self);
         let mut rows = 0;
-        for look in looks {
-            let place = self.base.flash.place(layout.bin(look.block));
+        for read in scanned {
+            let place = self.base.flash.place(layout.bin(read.block));
             let cells = place.read_cells(self.all_planes());
-            if look.summary {
+            if read.summary {
                 let sense = self.base.flash.timing().read(layout.rows_per_block);
                 loads.add(place, cells, sense, self.base.flash.shape().summary);
             }
-            let sense: Span = (0..look.rows).map(|row| self.base.flash.timing().read(row)).sum();
-            loads.add(place, cells, sense, persistence.metadata * u64::from(look.rows));
-            rows += u64::from(look.rows) + u64::from(look.summary);
+            let sense: Span = (0..read.rows).map(|row| self.base.flash.timing().read(row)).sum();
+            loads.add(place, cells, sense, persistence.metadata * u64::from(read.rows));
+            rows += u64::from(read.rows) + u64::from(read.summary);
         }
         outage.pages_scanned = rows * u64::from(layout.block_planes);
-        outage.blocks_scanned = looks.len() as u64;
+        outage.blocks_scanned = scanned.len() as u64;
         loads.longest()
     }
 
     /// How long a recovery takes, part by part.
     pub(in crate::device) fn time_recovery(
         &self,
-        looks: &[Look],
+        scanned: &[ScannedBlock],
         erased: &[ftl::BlockId],
         outage: &mut Outage,
     ) {
@@ -110,7 +110,7 @@ impl Device {
         }
         outage.parts = [
             self.read_spread(rows),
-            self.scanned(looks, outage),
+            self.scanned(scanned, outage),
             self.read_spread(batches * u64::from(layout.rows_per_batch)),
             erases.longest(),
         ];

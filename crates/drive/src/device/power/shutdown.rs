@@ -11,7 +11,7 @@ use ftl::{BinChoice, Ftl, Lpn, PoolId, Untimed};
 impl Device {
     /// Shuts the drive down and returns its firmware. Collection that has begun, or is due
     /// for want of space, goes on to its end; no more of it begins in an idle gap. Buffered
-    /// data is written, without time, its pools in turn.
+    /// data is written, untimed, its pools in turn.
     ///
     /// # Errors
     /// Where commands are under way, where a policy of the user fails, or where the drive

@@ -218,11 +218,11 @@ impl Placement for Space {
             return Class::Reserved;
         }
         let task = &self.bins[bin].task;
-        let is_urgent = match task.scrubs {
+        let is_foreground = match task.scrubs {
             false => task.debt > 0 || self.ftl.level(bin) == Level::Foreground,
-            true => self.is_scrubbing_urgent(bin),
+            true => self.scrubs_in_the_foreground(bin),
         };
-        if is_urgent { Class::Foreground } else { Class::Background }
+        if is_foreground { Class::Foreground } else { Class::Background }
     }
 
     #[inline]

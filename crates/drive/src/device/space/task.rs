@@ -25,7 +25,7 @@ impl Space {
     /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
     /// collections in between: else host writes would wait for one block after the other.
     #[cold]
-    pub(super) fn is_scrubbing_urgent(&self, bin: BinId) -> bool {
+    pub(super) fn scrubs_in_the_foreground(&self, bin: BinId) -> bool {
         let task = &self.bins[bin].task;
         match self.ftl.level(bin) {
             Level::Foreground => self.is_awaited(bin),

@@ -30,7 +30,7 @@ impl Space {
         }
         Some(format!(
             "{words}; {} wore out or failed: ask for less, raise drive.nand.endurance, or run \
-             without time (run.untimed = true), which ends with the drive's life",
+             untimed (run.untimed = true), which ends with the drive's life",
             counted(retired, "block")
         ))
     }

@@ -109,7 +109,7 @@ impl Walk<'_> {
                 (Stage::Room, words, u64::MAX)
             }
             Admission::Flush { epoch } => {
-                let words = "it waits until what the write buffer held before is on flash";
+                let words = "it waits until the earlier content of the write buffer is on flash";
                 (Stage::Flush, words.into(), epoch)
             }
         };
@@ -158,7 +158,7 @@ impl Walk<'_> {
                 return Standing { since, behind, ..self.in_bin(Stage::Space, words, bin) };
             }
             Place::Rest(entry) => {
-                let is_own = |owner| matches!(owner, Owner::Fetch(of, _) if of == entry);
+                let is_own = |owner| matches!(owner, Owner::RmwRead(of, _) if of == entry);
                 let op = self.flash.owned(is_own).next();
                 let rest = format!("the rest of {whose}");
                 (op, format!("the read of {rest}"), format!("{rest} is being decoded"))
@@ -209,7 +209,7 @@ impl Walk<'_> {
                 behind = self.collection(bin, depth);
                 format!("{name} waits for free space in bin {}", bin.0)
             }
-            Why::Suspended => format!("{name} has made way for reads on die {die}"),
+            Why::Suspended => format!("{name} is suspended for reads on die {die}"),
             Why::Stops => format!("{name} is being interrupted on die {die}"),
             Why::Works(channel) => {
                 let place = channel.map_or(format!("die {die}"), |of| format!("channel {}", of.0));
@@ -225,7 +225,7 @@ impl Walk<'_> {
             words += &format!("; it began {} ago", rounded(now - began));
         }
         if let Some(times) = standing.suspensions {
-            words += &format!(" and has made way {times} times");
+            words += &format!(" and was suspended {times} times");
         }
         Standing { words, die: Some(die), behind, ..standing }
     }

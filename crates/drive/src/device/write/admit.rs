@@ -27,7 +27,7 @@ impl Write {
         requests[id].since = base.time.now;
         if self.buffer.must_queue(priority) || !self.admit_units(base, requests, id) {
             self.buffer.wait(id, priority);
-            self.hurry_if_stuck(base);
+            self.force_flush_if_stuck(base);
         }
     }
 
@@ -41,7 +41,7 @@ impl Write {
         self.admitting = false;
         if self.config.durability == Durability::None {
             for index in 0..self.listed.len() {
-                self.pump(base, self.listed[index]);
+                self.flush_pool(base, self.listed[index]);
             }
             self.listed.clear();
         }
@@ -120,14 +120,14 @@ impl Write {
         let version = base.space.ftl.take_version();
         let entry = self.buffer.insert(lpn, pool, newest, (token, version), base.time.now);
         if !early {
-            self.buffer.fetch_blame(entry).add(&self.wait_for_room);
+            self.buffer.rmw_blame(entry).add(&self.wait_for_room);
             self.buffer.entry_mut(entry).writer = Some((id, requests[id].parts.add(1)));
         }
         // Only where the rest is wanted: most look-ups would wait for memory.
         let flash = if whole || newest.is_some() { None } else { base.space.ftl.lookup(lpn) };
         match flash {
             Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
-            Some(ppn) => self.fetch(base, entry, lpn, ppn),
+            Some(ppn) => self.begin_rmw(base, entry, lpn, ppn),
             // The buffer holds the rest where there is an older entry, or will.
             _ => {
                 let rest = newest.filter(|_| !whole);
@@ -139,7 +139,7 @@ impl Write {
                     let token = base.audit_merge(lpn, token, self.buffer.token(older));
                     self.buffer.set_token(entry, token);
                 }
-                match rest.filter(|older| self.buffer.entry(*older).stage == Stage::Fetching) {
+                match rest.filter(|older| self.buffer.entry(*older).stage == Stage::ReadingRest) {
                     Some(older) => self.followers.put(older, entry),
                     None => self.entry_ready(base, entry),
                 }
@@ -172,13 +172,13 @@ impl Write {
     }
 
     /// Reads the rest of a unit that is written in part.
-    fn fetch(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
+    fn begin_rmw(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
         self.merge_with_flash(base, entry, lpn, ppn);
-        self.fetch_rest(base, entry, ppn);
+        self.read_rest(base, entry, ppn);
     }
 
-    /// As [`Write::fetch`], of a unit that the auditor calls by the whole already.
-    pub(in crate::device) fn fetch_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
+    /// As [`Write::begin_rmw`], of a unit that the auditor calls by the whole already.
+    pub(in crate::device) fn read_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
         let lpn = self.buffer.entry(entry).lpn;
         let unit = base.space.ftl.layout.unit_bytes;
         let start = u64::from(lpn.0) * unit;
@@ -187,15 +187,15 @@ impl Write {
         base.audit_pieces(&pieces, lpn, ppn, start, start + unit);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
-        self.fetches.put(entry, Join::of(pieces.len() as u32));
+        self.rmw_reads.put(entry, Join::of(pieces.len() as u32));
         for (row, piece) in pieces.into_iter().enumerate() {
-            let owner = Owner::Fetch(entry, row as u32);
+            let owner = Owner::RmwRead(entry, row as u32);
             base.ask_piece(piece, Holder::RmwRead, Class::RmwRead, owner);
         }
     }
 
     /// A read that an entry waits for is over.
-    pub(in crate::device) fn fetched(
+    pub(in crate::device) fn rest_read(
         &mut self,
         base: &mut Base,
         op: OpId,
@@ -203,27 +203,27 @@ impl Write {
     ) {
         let decode = base.flash.timing().decode;
         base.flash.blame_mut(op).charge(State::Decode, decode);
-        let join = self.fetches.get_mut(entry).expect("its reads are noted");
-        let sum = self.buffer.fetch_blame(entry);
+        let join = self.rmw_reads.get_mut(entry).expect("its reads are noted");
+        let sum = self.buffer.rmw_blame(entry);
         let (at, blame) = (base.time.now + decode, base.flash.blame(op));
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
-        self.fetches.take(entry);
-        base.time.agenda.schedule(at, Event::Fetched(entry), base.flash.op(op).seq);
+        self.rmw_reads.take(entry);
+        base.time.agenda.schedule(at, Event::RestRead(entry), base.flash.op(op).seq);
     }
 
     /// An entry holds a whole unit: it may be programmed.
     pub(in crate::device) fn entry_ready(&mut self, base: &mut Base, entry: EntryId) {
         let in_front = self.list(base, entry);
         let pool = self.buffer.entry(entry).pool;
-        let hurry = &mut self.pools[pool].hurry_until;
-        if self.buffer.is_awaited(entry) || (in_front && hurry.is_some()) {
+        let forced = &mut self.pools[pool].forced_until;
+        if self.buffer.is_awaited(entry) || (in_front && forced.is_some()) {
             // A read waits for it, or for what it stands before.
-            *hurry = Some(base.time.now);
+            *forced = Some(base.time.now);
         }
         if let Some(follower) = self.followers.take(entry) {
-            let blame = self.buffer.fetch_blame(entry).clone();
-            self.buffer.fetch_blame(follower).add(&blame);
+            let blame = self.buffer.rmw_blame(entry).clone();
+            self.buffer.rmw_blame(follower).add(&blame);
             self.entry_ready(base, follower);
         }
         if self.admitting
@@ -237,12 +237,12 @@ impl Write {
             && self.buffer.fill() >= high.fraction()
         {
             self.draining = true;
-            self.pump_all(base);
+            self.flush_pools(base);
         } else {
-            self.pump(base, pool);
+            self.flush_pool(base, pool);
             self.watch_partial(base, pool);
         }
-        self.hurry_if_stuck(base);
+        self.force_flush_if_stuck(base);
     }
 
     /// Puts an entry into its pool's list, with the pool's time without space so
@@ -277,7 +277,7 @@ impl Write {
             }
             self.buffer.admitted(priority);
         }
-        self.hurry_if_stuck(base);
+        self.force_flush_if_stuck(base);
     }
 
     /// Charges a request that is let in with its wait for room. Where writes are
@@ -314,7 +314,7 @@ impl Write {
 
     /// Where requests wait for room and nothing is on its way to flash, no full
     /// batch can form any more: the fullest pool goes out as it is.
-    fn hurry_if_stuck(&mut self, base: &mut Base) {
+    fn force_flush_if_stuck(&mut self, base: &mut Base) {
         if !self.buffer.is_full() || self.buffer.next_waiting().is_none() {
             return;
         }
@@ -327,7 +327,7 @@ impl Write {
             None
         };
         if let Some(pool) = pool {
-            self.hurry(base, pool);
+            self.force_flush(base, pool);
         }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The rest of a partly written unit is being read.
-    Fetching,
+    ReadingRest,
     /// The rest of a partly written unit stays in the planes, which are asked to program both.
     Modifying,
     /// As before, but the unit was trimmed, or a whole one was on flash, before the planes began:
@@ -87,7 +87,7 @@ pub struct Buffer {
     /// The programs of partial writes inside planes, by entry; empty where there are none.
     programs: Vec<Option<PayloadId>>,
     /// Blame of the room and the reads that entries waited for, by entry.
-    fetches: Vec<Blame>,
+    rmw_reads: Vec<Blame>,
     /// Their pools' time without space when they were listed, by entry.
     without_space: Vec<SpaceSnapshot>,
     index: HashTable<EntryId>,
@@ -117,7 +117,7 @@ impl Buffer {
             tokens: Vec::new(),
             versions: Vec::new(),
             programs: Vec::new(),
-            fetches: Vec::new(),
+            rmw_reads: Vec::new(),
             without_space: Vec::new(),
             index: HashTable::with_capacity(capacity as usize),
             lists: vec![Waiting::default(); pools as usize],
@@ -193,7 +193,7 @@ impl Buffer {
         let id = self.entries.insert(Entry {
             lpn,
             pool,
-            stage: Stage::Fetching,
+            stage: Stage::ReadingRest,
             stale: false,
             older,
             epoch,
@@ -203,9 +203,9 @@ impl Buffer {
             next: None,
             has_blame: false,
         });
-        if self.fetches.len() < self.entries.slots() {
+        if self.rmw_reads.len() < self.entries.slots() {
             self.tokens.push(0);
-            self.fetches.push(Blame::default());
+            self.rmw_reads.push(Blame::default());
             self.without_space.push(SpaceSnapshot::default());
         }
         self.tokens[id.0 as usize] = token;
@@ -230,8 +230,8 @@ impl Buffer {
     }
 
     /// The blame of the room and the read that an entry waited for.
-    pub fn fetch_blame(&mut self, id: EntryId) -> &mut Blame {
-        let blame = &mut self.fetches[id.0 as usize];
+    pub fn rmw_blame(&mut self, id: EntryId) -> &mut Blame {
+        let blame = &mut self.rmw_reads[id.0 as usize];
         if !std::mem::replace(&mut self.entries[id].has_blame, true) {
             blame.clear();
         }

@@ -54,7 +54,7 @@ impl Write {
     ) {
         requests[id].since = base.time.now;
         if self.config.durability == Durability::Volatile && self.buffer.begin_flush(id) {
-            self.pump_all(base);
+            self.flush_pools(base);
         } else {
             requests.answer(id, base.time.now);
         }

@@ -14,30 +14,30 @@ use ftl::{BinId, Lpn, PoolId, Ppn, Source};
 use metrics::{Blame, Holder, State};
 
 impl Write {
-    /// Sends out what a pool holds now, full batch or not.
-    pub(in crate::device) fn hurry(&mut self, base: &mut Base, pool: PoolId) {
-        self.pools[pool].hurry_until = Some(base.time.now);
-        self.pump(base, pool);
+    /// Forces a flush of what a pool holds now, full batch or not.
+    pub(in crate::device) fn force_flush(&mut self, base: &mut Base, pool: PoolId) {
+        self.pools[pool].forced_until = Some(base.time.now);
+        self.flush_pool(base, pool);
     }
 
-    pub(in crate::device) fn pump_all(&mut self, base: &mut Base) {
+    pub(in crate::device) fn flush_pools(&mut self, base: &mut Base) {
         for pool in 0..base.space.ftl.layout.pool_count() {
-            self.pump(base, PoolId(pool));
+            self.flush_pool(base, PoolId(pool));
         }
     }
 
     /// Forms as many programs of a pool as its policy and its bins allow.
-    pub(in crate::device) fn pump(&mut self, base: &mut Base, pool: PoolId) {
-        self.pump_after(base, pool, None);
+    pub(in crate::device) fn flush_pool(&mut self, base: &mut Base, pool: PoolId) {
+        self.flush_pool_after(base, pool, None);
     }
 
     /// The same, made possible by the end of a program.
     #[inline]
-    fn pump_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
+    fn flush_pool_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
         if self.buffer.head(pool).is_some() {
             self.form_due(base, pool, after);
         } else {
-            self.pools[pool].hurry_until = None;
+            self.pools[pool].forced_until = None;
         }
     }
 
@@ -54,7 +54,7 @@ impl Write {
     /// True where a pool's first batch should go to flash.
     fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
         let Some(head) = self.buffer.head(pool) else {
-            self.pools[pool].hurry_until = None;
+            self.pools[pool].forced_until = None;
             return false;
         };
         let through = self.config.durability == Durability::None;
@@ -68,9 +68,9 @@ impl Write {
             return true;
         }
         let since = self.buffer.entry(head).since;
-        match self.pools[pool].hurry_until {
+        match self.pools[pool].forced_until {
             Some(until) if since <= until => return true,
-            Some(_) => self.pools[pool].hurry_until = None,
+            Some(_) => self.pools[pool].forced_until = None,
             None => {}
         }
         self.buffer.flush_wants(pool)
@@ -115,7 +115,7 @@ impl Write {
 
     /// Charges a program with the time that its first data stood in its list: for
     /// want of space as collection went on, else as with the program whose end
-    /// made way for it.
+    /// made room for it.
     fn charge_listed(&mut self, base: &mut Base, op: OpId, head: EntryId, after: Option<OpId>) {
         let entry = self.buffer.entry(head);
         let mut waited = base.time.now - entry.since;
@@ -170,7 +170,7 @@ impl Write {
         base.flash.payloads.remove(payload);
         self.end_flushes(base, requests, Some(op));
         let pool = base.space.ftl.layout.pool_of_bin(bin);
-        self.pump_after(base, pool, Some(op));
+        self.flush_pool_after(base, pool, Some(op));
         self.admit_waiting(base, requests, Some(op));
         base.space.retry_starved();
     }
@@ -221,7 +221,7 @@ impl Write {
         let waited = base.time.now - requests[id].since;
         let mut blame = Blame::default();
         let rest = blame.add_tail(base.flash.blame(op), waited);
-        let rest = blame.add_tail(self.buffer.fetch_blame(entry), rest);
+        let rest = blame.add_tail(self.buffer.rmw_blame(entry), rest);
         blame.charge(State::BufferFull, rest);
         requests.part_done(id, part, base.time.now, &blame, base.flash.blames());
         requests.try_answer(id, base.flash.blames());
@@ -260,7 +260,7 @@ impl Write {
         let Some(after) = self.config.partial_after else { return };
         let Some(head) = self.buffer.head(pool) else { return };
         let since = self.buffer.entry(head).since;
-        if self.pools[pool].hurry_until.is_some_and(|until| since <= until) {
+        if self.pools[pool].forced_until.is_some_and(|until| since <= until) {
             // It is late already and goes as soon as a bin takes it.
             return;
         }
@@ -276,13 +276,13 @@ impl Write {
             return;
         }
         self.pools[pool].partial_check = Instant::NEVER;
-        let after = self.config.partial_after.expect("only then a look is scheduled").span();
+        let after = self.config.partial_after.expect("only then a poll is scheduled").span();
         if let Some(head) = self.buffer.head(pool)
             && self.buffer.entry(head).since + after <= base.time.now
         {
             let since = self.buffer.entry(head).since;
-            self.pools[pool].hurry_until = Some(since);
-            self.pump(base, pool);
+            self.pools[pool].forced_until = Some(since);
+            self.flush_pool(base, pool);
         }
         self.watch_partial(base, pool);
     }

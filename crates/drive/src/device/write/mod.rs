@@ -25,7 +25,7 @@ pub struct Flushing {
     /// When it is looked at whether a partly filled batch has waited for long enough.
     partial_check: Instant,
     /// Entries listed before this moment go out in batches that are not full.
-    hurry_until: Option<Instant>,
+    forced_until: Option<Instant>,
 }
 
 /// Host data on its way to flash.
@@ -43,7 +43,7 @@ pub struct Write {
     /// Until when the buffer's memory is busy with what has been asked of it.
     copies_until: Instant,
     /// Page reads that entries still wait for.
-    fetches: ByEntry<Join>,
+    rmw_reads: ByEntry<Join>,
     /// Blames of critical rows among them.
     aside: Aside,
     /// The partial write of a unit whose rest is being read, or programmed, for this one.
@@ -69,12 +69,12 @@ impl Write {
             modifies,
             buffer: Buffer::new(units, layout.pool_count()),
             pools: Column::filled(
-                Flushing { partial_check: Instant::NEVER, hurry_until: None },
+                Flushing { partial_check: Instant::NEVER, forced_until: None },
                 layout.pool_count() as usize,
             ),
             copies_until: Instant::START,
             draining: false,
-            fetches: ByEntry::default(),
+            rmw_reads: ByEntry::default(),
             aside: Aside::default(),
             followers: ByEntry::default(),
             wait_for_room: Blame::default(),

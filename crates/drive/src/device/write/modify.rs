@@ -84,7 +84,7 @@ impl Write {
             let [older, _] = base.flash.payloads.slot(payload, slot);
             if let Some(entry) = self.followers.take(EntryId(older)) {
                 let waited = base.time.now - self.buffer.entry(entry).since;
-                let blame = self.buffer.fetch_blame(entry);
+                let blame = self.buffer.rmw_blame(entry);
                 let rest = blame.add_wait_for(base.flash.blame(op), waited);
                 blame.charge(State::BufferFull, rest);
                 self.go_on_with(base, requests, base.flash.op(op).bin, entry);
@@ -100,8 +100,8 @@ impl Write {
             Some(ppn) => {
                 // What waits for this one finds the whole in the buffer.
                 self.merge_with_flash(base, entry, lpn, ppn);
-                self.turn_to_fetching(base, entry);
-                self.fetch_rest(base, entry, ppn);
+                self.turn_to_reading(base, entry);
+                self.read_rest(base, entry, ppn);
             }
             None => self.modify_in(base, requests, bin, entry),
         }
@@ -137,7 +137,7 @@ impl Write {
                 unreachable!("hosts write")
             };
             let entry = EntryId(base.flash.payloads.slot(payload, 0)[0]);
-            self.buffer.fetch_blame(entry).add(base.flash.blame(id));
+            self.buffer.rmw_blame(entry).add(base.flash.blame(id));
             base.space.promise(bin, false);
             base.flash.payloads.remove(payload);
             self.buffer.flying -= 1;
@@ -147,10 +147,10 @@ impl Write {
     }
 
     /// The controller comes to hold the whole of an entry, and so of all that wait for it.
-    fn turn_to_fetching(&mut self, base: &mut Base, entry: EntryId) {
+    fn turn_to_reading(&mut self, base: &mut Base, entry: EntryId) {
         let mut last = Some(entry);
         while let Some(entry) = last {
-            self.buffer.entry_mut(entry).stage = Stage::Fetching;
+            self.buffer.entry_mut(entry).stage = Stage::ReadingRest;
             last = self.followers.get(entry).copied();
             if let Some(follower) = last {
                 let (lpn, token) = (self.buffer.entry(entry).lpn, self.buffer.token(follower));
@@ -220,7 +220,7 @@ impl Write {
 
     /// An entry's data is a part of a unit, the rest is what `ppn` holds.
     pub(super) fn merge_with_flash(&mut self, base: &Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
-        let token = base.audit_fetch(lpn, self.buffer.token(entry), ppn);
+        let token = base.audit_rmw_read(lpn, self.buffer.token(entry), ppn);
         self.buffer.set_token(entry, token);
     }
 }

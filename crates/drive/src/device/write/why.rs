@@ -56,9 +56,9 @@ impl Write {
 
     /// Entries whose units are not whole: the rest is being read or decoded.
     pub(in crate::device) fn incomplete(&self, time: &Time) -> impl Iterator<Item = EntryId> {
-        let read = self.fetches.iter().map(|(entry, _)| entry);
+        let read = self.rmw_reads.iter().map(|(entry, _)| entry);
         let decoded = time.agenda.pending().filter_map(|(_, event)| match event {
-            Event::Fetched(entry) => Some(entry),
+            Event::RestRead(entry) => Some(entry),
             _ => None,
         });
         read.chain(decoded).chain(self.followers.iter().map(|(_, entry)| *entry))
@@ -81,7 +81,7 @@ impl Write {
         }
         let kept = self.buffer.entry(entry);
         match kept.stage {
-            Stage::Fetching => Place::Rest(entry),
+            Stage::ReadingRest => Place::Rest(entry),
             Stage::Pending => Place::List(kept.pool, kept.since),
             Stage::Modifying | Stage::Void | Stage::Flying => Place::Program(entry),
         }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Asks the operation to make way if the rest of it takes longer than `within`.
+/// Asks the operation to suspend if the rest of it takes longer than `within`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deadline {

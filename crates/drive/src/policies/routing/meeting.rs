@@ -11,7 +11,7 @@ pub struct Meeting {
     pub free_at: Instant,
     /// When that comes to its next safe point.
     pub safe_at: Instant,
-    /// How often it has made way before.
+    /// How often it was suspended before.
     pub suspensions: u32,
     /// Time since it began.
     pub since_begun: Span,
@@ -26,7 +26,7 @@ pub struct Meeting {
 pub enum Route {
     /// It waits until the unit is free.
     Wait,
-    /// It waits, and asks the operation to make way.
+    /// It waits, and asks the operation to suspend.
     Suspend,
 }
 

@@ -1,4 +1,4 @@
-//! Read routing: a read meets an erase or a program that may make way. It waits, or asks it
+//! Read routing: a read meets an erase or a program that may be suspended. It waits, or asks it
 //! to.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
@@ -10,13 +10,13 @@ pub use meeting::{Meeting, Route, RouteTo};
 pub use python::RouteOutside;
 
 settings::family! {
-    /// What a read does that meets an erase, or a program, that may make way.
+    /// What a read does that meets an erase, or a program, that may be suspended.
     ReadRouting asks route(meeting: &Meeting) -> Route;
     /// Reads wait until it is over.
     "wait" => wait::Wait,
-    /// Every read asks it to make way.
+    /// Every read asks it to suspend.
     "suspend" => suspend::Suspend,
-    /// A read asks it to make way if it would wait for longer than a bound.
+    /// A read asks it to suspend if it would wait for longer than a bound.
     "deadline" => deadline::Deadline,
     /// A function of the user decides.
     "python" => python::Python,

@@ -7,7 +7,7 @@ use settings::Outside;
 
 /// What a policy from outside answers.
 pub trait RouteOutside: Send + Sync {
-    /// Whether the read asks the operation to make way.
+    /// Whether the read asks the operation to suspend.
     ///
     /// # Errors
     /// What went wrong with it, in a line.

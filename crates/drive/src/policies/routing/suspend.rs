@@ -4,7 +4,7 @@ use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Asks the operation to make way.
+/// Asks the operation to suspend.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suspend {}

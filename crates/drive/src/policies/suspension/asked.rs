@@ -2,7 +2,7 @@
 
 use engine::{Instant, Span};
 
-/// An erase or a program that was asked to make way.
+/// An erase or a program that was asked to suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// Now.
@@ -17,13 +17,13 @@ pub struct Asked {
     pub into_step: Span,
     /// When the operation comes to its next safe point if nothing interrupts it.
     pub safe_at: Instant,
-    /// True at the end of a step, where it can make way at no cost.
+    /// True at the end of a step, where it can be suspended at no cost.
     pub at_safe_point: bool,
     /// Reads that wait for the unit and have asked; one at least.
     pub asking: u32,
     /// How long ago the first of them asked.
     pub waited: Span,
-    /// How often this operation has made way before.
+    /// How often this operation was suspended before.
     pub suspensions: u32,
     /// Time since it began.
     pub since_begun: Span,
@@ -34,13 +34,13 @@ pub struct Asked {
     pub foreground: bool,
 }
 
-/// What an operation does that was asked to make way.
+/// What an operation does that was asked to suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
     /// It goes on; at the next safe point, and when another read asks, it is asked again.
     GoOn,
-    /// It makes way at the end of its present step, where it is asked once more. At a safe
-    /// point every answer but [`Interruption::GoOn`] means that it makes way there.
+    /// It is suspended at the end of its present step, where it is asked once more. At a safe
+    /// point every answer but [`Interruption::GoOn`] means that it is suspended there.
     AtStepEnd,
     /// It is interrupted now, and its present pulse is asserted again as a whole later.
     Cancel,
@@ -51,13 +51,13 @@ pub enum Interruption {
 }
 
 impl Interruption {
-    /// True where the operation makes way at once.
+    /// True where the operation is suspended at once.
     pub const fn is_immediate(self) -> bool {
         matches!(self, Self::Cancel | Self::Suspend | Self::Freeze)
     }
 }
 
-/// Decides how an operation makes way.
+/// Decides how an operation is suspended.
 pub trait Interrupts {
     /// What it does. Given the same it returns the same.
     fn interrupts(&self, asked: &Asked) -> Interruption;

@@ -1,4 +1,4 @@
-//! Nothing makes way.
+//! Nothing is suspended.
 
 use super::{Asked, Interruption, Interrupts};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use super::{Asked, Interruption, Interrupts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Makes way at the end of its step.
+/// Suspends at the end of its step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DEs {}

@@ -1,5 +1,5 @@
 //! Suspension: an erase or a program is at work, and reads that wait for its unit have
-//! asked it to make way. It goes on, makes way at the end of its step, or is interrupted.
+//! asked it to suspend. It goes on, is suspended at the end of its step, or is interrupted.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -10,7 +10,7 @@ pub use asked::{Asked, Interruption, Interrupts};
 pub use python::InterruptOutside;
 
 settings::family! {
-    /// How an erase, or a program, makes way for reads.
+    /// How an erase, or a program, is suspended for reads.
     Suspension asks interrupts(asked: &Asked) -> Interruption;
     /// Not at all: reads wait until it is over.
     "baseline" => baseline::Baseline,
@@ -37,11 +37,11 @@ impl Default for Suspension {
 }
 
 impl Suspension {
-    /// True where nothing ever makes way.
+    /// True where nothing is ever suspended.
     pub fn is_baseline(&self) -> bool {
         matches!(self, Self::Baseline(_))
     }
-    /// True where an operation makes way at the ends of its steps only.
+    /// True where an operation is suspended at the ends of its steps only.
     pub fn needs_safe_points(&self) -> bool {
         match self {
             Self::DEs(_) => true,

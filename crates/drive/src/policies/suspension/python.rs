@@ -7,7 +7,7 @@ use settings::Outside;
 
 /// What a policy from outside answers.
 pub trait InterruptOutside: Send + Sync {
-    /// How the operation makes way.
+    /// How the operation is suspended.
     ///
     /// # Errors
     /// What went wrong with it, in a line.

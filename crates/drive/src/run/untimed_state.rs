@@ -1,12 +1,12 @@
-//! State of a run without time.
+//! State of an untimed run.
 
 use crate::device::Device;
 use engine::Instant;
 use ftl::{BinChoice, Tally, Untimed};
 use host::Command;
 
-/// What a run without time needs.
-pub struct WithoutTime {
+/// What an untimed run needs.
+pub struct UntimedState {
     pub(super) writer: Untimed,
     /// Whether writes of a part of a unit leave the rest of it in its planes.
     pub(super) modifies: bool,
@@ -21,7 +21,7 @@ pub struct WithoutTime {
     pub(super) noted: Tally,
 }
 
-impl WithoutTime {
+impl UntimedState {
     pub fn new(device: &mut Device, initiators: usize, choice: BinChoice) -> Self {
         let modifies = device.modifies();
         let ftl = device.firmware();
