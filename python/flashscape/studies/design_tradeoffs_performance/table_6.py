@@ -189,7 +189,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
         pins, entries = _costs(name)
         row: dict[str, object] = {"organisation": told, "pins": pins, "map_entries": entries}
         for load, names in best.items():
-            column = load if load in TRACES else f"{load}_stand_in"
+            column = load if load in TRACES else f"{load}_synthetic"
             row[f"{column}_times"] = round(_times(runs, load, name), 3)
             row[f"{column}_written"] = round(_written(runs, load, name), 3)
             row[f"{column}_overloaded"] = _piles_up(runs, load, name)
