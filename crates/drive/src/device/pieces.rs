@@ -9,7 +9,7 @@ use ftl::{BlockId, Lpn, Ppn};
 use metrics::Holder;
 use nand::PlaneId;
 
-/// what one read operation reads: part of one row.
+/// A part of one row that one read operation reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     block: BlockId,
