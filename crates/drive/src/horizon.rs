@@ -32,7 +32,7 @@ impl LinkLoad {
         });
         Self { bytes: 0, most }
     }
-    /// Adds a request; false where the link would be busy beyond all time.
+    /// Adds a request; false if the link would be busy beyond all time.
     #[inline]
     #[must_use]
     pub fn add(&mut self, bytes: u64) -> bool {

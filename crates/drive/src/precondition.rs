@@ -45,7 +45,7 @@ const SLICE: u64 = 1 << 20;
 /// asked for, and `None` is returned).
 ///
 /// # Errors
-/// Where the drive has no space.
+/// If the drive has no space.
 pub fn precondition(
     ftl: &mut Ftl,
     config: &PreconditionConfig,

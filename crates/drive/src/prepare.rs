@@ -25,7 +25,7 @@ impl Prepared {
     /// progress and ends it by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where the drive has no space, or the snapshot cannot be used: its drive has another
+    /// If the drive has no space, or the snapshot cannot be used: its drive has another
     /// layout, or too few good blocks for the thresholds of the experiment.
     pub fn new(
         experiment: &Experiment,
@@ -88,7 +88,7 @@ impl Prepared {
     /// the drive that [`Prepared::new`] fills and ages, and with the same history.
     ///
     /// # Errors
-    /// Where the snapshot cannot be used.
+    /// If the snapshot cannot be used.
     pub fn done_before(experiment: &Experiment, kept: &Snapshot) -> Result<Self, RunError> {
         let mut prepared = Self::from_snapshot(kept, experiment)?;
         prepared.history.snapshot = None;

@@ -175,7 +175,7 @@ pub struct Outage {
     pub migrating: u32,
     /// Commands that were under way and never complete.
     pub lost_requests: u32,
-    /// True where the power was cut again before the recovery was over.
+    /// True if the power was cut again before the recovery was over.
     pub interrupted: bool,
 }
 

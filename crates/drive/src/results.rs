@@ -29,7 +29,7 @@ use traces::Survey;
 pub struct Outcome {
     /// CPU time that the simulation took, in seconds.
     pub host_cpu_seconds: f64,
-    /// False where the run was interrupted, or a request that starved ended it.
+    /// False if the run was interrupted, or a request that starved ended it.
     pub complete: bool,
 }
 
@@ -185,7 +185,7 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
     })
 }
 
-/// Bytes programmed over bytes that hosts wrote, in all and by source; null where
+/// Bytes programmed over bytes that hosts wrote, in all and by source; null if
 /// they wrote none.
 fn write_amplification(measured: &Measured, unit: u64) -> Value {
     let written: u64 = measured
@@ -228,7 +228,7 @@ fn wear(ftl: &Ftl, nand: &NandConfig, measured: &Measured) -> Value {
     })
 }
 
-/// What interruptions have worn of each block since the drive was new; null where nothing is
+/// What interruptions have worn of each block since the drive was new; null if nothing is
 /// interrupted.
 fn suspension_wear(ftl: &Ftl, nand: &NandConfig) -> Value {
     let strain = ftl.strain();

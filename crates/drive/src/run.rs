@@ -81,7 +81,7 @@ impl Run {
     /// [`Run::start`].
     ///
     /// # Errors
-    /// Where the drive has no space or a trace is at fault.
+    /// If the drive has no space or a trace is at fault.
     pub fn new(
         experiment: &Experiment,
         surveys: &[Option<Survey>],
@@ -95,7 +95,7 @@ impl Run {
     /// the workloads' traces, in their order.
     ///
     /// # Errors
-    /// Where a trace is at fault.
+    /// If a trace is at fault.
     pub fn start(
         experiment: &Experiment,
         surveys: &[Option<Survey>],
@@ -176,7 +176,7 @@ impl Run {
     /// more to do.
     ///
     /// # Errors
-    /// Where a trace or a policy of the user is at fault, the drive is stuck, or the auditor
+    /// If a trace or a policy of the user is at fault, the drive is stuck, or the auditor
     /// finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
@@ -248,7 +248,7 @@ impl Run {
     }
 
     /// Where nothing comes but what the device does, lets it go on up to a completion. Returns
-    /// whether there is one; there is none where an interval of the results ends before.
+    /// whether there is one; there is none if an interval of the results ends before.
     #[inline]
     fn goes_on_quietly(&mut self) -> bool {
         let until = self.measured.next_boundary().min(LATEST);
@@ -344,7 +344,7 @@ impl Run {
     /// Shuts the drive down and keeps it.
     ///
     /// # Errors
-    /// Where requests are under way, or the drive cannot come to rest.
+    /// If requests are under way, or the drive cannot come to rest.
     pub fn into_snapshot(self, experiment: &Experiment) -> Result<Snapshot, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
         let taken = Snapshot::of(self.device, drive, title.as_deref(), *seed, &self.history);

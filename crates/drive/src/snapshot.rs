@@ -50,7 +50,7 @@ impl Snapshot {
     /// its end, what is in its buffer goes to flash.
     ///
     /// # Errors
-    /// Where commands are under way, or where the drive cannot come to rest.
+    /// If commands are under way, or if the drive cannot come to rest.
     pub fn of(
         device: Device,
         drive: &DriveConfig,
@@ -79,7 +79,7 @@ impl Snapshot {
     /// false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where there is no such file, or none with a whole snapshot.
+    /// If there is no such file, or none with a whole snapshot.
     pub fn read(
         path: &Path,
         ongoing: &mut dyn FnMut(f64) -> bool,
@@ -92,7 +92,7 @@ impl Snapshot {
     /// Writes it to a file that is empty.
     ///
     /// # Errors
-    /// Where the file cannot be written, or its own cannot be read any more.
+    /// If the file cannot be written, or its own cannot be read any more.
     pub fn write(&self, file: &mut File) -> io::Result<()> {
         match &self.store {
             Store::Memory(ftl) => file::write(file, &self.origin, &locked(ftl)),
@@ -107,7 +107,7 @@ impl Snapshot {
     /// ([`unfit`] finds nothing).
     ///
     /// # Errors
-    /// Where its file cannot be read any more.
+    /// If its file cannot be read any more.
     pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
@@ -128,7 +128,7 @@ impl Snapshot {
     /// A copy of the firmware that was kept.
     ///
     /// # Errors
-    /// Where its file cannot be read any more.
+    /// If its file cannot be read any more.
     pub fn firmware(&self) -> Result<Ftl, Damaged> {
         match &self.store {
             Store::Memory(ftl) => {

@@ -169,7 +169,7 @@ impl Watch {
     /// run.
     ///
     /// # Panics
-    /// Where nothing is under way that could.
+    /// If nothing is under way that could.
     pub fn starve(&mut self, device: &mut Device, name: impl Fn(u32) -> String) -> Option<Starved> {
         let at = self.deadline;
         let id = self.next.expect("a request is under way");

@@ -99,7 +99,7 @@ fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// What stands in a folder of this crate's tests, in order; nothing where it is not there.
+/// What stands in a folder of this crate's tests, in order; nothing if it is not there.
 fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let found = folder.read_dir().into_iter().flatten();

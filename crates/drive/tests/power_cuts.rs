@@ -70,7 +70,7 @@ impl Tally {
     }
 }
 
-/// The experiment of a case, without power cuts but able to recover; nothing where it is
+/// The experiment of a case, without power cuts but able to recover; nothing if it is
 /// refused.
 fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
     let mut dice = Kind::Drive.dice(seed, number);
@@ -116,7 +116,7 @@ fn end(mut run: Run) -> Result<(Run, &'static str), String> {
     }
 }
 
-/// True where a block went bad with an erase, and not in the factory.
+/// True if a block went bad with an erase, and not in the factory.
 fn has_worn_out(run: &Run) -> bool {
     let ftl = run.device().ftl();
     let erases = ftl.erase_counts().iter();

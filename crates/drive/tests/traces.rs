@@ -59,7 +59,7 @@ fn drive_of(unit_kib: u64, exported: &str, blocks: u64, pages: u64) -> Vec<Overr
     ]
 }
 
-/// As [`replay_file`], of a trace beside the repository; nothing where it is absent.
+/// As [`replay_file`], of a trace beside the repository; nothing if it is absent.
 fn replay(name: &str, extra: &str, overrides: &[Override]) -> Option<[u64; 5]> {
     Some(replay_file(name, &beside(name)?, extra, overrides))
 }

@@ -109,7 +109,7 @@ impl Audit {
         Ok(())
     }
 
-    /// What a unit is after a recovery; 0 where it holds nothing.
+    /// What a unit is after a recovery; 0 if it holds nothing.
     fn found(&self, ftl: &Ftl, lpn: Lpn, saved: Option<&Saved>) -> Result<u64, String> {
         let on_flash = match ftl.lookup(lpn) {
             Some(ppn) if ftl.holds(ppn) != lpn || !has_data(self.on_flash[ppn]) => {

@@ -91,7 +91,7 @@ fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     }
 }
 
-/// True where an untimed run ends at last as its drive is worn out.
+/// True if an untimed run ends at last as its drive is worn out.
 fn wears_out(experiment: &Experiment) -> bool {
     let writes = |workload: &WorkloadConfig| host_kinds(workload)[Kind::Write.index()];
     experiment.run.untimed

@@ -57,7 +57,7 @@ impl Event {
             _ => None,
         }
     }
-    /// True where a channel has carried a row, or a command.
+    /// True if a channel has carried a row, or a command.
     pub fn is_transfer(self) -> bool {
         matches!(self, Self::CarriedIn(_) | Self::CarriedOut(_) | Self::Commanded(_))
     }

@@ -115,7 +115,7 @@ impl Join {
         self.ended_of_several(member, at, blame, aside);
     }
 
-    /// True where there is one member, and no more come.
+    /// True if there is one member, and no more come.
     #[inline]
     pub fn is_single(&self) -> bool {
         self.made == 1 | WHOLE

@@ -14,7 +14,7 @@ impl Device {
     /// The firmware's state, for preconditioning a drive that is idle.
     ///
     /// # Panics
-    /// Where commands are outstanding.
+    /// If commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
         assert!(
             self.base.outstanding() == 0 && self.base.time.agenda.is_empty(),
@@ -22,7 +22,7 @@ impl Device {
         );
         &mut self.base.space.ftl
     }
-    /// True where the auditor watches.
+    /// True if the auditor watches.
     pub fn is_audited(&self) -> bool {
         self.base.audit.is_some()
     }
@@ -35,7 +35,7 @@ impl Device {
     pub fn blame(&self, id: RequestId) -> &Blame {
         self.port.requests.blame(id, self.base.flash.all_blames())
     }
-    /// True where what waits has nothing to hope for from scrubbing, which goes on: no poll took
+    /// True if what waits has nothing to hope for from scrubbing, which goes on: no poll took
     /// a block, and nothing else is due; or each block was written anew twice and nothing went on.
     #[inline]
     pub fn scrubs_in_vain(&self) -> bool {
@@ -53,7 +53,7 @@ impl Device {
     pub fn now(&self) -> Instant {
         self.base.time.now
     }
-    /// True where the drive holds data of a unit, in its buffer or on flash.
+    /// True if the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
         self.write.buffer.find(lpn).is_some() || self.base.space.ftl.lookup(lpn).is_some()
     }
@@ -98,7 +98,7 @@ impl Device {
     pub fn events(&self) -> u64 {
         self.base.time.agenda.scheduled()
     }
-    /// True where writes are acknowledged before they are on flash.
+    /// True if writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
         self.write.acknowledges_early()
     }

@@ -64,7 +64,7 @@ pub struct Device {
 /// The firmware of a new drive as `config` describes it.
 ///
 /// # Panics
-/// Where the configuration contradicts itself.
+/// If the configuration contradicts itself.
 pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
     let geometry = Geometry::from(&config.geometry);
     let exported = config.ftl.exported_bytes(&geometry);
@@ -80,7 +80,7 @@ impl Device {
     /// passed [`crate::check::check`].
     ///
     /// # Panics
-    /// Where the configuration contradicts itself.
+    /// If the configuration contradicts itself.
     pub fn new(config: &DriveConfig, seed: u64) -> Self {
         Self::with_firmware(config, empty_firmware(config, seed))
     }
@@ -89,7 +89,7 @@ impl Device {
     /// firmware's layout is that of `config`; [`Device::firmware_changed`] comes next.
     ///
     /// # Panics
-    /// Where the configuration contradicts itself.
+    /// If the configuration contradicts itself.
     pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
         let layout = &ftl.layout;
         let mut device = Self {
@@ -160,7 +160,7 @@ impl Device {
     /// queue depth.
     ///
     /// # Panics
-    /// Where `at` is in the drive's past or the range is beyond its end.
+    /// If `at` is in the drive's past or the range is beyond its end.
     #[inline]
     pub fn submit(
         &mut self,
@@ -209,7 +209,7 @@ impl Device {
         self.base.time.agenda.next_due()
     }
 
-    /// True where commands wait that nothing in the drive will ever end, although scrubbing
+    /// True if commands wait that nothing in the drive will ever end, although scrubbing
     /// may go on.
     #[inline]
     pub fn is_stuck(&self) -> bool {
@@ -256,7 +256,7 @@ impl Device {
     }
 
     /// Handles events up to and including `until`, but no more after the first one or once a
-    /// command has completed; returns when the last one was due, or nothing where none is left.
+    /// command has completed; returns when the last one was due, or nothing if none is left.
     // The only place where events are handled: a second one would have the compiler leave calls
     // in both for what it builds into one.
     #[inline(never)]
@@ -289,7 +289,7 @@ impl Device {
         self.port.take_done(into);
     }
 
-    /// True where [`Device::take_done`] has something to give.
+    /// True if [`Device::take_done`] has something to give.
     #[inline]
     pub fn has_done(&self) -> bool {
         self.port.has_done()

@@ -21,7 +21,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// True where it senses a page.
+    /// True if it senses a page.
     pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
         self.block == block && self.row == row && self.planes >> plane & 1 == 1
     }

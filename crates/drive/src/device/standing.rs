@@ -69,7 +69,7 @@ impl Standing {
         Self { stage, words, parts: 1, ..Self::default() }
     }
 
-    /// True where another part of the same request stands in the same way, whichever it is.
+    /// True if another part of the same request stands in the same way, whichever it is.
     pub(in crate::device) fn is_like(&self, other: &Self) -> bool {
         self.words == other.words && self.block == other.block && self.behind == other.behind
     }

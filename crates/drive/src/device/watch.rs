@@ -149,7 +149,7 @@ impl Base {
         }
     }
 
-    /// True where the auditor watches.
+    /// True if the auditor watches.
     pub fn is_audited(&self) -> bool {
         self.audit.is_some()
     }

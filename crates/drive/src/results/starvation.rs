@@ -8,7 +8,7 @@ use engine::Instant;
 use serde_json::{Map, Value, json};
 use settings::counted;
 
-/// `starvation` of the summary; null where none is looked for.
+/// `starvation` of the summary; null if none is looked for.
 pub fn of_run(run: &Run) -> Value {
     let name = |index: u32| run.measured().initiators()[index as usize].name.as_str();
     run.starvation().map_or(Value::Null, |watch| table(watch, run.now(), name))

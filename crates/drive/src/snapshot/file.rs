@@ -83,7 +83,7 @@ pub struct Kept {
 /// Where the snapshot in a file comes from.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn info(path: &Path) -> Result<Origin, Damaged> {
     Kept::open(path).map(|kept| kept.header.origin)
 }
@@ -91,7 +91,7 @@ pub fn info(path: &Path) -> Result<Origin, Damaged> {
 /// As [`info`], and what the check of an experiment asks of the drive.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn content(path: &Path) -> Result<(Origin, Found), Damaged> {
     Kept::open(path).map(|kept| {
         let found = kept.found();
@@ -103,7 +103,7 @@ pub fn content(path: &Path) -> Result<(Origin, Found), Damaged> {
 /// header, which has the checksums of all the rest.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn header(path: &Path) -> Result<Vec<u8>, Damaged> {
     let kept = Kept::open(path)?;
     serde_json::to_vec(&kept.header)
@@ -131,7 +131,7 @@ impl Kept {
     /// to 1, and ends it by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where there is no such file, or none with a whole snapshot.
+    /// If there is no such file, or none with a whole snapshot.
     pub fn read(
         path: &Path,
         ongoing: &mut dyn FnMut(f64) -> bool,
@@ -186,7 +186,7 @@ impl Kept {
     /// made from it share, until it is changed.
     ///
     /// # Errors
-    /// Where the file holds what its drive cannot have, or has become unreadable.
+    /// If the file holds what its drive cannot have, or has become unreadable.
     pub fn firmware(&self) -> Result<Ftl, Damaged> {
         let Origin { drive, seed, .. } = &self.header.origin;
         let mut ftl = empty_firmware(drive, *seed);
@@ -237,7 +237,7 @@ fn places(header: &Header, behind_header: u64, length: u64) -> Result<Vec<u64>, 
 /// Writes a snapshot to a file that is empty.
 ///
 /// # Errors
-/// Where the file cannot be written.
+/// If the file cannot be written.
 pub fn write(file: &mut File, origin: &Origin, ftl: &Ftl) -> io::Result<()> {
     if cfg!(target_endian = "big") {
         return Err(io::Error::other("snapshots are written by little-endian machines only"));

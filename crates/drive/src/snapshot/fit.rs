@@ -6,7 +6,7 @@ use crate::history::Origin;
 use serde_json::{Value, json};
 
 /// Each key of `drive` that says otherwise than the snapshot's drive, with what is
-/// wrong; nothing where a drive can be started from it.
+/// wrong; nothing if a drive can be started from it.
 pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)> {
     let (theirs, ours) = (layout(&origin.drive), layout(drive));
     let pairs = theirs.into_iter().zip(ours);

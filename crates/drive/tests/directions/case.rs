@@ -27,7 +27,7 @@ pub struct Case {
     /// What is measured.
     what: &'static str,
     measure: Measure,
-    /// Values as a command line sets them, or nothing where the key is left out.
+    /// Values as a command line sets them, or nothing if the key is left out.
     values: Vec<(Option<&'static str>, Predicted)>,
 }
 

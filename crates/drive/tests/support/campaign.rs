@@ -210,7 +210,7 @@ fn run(kind: Kind, dice: &[u32], folder: &Path) -> Result<(Outcome, u64), String
     })
 }
 
-/// True where two problems are the same, up to figures in them.
+/// True if two problems are the same, up to figures in them.
 fn is_like(one: &str, other: &str) -> bool {
     let words = |text: &str| -> String {
         text.lines().next().unwrap_or("").chars().filter(|c| !c.is_ascii_digit()).take(60).collect()

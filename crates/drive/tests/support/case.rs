@@ -55,11 +55,11 @@ pub struct Shape {
     waiting_erases: u64,
     /// Levels that operations may go in rounds of, and whether those hold several units.
     rounds: Vec<(&'static str, bool)>,
-    /// True where pages may stream between packages.
+    /// True if pages may stream between packages.
     may_stream: bool,
-    /// True where each batch may be copied back.
+    /// True if each batch may be copied back.
     copies_all: bool,
-    /// True where partial writes stay in their planes.
+    /// True if partial writes stay in their planes.
     modifies: bool,
     /// Bytes that the drive shows.
     pub exported: u64,

@@ -27,7 +27,7 @@ pub struct Case {
     pub text: String,
     /// Names and contents of the files that it speaks of.
     pub files: Vec<(String, Vec<u8>)>,
-    /// True where every trace in it must be read.
+    /// True if every trace in it must be read.
     pub is_sound: bool,
 }
 
@@ -82,7 +82,7 @@ impl Case {
     /// A case that was kept as `file`.
     ///
     /// # Panics
-    /// Where there is no such file.
+    /// If there is no such file.
     pub fn kept(kind: Kind, file: &Path) -> Self {
         let text = std::fs::read_to_string(file).expect("a case that was kept");
         let is_sound = text.lines().any(|line| line == SOUND);

@@ -133,7 +133,7 @@ impl Account {
 }
 
 /// What requests of about the same latency were charged with, by the names of states, so that a
-/// state more changes nothing where it is not in use.
+/// state more changes nothing if it is not in use.
 fn told_of((from, to, band): (u64, u64, &Band)) -> String {
     let charged = State::ALL.iter().zip(band.blame_ns).filter(|(_, ns)| *ns > 0);
     let mut charged: Vec<String> =
@@ -471,13 +471,13 @@ impl Logged {
     }
 }
 
-/// True where blocks may be retired during a run.
+/// True if blocks may be retired during a run.
 fn wears(experiment: &Experiment) -> bool {
     experiment.drive.nand.endurance > 0
         || experiment.drive.ftl.bad_blocks.grown_per_erase.fraction() > 0.0
 }
 
-/// True where blocks were retired since the drive was new.
+/// True if blocks were retired since the drive was new.
 fn is_worn(ftl: &Ftl, experiment: &Experiment) -> bool {
     let new = Device::new(&experiment.drive, experiment.seed);
     wears(experiment) && ftl.tally.retired > new.ftl().tally.retired

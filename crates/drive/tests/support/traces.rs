@@ -19,7 +19,7 @@ pub struct Traced {
     pub text: String,
     /// Names and contents of the traces.
     pub files: Vec<(String, Vec<u8>)>,
-    /// False where a reader may refuse one: it is damaged, runs backwards, or must be
+    /// False if a reader may refuse one: it is damaged, runs backwards, or must be
     /// guessed.
     pub is_sound: bool,
 }
@@ -78,7 +78,7 @@ struct Manner {
     devices: u64,
     /// Microseconds between rows at most.
     gap: u64,
-    /// True where stamps run backwards here and there.
+    /// True if stamps run backwards here and there.
     disordered: bool,
     origin: u64,
 }
@@ -136,7 +136,7 @@ fn trace(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, sectors: u64, na
     Trace { content, is_sound }
 }
 
-/// True where what is asked for may not be in a sound trace, or not fit.
+/// True if what is asked for may not be in a sound trace, or not fit.
 fn may_be_refused(asked: &str, beyond: bool) -> bool {
     let has = |words: &str| asked.contains(words);
     let reaches = beyond || has("concatenate") || has("block_size");

@@ -58,7 +58,7 @@ impl Channel {
         let ledger = std::mem::take(&mut self.ledger);
         *self = Self { ledger, ..Self::new(self.order) };
     }
-    /// True where it carries something at `now`.
+    /// True if it carries something at `now`.
     #[inline]
     pub fn is_busy(&self, now: Instant) -> bool {
         self.busy_until > now

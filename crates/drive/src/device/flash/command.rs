@@ -29,7 +29,7 @@ pub fn channels_of(
 }
 
 impl Flash {
-    /// True where an operation that carries no data cannot begin because of its channel.
+    /// True if an operation that carries no data cannot begin because of its channel.
     #[inline]
     pub(super) fn lacks_channel(&self, now: Instant, channel: ChannelId) -> bool {
         self.commands && self.channels[channel].is_busy(now)

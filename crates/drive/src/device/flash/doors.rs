@@ -131,22 +131,22 @@ impl Flash {
 
 /// What groups do.
 impl Flash {
-    /// True where something waits for a unit of a group.
+    /// True if something waits for a unit of a group.
     #[inline]
     pub(in crate::device) fn has_queue(&self, group: GroupId) -> bool {
         self.groups[group].queued() > 0
     }
-    /// True where a collection has reserved units of a group.
+    /// True if a collection has reserved units of a group.
     #[inline]
     pub(in crate::device) fn is_reserved(&self, group: GroupId) -> bool {
         self.groups[group].reserved != 0
     }
-    /// True where a bin's collection has reserved its units.
+    /// True if a bin's collection has reserved its units.
     #[inline]
     pub(in crate::device) fn is_kept_for(&self, bin: BinId) -> bool {
         self.groups[self.places[bin].group].is_kept_for(bin)
     }
-    /// True where a host read waits for the units that a bin's erases take.
+    /// True if a host read waits for the units that a bin's erases take.
     pub(in crate::device) fn awaits_read(&self, bin: BinId) -> bool {
         let place = &self.places[bin];
         self.groups[place.group].has_reads_on(&self.ops, place.erase, true)
@@ -170,7 +170,7 @@ impl Flash {
     pub(in crate::device) fn note_count(&self) -> usize {
         self.notes.len()
     }
-    /// True where a copy-back of a bin has become a read of which nobody was told yet.
+    /// True if a copy-back of a bin has become a read of which nobody was told yet.
     pub(in crate::device) fn has_turned_to_read(&self, bin: BinId) -> bool {
         self.notes.iter().any(|note| matches!(note, Note::TurnedToRead(of) if *of == bin))
     }

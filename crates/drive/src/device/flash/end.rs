@@ -51,7 +51,7 @@ impl Flash {
         Some(self.ended(id))
     }
 
-    /// True where a batch fills its block, and that gets a summary.
+    /// True if a batch fills its block, and that gets a summary.
     #[inline]
     fn summarises(&self, id: OpId) -> bool {
         self.shape.summary_page && self.ops[id].batch + 1 == self.shape.batches_per_block

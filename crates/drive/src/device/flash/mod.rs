@@ -120,7 +120,7 @@ pub struct Flash {
     suspends: bool,
     bins_of_group: Column<GroupId, Vec<BinId>>,
     places: Column<BinId, BinPlace>,
-    /// True where, in every bin, any read and program occupies the same cells.
+    /// True if, in every bin, any read and program occupies the same cells.
     uniform: bool,
     /// Whether what would go next anyway may pass by the queue, and operations of
     /// collection turn into each other.
@@ -128,9 +128,9 @@ pub struct Flash {
     /// Whether even operations that would begin at once are queued before, where commands need the
     /// channel.
     queues_all: bool,
-    /// True where operations begin without having stood in a queue, if nothing is in their way.
+    /// True if operations begin without having stood in a queue, if nothing is in their way.
     begins_at_once: bool,
-    /// True where a group of which nothing is queued need not be served: nothing is suspended,
+    /// True if a group of which nothing is queued need not be served: nothing is suspended,
     /// waits for its turn elsewhere, or begins because of an idle gap.
     only_serves_queues: bool,
     /// Whether commands take cycles of the channel, and so need it to begin; and then the

@@ -340,7 +340,7 @@ pub struct Rest {
 }
 
 /// What a partial write brings of its unit: bytes `from..to`. The rest is found when it starts;
-/// there is none where the unit holds no data by then.
+/// there is none if the unit holds no data by then.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {
     pub from: u64,

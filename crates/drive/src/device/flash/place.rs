@@ -55,7 +55,7 @@ impl BinPlace {
             erase: planes().fold(0, |cells, place| cells | place.erase),
         }
     }
-    /// True where any read and program in the bin occupies the same cells.
+    /// True if any read and program in the bin occupies the same cells.
     pub fn is_uniform(&self) -> bool {
         self.units_of_hosts().all(|cells| cells == self.program)
     }

@@ -48,7 +48,7 @@ pub struct Group {
     pub barred: u64,
     /// Cells kept for collections of bins.
     pub reserved: u64,
-    /// True where whatever waits for an idle cell waits for the channel: commands need it.
+    /// True if whatever waits for an idle cell waits for the channel: commands need it.
     pub needs_channel: bool,
     /// Whose collection that is, or one of them.
     reserved_by: Option<BinId>,
@@ -119,7 +119,7 @@ impl Group {
         }
         true
     }
-    /// True where cells are kept for a bin's collection.
+    /// True if cells are kept for a bin's collection.
     #[inline]
     pub fn is_kept_for(&self, bin: BinId) -> bool {
         self.reserved_by == Some(bin) || self.reserved_by_others.contains(&bin)
@@ -133,23 +133,23 @@ impl Group {
     pub fn queued(&self) -> u32 {
         self.queued
     }
-    /// True where nothing is occupied, awaited or waiting.
+    /// True if nothing is occupied, awaited or waiting.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.busy | self.wanted == 0 && self.queued == 0
     }
-    /// True where no idle cell is kept for anything, and nothing waits that needs the channel to
+    /// True if no idle cell is kept for anything, and nothing waits that needs the channel to
     /// begin.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.wanted | self.reserved == 0 && !(self.needs_channel && self.queued > 0)
     }
-    /// True where something waits and a cell may be free for it.
+    /// True if something waits and a cell may be free for it.
     #[inline]
     pub fn may_serve(&self, all_cells: u64) -> bool {
         self.queued > 0 && (self.busy | self.barred) != all_cells
     }
-    /// True where an operation on `cells` asked for now would start at once.
+    /// True if an operation on `cells` asked for now would start at once.
     #[inline]
     pub fn is_open_to(&self, cells: u64) -> bool {
         self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
@@ -185,7 +185,7 @@ impl Group {
         self.classes & ((2 << class as u32) - 1)
     }
 
-    /// True where [`Group::pick`] would choose an operation that has just been
+    /// True if [`Group::pick`] would choose an operation that has just been
     /// asked for, were it queued: nothing on its cells has its rank or a better one. (Older ones
     /// on cells that have fallen free in the present event are chosen when that is over.)
     #[inline]
@@ -223,7 +223,7 @@ impl Group {
             && self.up_to(class) == 0
             && self.outranks(class, bypass)
     }
-    /// True where nothing that waits can start when an operation takes its cells:
+    /// True if nothing that waits can start when an operation takes its cells:
     /// nothing waits, or there are no other cells.
     #[inline]
     pub fn is_alone(&self) -> bool {
@@ -259,7 +259,7 @@ impl Group {
         (class as usize * (self.lists.len() / CLASSES) + lane, lane)
     }
 
-    /// True where an operation needs several cells and not all.
+    /// True if an operation needs several cells and not all.
     #[inline]
     fn is_wide(&self, lane: usize, cells: u64) -> bool {
         lane > 0 && lane == self.cells as usize && cells != low_bits(self.cells)
@@ -322,7 +322,7 @@ impl Group {
         let is_last = self.is_last_of(class, lane, list);
         self.taken(class, lane, is_last);
     }
-    /// True where nothing of a class waits in a lane any more, of which `list` is the first list.
+    /// True if nothing of a class waits in a lane any more, of which `list` is the first list.
     #[inline]
     fn is_last_of(&self, class: Class, lane: usize, list: usize) -> bool {
         let is_of_several = lane > 0 && lane == self.cells as usize;
@@ -366,7 +366,7 @@ impl Group {
         self.filled[Class::Background as usize] = 0;
     }
 
-    /// True where nothing that the operation needs is taken.
+    /// True if nothing that the operation needs is taken.
     #[inline]
     pub fn may_start(&self, op: &Op) -> bool {
         let taken = self.busy | self.barred | if op.class.is_read() { 0 } else { self.wanted };

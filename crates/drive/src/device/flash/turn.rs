@@ -40,7 +40,7 @@ impl Flash {
             && (!self.commands || self.may_be_commanded(time.now, id))
     }
 
-    /// True where the command of what follows an operation goes out at once: its channel is free,
+    /// True if the command of what follows an operation goes out at once: its channel is free,
     /// and nothing was interrupted on its group.
     #[inline]
     fn may_be_commanded(&self, now: Instant, id: OpId) -> bool {

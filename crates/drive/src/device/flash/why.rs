@@ -170,7 +170,7 @@ impl Survey<'_> {
         (Standing { operation, bin, block, since, until, suspensions, ..standing }, why)
     }
 
-    /// True where the unit of an operation in its queue is idle, and only the channel is not.
+    /// True if the unit of an operation in its queue is idle, and only the channel is not.
     fn awaits_command(&self, id: OpId) -> bool {
         let op = &self.flash.ops[id];
         self.flash.lacks_channel(self.now, op.channel)

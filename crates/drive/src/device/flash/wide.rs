@@ -56,7 +56,7 @@ impl Wide {
         &mut lists[place].1
     }
 
-    /// True where something of a class waits.
+    /// True if something of a class waits.
     #[inline]
     pub fn has(&self, class: usize) -> bool {
         self.waiting >> class & 1 == 1
@@ -81,7 +81,7 @@ impl Wide {
         let off_them = self.classes[class].iter().filter(move |(of, _)| of & cells == 0);
         off_them.filter_map(|(_, list)| list.head())
     }
-    /// True where one of its class needs some of the same cells and was asked for before `id`.
+    /// True if one of its class needs some of the same cells and was asked for before `id`.
     #[inline(never)]
     pub fn stands_before(&self, ops: &Ops, id: OpId) -> bool {
         let op = &ops[id];

@@ -82,7 +82,7 @@ pub struct WorkingView {
     pub op: OpId,
     /// When it began.
     pub began: Instant,
-    /// When it is over if nothing interrupts it; nothing where it is interrupted.
+    /// When it is over if nothing interrupts it; nothing if it is interrupted.
     pub ends: Option<Instant>,
     /// Whether it has left its unit to reads.
     pub is_aside: bool,

@@ -45,7 +45,7 @@ impl Gc {
         true
     }
 
-    /// True where a read may follow the end of a move from `from` on the same cells,
+    /// True if a read may follow the end of a move from `from` on the same cells,
     /// so that they need not be freed before.
     #[inline]
     pub(in crate::device) fn may_chain_read(&self, base: &Base, bin: BinId, from: Batch) -> bool {

@@ -201,7 +201,7 @@ impl Gc {
         base.space.task(bin).scrubs && self.jobs[bin].is_moving()
     }
 
-    /// True where nothing of a collection is under way.
+    /// True if nothing of a collection is under way.
     pub(in crate::device) fn is_idle(&self, base: &Base, bin: BinId) -> bool {
         self.jobs[bin].is_idle() && base.space.task(bin).draining.is_empty()
     }

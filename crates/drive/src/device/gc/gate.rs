@@ -51,7 +51,7 @@ impl Gc {
         if is_free { Leave::Go } else { Leave::Queue }
     }
 
-    /// True where a bin's unit can be reserved for its collection, or need not be; in rounds,
+    /// True if a bin's unit can be reserved for its collection, or need not be; in rounds,
     /// between two batches.
     fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
         if base.flash.calls_collection() {

@@ -32,7 +32,7 @@ impl Job {
     pub fn under_way(&self) -> u32 {
         self.reads + self.writes
     }
-    /// True where nothing is being moved or erased.
+    /// True if nothing is being moved or erased.
     pub(super) fn is_idle(&self) -> bool {
         let nothing = self.reads + self.writes + self.erases == 0;
         nothing && self.victim.is_none() && self.staged.is_empty()

@@ -18,7 +18,7 @@ impl Gc {
         base.flash.begin_next(&mut base.time, &mut base.space, group);
     }
 
-    /// True where a group may begin to collect: for what waits, or at any time.
+    /// True if a group may begin to collect: for what waits, or at any time.
     fn collects_now(&self, base: &Base, group: GroupId) -> bool {
         base.flash.collects_at_once()
             || base.flash.has_queue(group)

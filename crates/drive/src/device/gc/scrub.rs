@@ -22,7 +22,7 @@ impl Gc {
         }
     }
 
-    /// True where what waits has nothing to hope for: no poll took a block, and nothing
+    /// True if what waits has nothing to hope for: no poll took a block, and nothing
     /// else is due; or each block was written anew twice and nothing went on.
     #[inline]
     pub fn scrubs_in_vain(&self, base: &Base) -> bool {
@@ -36,7 +36,7 @@ impl Gc {
         base.time.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks
     }
 
-    /// True where all that is under way is scrubbing.
+    /// True if all that is under way is scrubbing.
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);

@@ -47,7 +47,7 @@ impl Gc {
         (base.space.ftl.valid_in_bin(to) < base.space.ftl.valid_in_bin(from)).then_some(to)
     }
 
-    /// True where a bin of another package can take a batch from now on: it is idle, has more
+    /// True if a bin of another package can take a batch from now on: it is idle, has more
     /// free pages than the batch's own, and keeps a block for its own collection.
     fn can_latch(&self, base: &Base, id: OpId, to: BinId) -> bool {
         let from = base.flash.op(id).bin;

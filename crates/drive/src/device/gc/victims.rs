@@ -101,7 +101,7 @@ impl Gc {
         self.config.preemptible && under_way < 2 && self.has_room_for_more(base, bin, 0)
     }
 
-    /// True where a whole block fits into what collection can still write, and so many batches,
+    /// True if a whole block fits into what collection can still write, and so many batches,
     /// beside what is under way.
     pub(in crate::device) fn has_room_for_more(
         &self,

@@ -9,7 +9,7 @@ use host::Kind;
 use metrics::State;
 
 impl Port {
-    /// True where commands need the link to begin and to end.
+    /// True if commands need the link to begin and to end.
     #[inline]
     pub(in crate::device) fn needs_bus(&self) -> bool {
         self.link.is_bus()

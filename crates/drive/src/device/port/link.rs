@@ -36,11 +36,11 @@ impl Link {
         self.free = [Instant::START; 2];
         self.bus = self.bus.take().map(|_| Box::default());
     }
-    /// True where both directions share the link.
+    /// True if both directions share the link.
     pub fn is_shared(&self) -> bool {
         self.duplex != Duplex::Full && self.rate.is_some()
     }
-    /// True where requests need the link to begin and to end.
+    /// True if requests need the link to begin and to end.
     #[inline]
     pub fn is_bus(&self) -> bool {
         self.bus.is_some()

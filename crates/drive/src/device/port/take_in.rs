@@ -36,7 +36,7 @@ impl Port {
     pub(in crate::device) fn take_done(&mut self, into: &mut Vec<Completion>) {
         std::mem::swap(&mut self.done, into);
     }
-    /// True where there are any.
+    /// True if there are any.
     #[inline]
     pub(in crate::device) fn has_done(&self) -> bool {
         !self.done.is_empty()

@@ -39,11 +39,11 @@ impl Device {
     /// off until [`Device::power_up`], which comes after the time that its recovery takes.
     ///
     /// # Errors
-    /// Where a drive that is audited has lost what it must not lose, or holds something
+    /// If a drive that is audited has lost what it must not lose, or holds something
     /// older.
     ///
     /// # Panics
-    /// Where the drive keeps nothing to recover by (`drive.recovery`).
+    /// If the drive keeps nothing to recover by (`drive.recovery`).
     pub fn cut_power(&mut self) -> Result<Cut, String> {
         assert!(!self.port.has_done(), "completions are taken before the power is cut");
         let persistence = self.base.power.as_ref().expect("the drive can recover");
@@ -100,7 +100,7 @@ impl Device {
     /// The drive has recovered by `at` and serves commands from then on.
     ///
     /// # Panics
-    /// Where the power was not cut.
+    /// If the power was not cut.
     pub fn power_up(&mut self, at: Instant) {
         self.base.time.now = self.base.time.now.max(at);
         let persistence = self.base.power.as_mut().expect("the power was cut");
@@ -160,7 +160,7 @@ impl Device {
         found
     }
 
-    /// True where a program that waits for its channel has begun before.
+    /// True if a program that waits for its channel has begun before.
     fn holds_unit(&self, id: OpId) -> bool {
         let op = self.base.flash.op(id);
         op.kind != OpKind::Read && op.asks_for != AsksFor::Both

@@ -117,7 +117,7 @@ impl Device {
         outage.took = outage.parts.into_iter().sum();
     }
 
-    /// What of the drive survives a power cut; nothing where it cannot recover.
+    /// What of the drive survives a power cut; nothing if it cannot recover.
     pub(in crate::device) fn survives(&self) -> Option<Survives> {
         let means = self.base.power.as_ref()?.means();
         Some(Survives {
@@ -128,7 +128,7 @@ impl Device {
         })
     }
 
-    /// True where a capacitor saves what is in the buffer.
+    /// True if a capacitor saves what is in the buffer.
     pub(in crate::device) fn saves_buffer(&self) -> bool {
         self.write.durability() == Durability::Capacitor
     }

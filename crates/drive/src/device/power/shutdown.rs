@@ -14,7 +14,7 @@ impl Device {
     /// data is written, untimed, its pools in turn.
     ///
     /// # Errors
-    /// Where commands are under way, where a policy of the user fails, or where the drive
+    /// If commands are under way, where a policy of the user fails, or where the drive
     /// cannot come to rest, or has no space for what is in its buffer.
     pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
         if self.base.outstanding() > 0 {

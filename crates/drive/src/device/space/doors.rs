@@ -29,7 +29,7 @@ impl Space {
     pub(in crate::device) fn place_of(&self, bin: BinId) -> usize {
         self.bins[bin].place as usize
     }
-    /// True where a bin takes another host program now.
+    /// True if a bin takes another host program now.
     pub(in crate::device) fn is_available(&self, bin: BinId) -> bool {
         self.bins[bin].available
     }

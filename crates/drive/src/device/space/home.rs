@@ -31,7 +31,7 @@ pub struct Task {
     pub debt: u32,
     /// Units whose moves gain as much space as a host's batch takes, from the last victim.
     pub pace: u32,
-    /// True where the present victim, or the last one, is scrubbed.
+    /// True if the present victim, or the last one, is scrubbed.
     pub scrubs: bool,
     /// True if a block was collected before the one that is scrubbed now.
     pub collected_before: bool,

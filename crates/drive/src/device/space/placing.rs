@@ -138,12 +138,12 @@ impl Space {
         self.was_starved = true;
     }
 
-    /// True where host programs are yet to find a place in a bin.
+    /// True if host programs are yet to find a place in a bin.
     pub(in crate::device) fn is_awaited(&self, bin: BinId) -> bool {
         self.bins[bin].unbound > 0 || self.is_starved(bin)
     }
 
-    /// True where a bin's pool waits for space.
+    /// True if a bin's pool waits for space.
     pub(in crate::device) fn is_starved(&self, bin: BinId) -> bool {
         self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()
     }

@@ -53,7 +53,7 @@ impl Space {
         self.ftl.room(bin, Stream::Gc) > needed || is_from(older)
     }
 
-    /// True where a move carries data of a block.
+    /// True if a move carries data of a block.
     pub(super) fn moves_from(&self, op: &Op, payloads: &Payloads, block: BlockId) -> bool {
         match op.owner {
             Owner::CollectMove(from) => from.block == block,

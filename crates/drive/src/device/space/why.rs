@@ -10,7 +10,7 @@ impl Space {
         self.pools[pool].starved.map(|(bin, _)| bin)
     }
 
-    /// The bins in which something waits for free space, in words; nothing where none does.
+    /// The bins in which something waits for free space, in words; nothing if none does.
     pub(in crate::device) fn why_stuck(&self) -> Option<String> {
         let lacks = |bin| !self.bins[bin].parked.is_empty() || self.is_starved(bin);
         let told = |bin| {

@@ -369,7 +369,7 @@ impl Buffer {
             at = self.entries[older].older;
         }
     }
-    /// Gives an entry's place back. Returns true where that ended an epoch.
+    /// Gives an entry's place back. Returns true if that ended an epoch.
     pub fn remove(&mut self, id: EntryId) -> bool {
         let (lpn, older, epoch) = {
             let entry = &self.entries[id];
@@ -430,7 +430,7 @@ impl Buffer {
     fn count_waiting(&self) -> usize {
         self.waiting.iter().map(VecDeque::len).sum()
     }
-    /// True where more requests wait for room than entries are being programmed, which will make
+    /// True if more requests wait for room than entries are being programmed, which will make
     /// some.
     pub fn is_short_of_room(&self) -> bool {
         self.count_waiting() > self.flying as usize
@@ -439,7 +439,7 @@ impl Buffer {
     pub fn next_waiting(&self) -> Option<RequestId> {
         self.waiting.iter().find_map(|queue| queue.front().copied())
     }
-    /// True where a request of this priority must wait behind others.
+    /// True if a request of this priority must wait behind others.
     pub fn must_queue(&self, priority: Priority) -> bool {
         self.waiting[..=priority as usize].iter().any(|queue| !queue.is_empty())
     }
@@ -486,7 +486,7 @@ impl Buffer {
         self.flushes.iter().find(|(flush, _)| *flush == id).map(|(_, epoch)| *epoch)
     }
 
-    /// True where a read waits for `entry`.
+    /// True if a read waits for `entry`.
     #[inline]
     pub fn is_awaited(&self, entry: EntryId) -> bool {
         self.deferred.had_any() && self.has_deferred(entry)
@@ -498,7 +498,7 @@ impl Buffer {
 
     // ---- flushes -----------------------------------------------------------
 
-    /// A flush waits for all entries there are. Returns false where there is none.
+    /// A flush waits for all entries there are. Returns false if there is none.
     pub fn begin_flush(&mut self, id: RequestId) -> bool {
         if self.epochs.iter().all(|count| *count == 0) {
             return false;
@@ -521,7 +521,7 @@ impl Buffer {
     pub fn is_flushing(&self) -> bool {
         !self.flushes.is_empty()
     }
-    /// True where a flush waits for the first entry of a pool.
+    /// True if a flush waits for the first entry of a pool.
     #[inline]
     pub fn flush_wants(&self, pool: PoolId) -> bool {
         self.is_flushing() && self.last_flush_wants(pool)

@@ -51,7 +51,7 @@ impl Write {
         self.watch_partial(base, pool);
     }
 
-    /// True where a pool's first batch should go to flash.
+    /// True if a pool's first batch should go to flash.
     fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
         let Some(head) = self.buffer.head(pool) else {
             self.pools[pool].forced_until = None;

@@ -112,7 +112,7 @@ impl Write {
         blame.charge(State::Buffer, latency);
         self.copies_until
     }
-    /// True where writes are acknowledged before they are on flash.
+    /// True if writes are acknowledged before they are on flash.
     pub(in crate::device) fn acknowledges_early(&self) -> bool {
         self.config.durability != Durability::None
     }

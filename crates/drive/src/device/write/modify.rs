@@ -18,7 +18,7 @@ use ftl::{BinId, Lpn, Ppn, Stream};
 use metrics::{Blame, Holder, State};
 
 impl Write {
-    /// True where the rest of a unit at `ppn` can stay in its planes: they have space. Where they
+    /// True if the rest of a unit at `ppn` can stay in its planes: they have space. Where they
     /// have none, the unit goes through the controller to others.
     pub(in crate::device) fn stays_in_planes(&self, base: &Base, ppn: Ppn) -> bool {
         self.modifies && base.space.is_available(base.space.bin_of(ppn))

@@ -69,7 +69,7 @@ impl Write {
         self.pools.ids().filter_map(|pool| Some((pool, self.buffer.head(pool)?)))
     }
 
-    /// True where an entry is of an epoch, or of one before.
+    /// True if an entry is of an epoch, or of one before.
     pub(in crate::device) fn is_up_to(&self, epoch: u64, entry: EntryId) -> bool {
         self.buffer.entry(entry).epoch <= epoch
     }

@@ -31,11 +31,11 @@ impl Default for ReadRouting {
 }
 
 impl ReadRouting {
-    /// True where the answer may depend on how many have asked before.
+    /// True if the answer may depend on how many have asked before.
     pub fn counts_those_that_ask(&self) -> bool {
         matches!(self, Self::Python(_))
     }
-    /// True where no read ever asks.
+    /// True if no read ever asks.
     pub fn never_asks(&self) -> bool {
         matches!(self, Self::Wait(_))
     }

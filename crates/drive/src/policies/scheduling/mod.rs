@@ -22,13 +22,13 @@ settings::family! {
 }
 
 impl Bypass {
-    /// True where operations go in the order in which they were asked for.
+    /// True if operations go in the order in which they were asked for.
     pub fn keeps_order(&self) -> bool {
         let asking =
             Asking { is_bounded: true, number: 0, others_wait: true, bound: None, next: 1 };
         self.turn(&asking) == Turn::Oldest
     }
-    /// True where reads that come later than an operation's turn never go before it.
+    /// True if reads that come later than an operation's turn never go before it.
     pub fn is_bounded(&self) -> bool {
         let asking =
             Asking { is_bounded: true, number: 1, others_wait: true, bound: Some(1), next: 2 };

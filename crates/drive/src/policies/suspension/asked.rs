@@ -51,7 +51,7 @@ pub enum Interruption {
 }
 
 impl Interruption {
-    /// True where the operation is suspended at once.
+    /// True if the operation is suspended at once.
     pub const fn is_immediate(self) -> bool {
         matches!(self, Self::Cancel | Self::Suspend | Self::Freeze)
     }

@@ -37,11 +37,11 @@ impl Default for Suspension {
 }
 
 impl Suspension {
-    /// True where nothing is ever suspended.
+    /// True if nothing is ever suspended.
     pub fn is_baseline(&self) -> bool {
         matches!(self, Self::Baseline(_))
     }
-    /// True where an operation is suspended at the ends of its steps only.
+    /// True if an operation is suspended at the ends of its steps only.
     pub fn needs_safe_points(&self) -> bool {
         match self {
             Self::DEs(_) => true,

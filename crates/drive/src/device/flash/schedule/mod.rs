@@ -46,7 +46,7 @@ impl Flash {
         }
     }
 
-    /// True where the scheduler lets collection of a bin choose a victim.
+    /// True if the scheduler lets collection of a bin choose a victim.
     pub(in crate::device) fn may_choose(&self, bin: BinId) -> bool {
         match &self.schedule {
             Schedule::Rounds(rounds) => {
@@ -56,7 +56,7 @@ impl Flash {
         }
     }
 
-    /// True where the scheduler says when collection may choose victims.
+    /// True if the scheduler says when collection may choose victims.
     #[inline]
     pub(in crate::device) fn calls_collection(&self) -> bool {
         self.schedule.calls_collection()

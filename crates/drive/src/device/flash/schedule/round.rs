@@ -50,7 +50,7 @@ impl Rounds {
         let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
         Self::begin(self.config, self.groups.len() as u32, cells as u32)
     }
-    /// True where the bins of a group choose victims.
+    /// True if the bins of a group choose victims.
     pub(super) fn is_choosing(&self, group: GroupId) -> bool {
         self.groups[group].stage == Stage::Choosing
     }

@@ -41,7 +41,7 @@ impl Flash {
         &mut rounds.groups[group]
     }
 
-    /// True where no collection has reserved the cells that a bin's erases occupy.
+    /// True if no collection has reserved the cells that a bin's erases occupy.
     pub(in crate::device) fn is_free(&self, bin: BinId) -> bool {
         let place = &self.places[bin];
         self.groups[place.group].reserved & place.erase == 0
@@ -128,7 +128,7 @@ impl Flash {
     // ---- operations of hosts ---------------------------------------------------------
 
     /// Begins one operation on each unit for which one of the batch waits, all reads or all
-    /// programs; returns false where nothing waits.
+    /// programs; returns false if nothing waits.
     fn start_round<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) -> bool {
         if self.round(group).batch.is_empty() {
             self.begin_batch(time, p, group);
