@@ -1,4 +1,4 @@
-//! What is allowed but often not meant.
+//! Notes on settings that are allowed but often not intended.
 
 use super::flash::of_gangs;
 use super::scaled;

@@ -1,4 +1,4 @@
-//! What partial writes need to stay inside their planes.
+//! Conditions for partial writes that stay inside their planes.
 
 use crate::config::{DriveConfig, Durability};
 use crate::recovery::TrimDurability;

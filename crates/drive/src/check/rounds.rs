@@ -1,4 +1,4 @@
-//! Rounds leave no room for what goes on beside others.
+//! Checks rounds, which exclude operations that start beside others.
 
 use crate::config::DriveConfig;
 use crate::policies::scheduling::Bypass;

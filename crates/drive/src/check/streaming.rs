@@ -1,4 +1,4 @@
-//! What pages need to stream from package to package while a block is collected.
+//! Conditions for pages that stream from package to package while a block is collected.
 
 use crate::config::DriveConfig;
 use ftl::{Layout, PoolId};

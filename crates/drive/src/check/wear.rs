@@ -1,4 +1,4 @@
-//! Wear-leveling compares lives, which end.
+//! Checks wear-leveling, which compares the remaining lives of blocks.
 
 use crate::config::DriveConfig;
 use settings::{Problems, Share};
