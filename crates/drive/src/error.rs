@@ -53,7 +53,7 @@ pub enum RunError {
     },
     /// The host has written more than recovery can tell apart.
     #[error(
-        "the host has written 2^32 - 2 mapping units, and versions (drive.recovery) tell no more apart; choose a larger mapping unit, or a shorter run"
+        "the host has written 2^32 - 2 mapping units, the most that versions (drive.recovery) can distinguish; choose a larger mapping unit, or a shorter run"
     )]
     Versions,
     /// A policy of the user failed.

@@ -27,7 +27,7 @@ pub struct Preconditioned {
 /// A pool without space: the drive cannot hold what it is filled with.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains any; it needs more over-provisioning or fewer bad blocks"
+    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains space; it needs more over-provisioning or fewer bad blocks"
 )]
 pub struct NoSpace(u32);
 

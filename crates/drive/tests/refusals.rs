@@ -975,7 +975,7 @@ fn what_cannot_go_in_rounds_is_refused() {
     let planes = ("planes_per_die = 1", "planes_per_die = 2");
     let text = with("", &[preemptible, planes]).replace(rounds, small);
     let path = "drive.scheduler.rounds.unit";
-    expect(&text, &problems(&text), path, small, &["is larger than what has rounds"]);
+    expect(&text, &problems(&text), path, small, &["is larger than the level of the rounds"]);
     let text = sound.replace(rounds, "rounds = { unit = \"gang\" }");
     expect(&text, &problems(&text), path, "rounds = {", &["there is no gang"]);
     // A package of one die is one unit, one of two dies is two.

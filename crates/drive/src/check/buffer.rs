@@ -43,7 +43,7 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
     if drive.buffer.serial && drive.buffer.latency.span().is_zero() {
         problems.push(
             "drive.buffer.serial",
-            "what is copied into and out of the buffer takes no time; give drive.buffer.latency, or leave serial out",
+            "copies into and out of the buffer take no time; give drive.buffer.latency, or leave serial out",
         );
     }
     if drive.buffer.durability == Durability::None {

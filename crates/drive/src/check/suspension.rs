@@ -77,7 +77,10 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
         return;
     }
     let Some(steps) = kind.steps else {
-        problems.push(policy, "what a program's pulses are is not known; give drive.nand.program_steps, or leave this out");
+        problems.push(
+            policy,
+            "the pulses of a program are unknown; give drive.nand.program_steps, or leave this out",
+        );
         return;
     };
     if drive.scheduler.read_routing.never_asks() {

@@ -144,8 +144,8 @@ impl Requests {
     pub fn bytes(&self) -> u64 {
         self.slab.bytes() + self.aside.bytes()
     }
-    /// Gives the slot back. Its blame stays readable until the slot is taken again and another
-    /// request completes as the first one since the host got completions.
+    /// Gives the slot back. Its blame stays readable until the slot is taken again and, after the
+    /// host has taken its completions, another request completes.
     #[inline]
     pub fn remove(&mut self, id: RequestId, is_first: bool, blames: &mut Blames) {
         let before = std::mem::replace(&mut self.spent, self.slab[id].blame);

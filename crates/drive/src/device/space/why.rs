@@ -23,7 +23,7 @@ impl Space {
             return None;
         }
         let places = bins.join(", ");
-        let words = format!("no free space and no block whose collection gains any in {places}");
+        let words = format!("no free space and no block whose collection gains space in {places}");
         let retired = self.ftl.tally.retired;
         if retired == 0 {
             return Some(words);

@@ -40,7 +40,7 @@ pub struct Entry {
     pub lpn: Lpn,
     pub pool: PoolId,
     pub stage: Stage,
-    /// Its data was superseded or trimmed: it is programmed as invalid data.
+    /// Its data was overwritten or trimmed: it is programmed as invalid data.
     pub stale: bool,
     /// An older entry of the same unit that is still being programmed.
     pub older: Option<EntryId>,
