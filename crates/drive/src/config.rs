@@ -92,8 +92,8 @@ pub struct SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// Planes of the smallest group whose operations are scheduled together; `None` if planes do
-    /// not come in pairs.
+    /// Planes of the smallest group whose operations are scheduled together; `None` without rounds,
+    /// or if planes do not come in pairs.
     pub fn group(&self, geometry: &Geometry) -> Option<u32> {
         self.rounds.and_then(|rounds| rounds.unit.planes(geometry))
     }
