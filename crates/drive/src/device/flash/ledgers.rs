@@ -9,7 +9,7 @@ use metrics::{Ledger, State};
 use nand::{CellId, GroupId, Units};
 
 typed_id! {
-    /// A run of several cells of a group: `group * masks + mask`.
+    /// A run of several cells within a group: `group * masks + mask`.
     struct RunId;
 }
 

@@ -137,7 +137,7 @@ pub struct Flash {
     /// channels of each group are listed.
     commands: bool,
     channels_of: Column<GroupId, Vec<ChannelId>>,
-    /// All cells of a group, that is, its smallest independently busy parts.
+    /// All cells, that is, all smallest independently busy parts, of one group.
     all_cells: u64,
     shape: Shape,
     /// Idle time after which a group is reported as idle, if it ever is.

@@ -23,8 +23,8 @@ pub enum Stage {
     /// The rest of a partly written unit stays in the planes, which are asked for an in-plane
     /// read-modify-write.
     Modifying,
-    /// As `Modifying`, but the unit was trimmed, or completely written to flash, before the planes
-    /// began: there is no rest, and the programmed data belongs to no unit.
+    /// The in-plane read-modify-write was asked for, but before it began the unit was trimmed, or
+    /// completely written to flash: there is no rest, and the programmed data belongs to no unit.
     Void,
     /// Waits in its pool's list.
     Pending,
