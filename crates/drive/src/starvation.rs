@@ -124,7 +124,7 @@ impl Watch {
         }
         self.newest = Some(id);
         if self.next.is_none() {
-            self.look_at(Some(id));
+            self.watch_next(Some(id));
         }
     }
 
@@ -141,18 +141,18 @@ impl Watch {
             None => self.newest = before,
         }
         if self.next == Some(id) {
-            self.look_at(after);
+            self.watch_next(after);
         }
     }
 
     /// Removes all requests: the power was cut.
     pub fn lost_all(&mut self) {
         (self.oldest, self.newest) = (None, None);
-        self.look_at(None);
+        self.watch_next(None);
     }
 
     /// Makes a request the next that may starve.
-    fn look_at(&mut self, id: Option<RequestId>) {
+    fn watch_next(&mut self, id: Option<RequestId>) {
         self.next = id;
         let starves = |id: RequestId| self.requests[id.index()].submitted + self.limit;
         self.deadline = id.map_or(Instant::NEVER, starves);
@@ -176,7 +176,7 @@ impl Watch {
         let id = self.next.expect("a request is under way");
         let ends = self.then == Then::Stop;
         // Only the first request is described, because the search takes time.
-        let starved = (ends || self.first.is_none()).then(|| self.look_around(device, id, name));
+        let starved = (ends || self.first.is_none()).then(|| self.describe(device, id, name));
         if self.first.is_none() {
             self.first.clone_from(&starved);
         }
@@ -189,12 +189,12 @@ impl Watch {
         while let Some(id) = self.next.filter(|_| self.deadline == at) {
             let request = self.requests[id.index()];
             tally(&mut self.starved, &request, None);
-            self.look_at(request.after);
+            self.watch_next(request.after);
         }
     }
 
     /// Describes the obstacles of the request that starves now.
-    fn look_around(
+    fn describe(
         &self,
         device: &mut Device,
         id: RequestId,

@@ -49,7 +49,7 @@ pub fn taken(experiment: &Experiment, folder: &Path, is_sound: bool) -> Result<(
         let choices =
             Choices { format: trace.format, options: trace.options(), ..Choices::default() };
         converted(&file, &out, target, choices, measured.statistics.requests, &mut stream)?;
-        stood_in(&measured.statistics, &out, target, &mut stream)?;
+        check_synthetic(&measured.statistics, &out, target, &mut stream)?;
     }
     Ok(())
 }
@@ -104,7 +104,7 @@ fn converted(
 }
 
 /// Checks that a synthetic trace can be made of every measured trace, and has as many requests.
-fn stood_in(
+fn check_synthetic(
     found: &Statistics,
     out: &Path,
     target: Target,
