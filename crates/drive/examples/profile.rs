@@ -1,5 +1,5 @@
-//! Runs an experiment with nothing around it, for profilers. On a machine that others
-//! use too, the fastest slices of a run tell more than its mean.
+//! Runs an experiment with nothing around it, for profilers. On a machine with other users, the
+//! fastest slices of a run are more reliable than its mean.
 //!
 //! ```console
 //! $ cargo build --release --example profile

@@ -1,17 +1,15 @@
-//! The auditor: a second, simple account of what was written, against which
-//! everything that the drive returns is checked.
+//! The auditor: a second, simple account of the writes. Everything that the drive returns is
+//! checked against it.
 //!
-//! Every unit that a host writes (or trims) gets a token: a number that rises
-//! with the order in which the drive takes writes in, and below it a check
-//! number for the content. Tokens travel with the data: from the buffer to
-//! flash, from page to page. The content of a unit that is written in part is
-//! chained from that of what it was merged with, so that a part that was merged
-//! with the wrong rest is told from the right one.
+//! Every unit that a host writes (or trims) gets a token: a number that rises with the order in
+//! which the drive takes writes in, and below it a check number for the content. Tokens travel with
+//! the data: from the buffer to flash, from page to page. The token of a partial write is chained
+//! from that of the unit that it was merged with, so that a merge with the wrong rest is detected.
 //!
-//! A read must return, for each unit, what was written last. Programs must be in
-//! order within a block, without gaps, and never on a page that was not erased
-//! since. And tokens XOR as data does: over all units that the drive holds they
-//! must give what hosts wrote, as a stripe gives its parity.
+//! A read must return, for each unit, the data that was written last. Programs must be in order
+//! within a block, without gaps, and each page must have been erased before it is programmed again.
+//! Tokens are combined by XOR as data is for parity: over all units that the drive holds they must
+//! equal the XOR of the hosts' writes.
 //!
 //! It costs 8 bytes for each physical unit and 16 for each logical one.
 
@@ -38,13 +36,13 @@ use tokens::{BEFORE, check_stripe, has_data, merged, order, trimmed, written, xo
 #[derive(Clone)]
 pub struct Audit {
     next_order: u64,
-    /// What each physical unit holds.
+    /// The token of each physical unit.
     on_flash: BigColumn<Ppn, u64>,
     /// The newest token acknowledged for each logical unit.
     acknowledged: BigColumn<Lpn, u64>,
     /// The newest token taken in for each logical unit, or of its trim.
     newest: BigColumn<Lpn, u64>,
-    /// The XOR of all `newest` that are data: what the drive must hold.
+    /// The XOR of all `newest` that are data: the expected content of the drive.
     stored: u64,
     /// Places programmed in each block since its erase.
     programmed: Column<BlockId, u32>,
@@ -56,12 +54,12 @@ pub struct Audit {
     since: Instant,
     /// Time from arrivals at the host to submissions.
     queued: Span,
-    /// What must survive a power cut, where there may be one.
+    /// Data that must survive a power cut, if there may be one.
     durable: Option<Box<Durable>>,
 }
 
 impl Audit {
-    /// An account of a drive as it stands: what is on flash now is taken as
+    /// An account of a drive in its present state: the data that is on flash now is taken as
     /// written and acknowledged before the beginning.
     pub fn new(ftl: &Ftl) -> Self {
         let layout = &ftl.layout;
@@ -100,7 +98,7 @@ impl Audit {
 
     // ---- commands -------------------------------------------------------------
 
-    /// A command enters the drive at `at`, for which it waited since `arrived`.
+    /// Notes a command that enters the drive at `at` and has waited for that since `arrived`.
     #[cold]
     pub fn submitted(
         &mut self,
@@ -130,8 +128,8 @@ impl Audit {
         ticket
     }
 
-    /// A unit of a write is taken in; returns what the part (or all) of it that
-    /// the host wrote is called. See [`Audit::merge`] for the rest.
+    /// Notes that a unit of a write is taken in; returns the token of the part (or all) of it that
+    /// the host wrote. See [`Audit::merge`] for the rest.
     #[cold]
     pub fn taken_in(
         &mut self,
@@ -149,21 +147,21 @@ impl Audit {
         self.take_in(ticket, lpn, complete, false);
         token
     }
-    /// The rest of a unit that is written in part comes from the buffer, or from
-    /// flash; returns what the whole is called.
+    /// Merges a partial write with the rest of its unit, from the buffer or from flash; returns the
+    /// token of the whole.
     #[cold]
     pub fn merge(&self, lpn: Lpn, token: u64, rest: u64) -> u64 {
         let whole = merged(token, rest);
         self.check_content(lpn, whole, "a merge");
         whole
     }
-    /// As [`Audit::merge`] with what is on flash at `ppn`.
+    /// As [`Audit::merge`], with the data on flash at `ppn`.
     #[cold]
     pub fn merge_flash(&self, lpn: Lpn, token: u64, ppn: Ppn, holds: Lpn) -> u64 {
         assert_eq!(holds, lpn, "audit: {ppn:?} is merged as another unit than it was written as");
         self.merge(lpn, token, self.on_flash[ppn])
     }
-    /// A unit is trimmed, or zeroes are written to it.
+    /// Notes that a unit is trimmed, or that zeroes are written to it.
     #[cold]
     pub fn trimmed(&mut self, kind: Kind, ticket: &mut AuditTicket, lpn: Lpn) {
         let token = trimmed(self.next_order);
@@ -182,7 +180,7 @@ impl Audit {
         self.stored ^= xor([before, token].into_iter().filter(|token| has_data(*token)));
     }
 
-    /// A command completes: what it wrote is acknowledged, what it read was all there.
+    /// Notes that a command completes: its writes are acknowledged, and its reads were all checked.
     #[cold]
     pub fn completed(
         &mut self,
@@ -226,16 +224,16 @@ impl Audit {
         self.area_ns += self.under_way.len() as u128 * u128::from((now - self.since).as_ns());
         self.since = now;
     }
-    /// Number of commands in the drive, integrated over time, and what commands
-    /// waited for before they came in, both in nanoseconds: together what their
-    /// latencies must sum to once all have completed (Little's law).
+    /// Number of commands in the drive, integrated over time, and the total time from arrival to
+    /// submission, both in nanoseconds. Once all commands have completed, their latencies must sum
+    /// to the total of both (Little's law).
     pub fn outstanding_ns(&self) -> (u128, u128) {
         (self.area_ns, u128::from(self.queued.as_ns()))
     }
 
     // ---- reads ----------------------------------------------------------------
 
-    /// A read finds `lpn` at `ppn`.
+    /// Checks a read that finds `lpn` at `ppn`.
     #[cold]
     pub fn read_flash(
         &self,
@@ -249,7 +247,7 @@ impl Audit {
         assert_eq!(holds, lpn, "audit: {ppn:?} is read as another unit than it was written as");
         self.read_token(layout, command, ticket, lpn, self.on_flash[ppn], "flash");
     }
-    /// A read finds `lpn` in the buffer.
+    /// Checks a read that finds `lpn` in the buffer.
     #[cold]
     pub fn read_buffer(
         &self,
@@ -261,7 +259,7 @@ impl Audit {
     ) {
         self.read_token(layout, command, ticket, lpn, token, "the buffer");
     }
-    /// A read finds `lpn` without data.
+    /// Checks a read that finds `lpn` without data.
     #[cold]
     pub fn read_unmapped(
         &self,
@@ -274,7 +272,7 @@ impl Audit {
         assert!(!has_data(newest), "audit: a read of {lpn:?} finds nothing, but it was written");
         self.read_token(layout, command, ticket, lpn, newest, "nothing");
     }
-    /// A read finds `lpn` in the buffer and waits until it is on flash: what it
+    /// Notes a read that finds `lpn` in the buffer and waits until it is on flash: the data that it
     /// then reads there is no older.
     #[cold]
     pub fn read_deferred(
@@ -307,7 +305,7 @@ impl Audit {
         ticket.seen[index] = true;
     }
 
-    /// Data is what was written, as far as the account still knows that.
+    /// Checks that data is what was written, as far as the account still knows that.
     fn check_content(&self, lpn: Lpn, token: u64, from: &str) {
         for known in [self.newest[lpn], self.acknowledged[lpn]] {
             assert!(
@@ -319,7 +317,7 @@ impl Audit {
 
     // ---- flash ----------------------------------------------------------------
 
-    /// A host's data is on flash.
+    /// Notes that a host's data is on flash.
     #[cold]
     pub fn programmed(&mut self, layout: &Layout, lpn: Lpn, ppn: Ppn, token: u64) {
         self.check_content(lpn, token, "a program");
@@ -329,7 +327,7 @@ impl Audit {
             durable.ended(lpn, token, self.acknowledged[lpn]);
         }
     }
-    /// A copy is on flash.
+    /// Notes that a copy is on flash.
     #[cold]
     pub fn copied(&mut self, layout: &Layout, from: Ppn, to: Ppn) {
         let token = self.on_flash[from];
@@ -337,10 +335,10 @@ impl Audit {
         self.place(layout, to);
         self.on_flash[to] = token;
     }
-    /// Pages are programmed in order and without gaps, once between erases. All
-    /// programs of a block need the same cells, so one begins (and takes its place)
-    /// when the last one has ended: they end in the order of their places, and
-    /// nothing but what pads a batch is ever left out.
+    /// Checks that pages are programmed in order and without gaps, once between erases. All
+    /// programs of a block need the same flash units, so one begins (and is given its page) when
+    /// the last one has ended. So they end in the order of their pages, and only padding is ever
+    /// left out.
     fn place(&mut self, layout: &Layout, ppn: Ppn) {
         let (block, place) = layout.block_and_place(ppn);
         let programmed = self.programmed[block];
@@ -351,7 +349,7 @@ impl Audit {
         );
         self.programmed[block] = place + 1;
     }
-    /// A block is erased.
+    /// Notes that a block is erased.
     #[cold]
     pub fn erased(&mut self, layout: &Layout, block: BlockId) {
         self.programmed[block] = 0;
@@ -362,9 +360,9 @@ impl Audit {
 
     // ---- the end ----------------------------------------------------------------
 
-    /// Every command completed exactly once, but those that are outstanding; and
-    /// the drive holds what hosts wrote last, all of it and nothing else.
-    /// `buffered` gives what the buffer holds of a unit.
+    /// Checks that every command completed exactly once, except those that are outstanding, and
+    /// that the drive holds the hosts' last writes, all of them and nothing else. `buffered` gives
+    /// the token that the buffer holds for a unit.
     ///
     /// # Errors
     /// The first disagreement.
@@ -389,7 +387,7 @@ impl Audit {
             .map_err(|off| self.describe_loss(ftl, off, buffered))
     }
 
-    /// Which unit is not what it should be, where the map leads to one.
+    /// Names the unit that is wrong, if the map leads to one.
     fn describe_loss(&self, ftl: &Ftl, off: u64, buffered: impl Fn(Lpn) -> Option<u64>) -> String {
         let stored = |lpn| {
             buffered(lpn).or_else(|| ftl.lookup(lpn).map(|ppn| self.on_flash[ppn])).unwrap_or(0)
@@ -418,8 +416,8 @@ fn units(layout: &Layout, command: Command) -> Range<u32> {
     first as u32..behind as u32
 }
 
-/// The mapping units that a command must change: all that it touches, or of trims
-/// those that it covers.
+/// The mapping units that a command must change: all that it touches, or for a trim those that it
+/// covers completely.
 fn to_take_in(layout: &Layout, command: Command) -> Range<u32> {
     match command.kind {
         Kind::Write | Kind::WriteZeroes => units(layout, command),

@@ -1,5 +1,5 @@
-//! What cannot be: contradictions between settings, each with the figure that is
-//! missing, all at once; and what follows from settings that can.
+//! Contradictions between settings, all reported at once, each with the figure that would resolve
+//! it; and the figures that follow from settings without contradictions.
 
 mod buffer;
 mod derived;
@@ -29,7 +29,7 @@ use nand::{Geometry, Timing};
 use settings::{Problems, counted};
 use workloads::host_kinds;
 
-/// What follows from a configuration that can be.
+/// Figures that follow from a configuration without contradictions.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The shape of the drive.
@@ -44,7 +44,7 @@ pub struct Checked {
     pub spare_for_collection: f64,
     /// Bytes of memory that a run takes.
     pub memory: Memory,
-    /// What is allowed but often not meant.
+    /// Notes on settings that are allowed but often not intended.
     pub notes: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub fn check(experiment: &Experiment) -> Result<Checked, Problems> {
     check_from(experiment, if names_snapshot { Start::Unknown } else { Start::New })
 }
 
-/// As [`check`], of a drive that begins as `start` says, whatever the experiment says of that.
+/// As [`check`], for a drive that begins as `start` says instead of as the experiment says.
 ///
 /// # Errors
 /// Every contradiction, with its path.
@@ -65,8 +65,8 @@ pub fn check_from(experiment: &Experiment, start: Start<'_>) -> Result<Checked, 
     check_all(experiment, start, true)
 }
 
-/// As [`check`], of an experiment whose drive may be larger than the one that is meant: whether
-/// its memory can be had is not asked.
+/// As [`check`], without the check of memory: the experiment's drive may be larger than the one
+/// that is intended.
 ///
 /// # Errors
 /// Every other contradiction, with its path.
@@ -117,7 +117,7 @@ fn check_all(
     Ok(checked)
 }
 
-/// A poll of scrubbing takes no time: they must not come without end at one moment.
+/// Refuses polls of scrubbing that would repeat without end at one moment, as a poll takes no time.
 fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     if let Some(scrub) = &drive.ftl.scrub
         && scrub.interval.span().is_zero()
@@ -129,7 +129,7 @@ fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// What an untimed run has no moment for.
+/// Refuses settings that need time, in an untimed run.
 fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     let run = &experiment.run;
     if !run.untimed {
@@ -151,7 +151,7 @@ fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     }
 }
 
-/// Settings that mean nothing beside another.
+/// Refuses settings that have no effect beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
     let allocation = &drive.ftl.allocation;
@@ -178,7 +178,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     check_untimed(experiment, problems);
     check_scrub(drive, problems);
     if drive.scheduler.bypass.keeps_order() || drive.scheduler.rounds.is_some() {
-        // Writes keep their rank, at a full buffer.
+        // Writes keep their rank at a full buffer.
         let writes = |workload: &WorkloadConfig| {
             let kinds = host_kinds(workload);
             kinds[Kind::Write.index()] || kinds[Kind::WriteZeroes.index()]

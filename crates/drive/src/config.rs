@@ -1,5 +1,5 @@
-//! What a user says about a drive around its flash and firmware: the `[drive]`
-//! table. Each room declares its own part.
+//! Configuration of a drive around its flash and firmware: the `[drive]` table. Each crate declares
+//! its own part.
 
 use crate::policies::channel::ChannelOrder;
 use crate::policies::routing::ReadRouting;
@@ -13,34 +13,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Rate, Share, Size, Time};
 
-/// A drive. Usually a preset's, with overrides.
+/// A drive. Usually a preset with overrides.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
-    /// A drive that ships with flashscape, whose figures stand where none is given
-    /// here. Without it everything must be given.
+    /// A drive that ships with flashscape; it gives every figure that is not given here. Without a
+    /// preset everything must be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// How the flash is arranged.
+    /// Arrangement of the flash: channels, packages, dies, planes, blocks and pages.
     pub geometry: GeometryConfig,
-    /// How fast the flash and its bus are.
+    /// Timing of the flash and of its bus.
     pub nand: NandConfig,
-    /// What each flash command keeps busy.
+    /// The unit that each flash command keeps busy.
     pub concurrency: ConcurrencyConfig,
     /// The flash translation layer.
     pub ftl: FtlConfig,
-    /// Who goes first.
+    /// Order of operations.
     pub scheduler: SchedulerConfig,
     /// The write buffer.
     pub buffer: BufferConfig,
-    /// The link to the host. Without it crossing takes no time.
+    /// The link to the host. Without it transfers to and from the host take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkConfig>,
-    /// Time that the firmware takes for each command. Without it: none.
+    /// Time that the firmware takes for each command. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
-    /// How the drive recovers from a power cut: it keeps metadata for that, 4 bytes for each
-    /// physical unit. Default: it does not.
+    /// Recovery from power cuts. The drive keeps 4 bytes of metadata for each physical unit for it.
+    /// Default: the drive cannot recover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryConfig>,
 }
@@ -50,7 +50,7 @@ impl DriveConfig {
     pub fn host_link(&self) -> LinkConfig {
         self.link.unwrap_or_default()
     }
-    /// What the firmware takes for each command, or no time.
+    /// Time that the firmware takes for each command, or none.
     pub fn overheads(&self) -> FirmwareConfig {
         self.firmware.unwrap_or_default()
     }
@@ -60,70 +60,71 @@ impl DriveConfig {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SchedulerConfig {
-    /// Which operations may go before one whose turn it is.
+    /// Operations that may go before one whose turn it is.
     pub bypass: Bypass,
-    /// Operations go in rounds. Default: each begins as soon as its unit is free.
+    /// Rounds, in which operations start together. Default: each starts as soon as its unit is
+    /// free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<RoundsConfig>,
-    /// Who gets a channel that falls free. Default: `out-first`.
+    /// Order in which a channel serves the operations that wait for it. Default: `out-first`.
     #[serde(default)]
     pub channel: ChannelOrder,
-    /// What a read does that meets an erase, or a program, that may be suspended. Default:
+    /// Action of a read that waits for an erase or a program that may be suspended. Default:
     /// `suspend`.
     #[serde(default)]
     pub read_routing: ReadRouting,
-    /// How an erase is suspended for reads. Default: `baseline`.
+    /// Suspension of erases for reads. Default: `baseline`.
     #[serde(default)]
     pub suspension: Suspension,
-    /// Who may interrupt an erase, and how often. Not with `baseline`.
+    /// Bounds on the suspension of an erase: for which reads, and how often. Not with `baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_bounds: Option<SuspensionBounds>,
-    /// Erases that are ready wait for a burst of reads to end, and then run one after the
-    /// other. Default: they begin when it is their turn.
+    /// Erases that are ready wait for a burst of reads to end, and then run one after the other.
+    /// Default: an erase starts when it is its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_batching: Option<EraseBatching>,
-    /// How a program is suspended for reads. Default: `baseline`. Others need
-    /// `nand.program_steps`.
+    /// Suspension of programs for reads. Default: `baseline`. Others need `nand.program_steps`.
     #[serde(default)]
     pub program_suspension: Suspension,
-    /// Who may interrupt a program, and how often. Not with `baseline`.
+    /// Bounds on the suspension of a program: for which reads, and how often. Not with `baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_suspension_bounds: Option<SuspensionBounds>,
 }
 
 impl SchedulerConfig {
-    /// The least that operations are scheduled together in.
-    /// in planes.
+    /// Planes of the smallest group whose operations are scheduled together; `None` without rounds,
+    /// or if planes do not come in pairs.
     pub fn group(&self, geometry: &Geometry) -> Option<u32> {
         self.rounds.and_then(|rounds| rounds.unit.planes(geometry))
     }
 }
 
-/// Operations of a package (or a gang) go in rounds, one on each of its units, and none begins
-/// before all of a round have ended. A batch is what waits when the last one is done: its reads
-/// go first, then its programs, then collection. The simulator of ATC'08 interleaves so.
+/// Operations of a package (or a gang) go in rounds: one starts on each of its units, and the next
+/// round starts once all of them have ended. A batch is the set of operations that wait when the
+/// last batch is done: its reads go first, then its programs, then collection. The simulator of
+/// ATC'08 interleaves in this way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsConfig {
-    /// What has rounds of its own; units of `concurrency` go in parallel within.
+    /// The level that has rounds of its own; the units of `concurrency` inside it work in parallel.
     pub unit: RoundsLevel,
-    /// When collection begins. Default: `when-asked`.
+    /// Start of garbage collection between rounds. Default: `when-asked`.
     #[serde(default)]
     pub collect: RoundCollection,
-    /// Operations of a kind in a batch, where there are several units. Default: 100.
+    /// Most operations of a kind in a batch, if the level has several units. Default: 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub most: Option<u32>,
 }
 
 impl RoundsConfig {
-    /// Operations of a kind in a batch.
+    /// Most operations of a kind in a batch.
     pub fn most(&self) -> u32 {
         self.most.unwrap_or(100)
     }
 }
 
-/// What has rounds of its own.
+/// The level that has rounds of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsLevel {
@@ -142,7 +143,7 @@ pub enum RoundsLevel {
 }
 
 impl RoundsLevel {
-    /// How many planes that is; `None` where planes do not come in pairs.
+    /// Planes of this level; `None` if planes do not come in pairs.
     pub fn planes(self, geometry: &Geometry) -> Option<u32> {
         match self {
             Self::Plane => Some(1),
@@ -155,62 +156,61 @@ impl RoundsLevel {
     }
 }
 
-/// When collection begins between rounds.
+/// Start of garbage collection between rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundCollection {
-    /// In the foreground: when something waits that it then delays.
+    /// In the foreground: when an operation waits, which the collection then delays.
     #[default]
     WhenAsked,
-    /// In the background: as soon as a threshold asks for it.
+    /// In the background: as soon as a threshold asks for collection.
     AtOnce,
 }
 
-/// Erases that are ready wait until a burst of reads is over. One of foreground GC
-/// does not wait.
+/// Erases that are ready wait until a burst of reads is over. Erases of foreground GC do not wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EraseBatching {
     /// The burst is over when no host read has used the unit for this long.
     pub quiet: Time,
-    /// When so many erases of a bin wait they wait for a quiet moment no longer. Default: 8.
+    /// Once this many erases of a bin wait, they no longer wait for the burst to end. Default: 8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub most: Option<u32>,
 }
 
 impl EraseBatching {
-    /// When so many erases of a bin wait they wait no longer.
+    /// Number of waiting erases of a bin from which they no longer wait for the burst to end.
     pub fn most(&self) -> u32 {
         self.most.unwrap_or(8)
     }
 }
 
-/// Who may interrupt an operation, and how often.
+/// Bounds on the suspension of an operation.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspensionBounds {
-    /// Which reads it is suspended for. Default: `host-reads`.
+    /// Reads that the operation is suspended for. Default: `host-reads`.
     #[serde(default)]
     pub by: SuspendedBy,
-    /// Times that one operation is suspended at most. Default: no bound.
+    /// Most suspensions of one operation. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub most: Option<u32>,
-    /// Refractory gap: after it has begun, or gone on, it is not suspended for so long.
-    /// Default: `0 s`.
+    /// Minimum time from the start of the operation, or from its last resume, to its next
+    /// suspension. Default: `0 s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Time>,
 }
 
-/// Which reads an operation is suspended for.
+/// Reads that an operation is suspended for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SuspendedBy {
-    /// Reads that hosts wait for.
+    /// Host reads.
     #[default]
     HostReads,
-    /// All reads: also those of collection, of scrubbing, and before partial writes.
+    /// All reads, including those of collection, of scrubbing and of a read-modify-write.
     Reads,
 }
 
@@ -218,84 +218,86 @@ pub enum SuspendedBy {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferConfig {
-    /// When a write is acknowledged, and what a flush has to do.
+    /// Durability of buffered data: it decides when a write is acknowledged and what a flush must
+    /// do.
     pub durability: Durability,
-    /// Data that it holds; also the bound on data that is being programmed.
+    /// Capacity of the buffer; it also bounds the data that is being programmed.
     pub size: Size,
     /// Time to copy a request's data into or out of the buffer.
     pub latency: Time,
-    /// Whether such copies go one after the other, in order of asking, as through one channel of
-    /// DRAM. If not, any number goes at once.
+    /// Copies into and out of the buffer go one after the other, in order of asking, as through one
+    /// channel of DRAM. If false, any number of copies runs at once.
     #[serde(default)]
     pub serial: bool,
-    /// When data goes to flash.
+    /// The moment at which buffered data goes to flash.
     pub flush: FlushPolicy,
-    /// Which data goes to flash first.
+    /// The order in which buffered data goes to flash.
     pub order: BufferOrder,
-    /// A batch that is not full goes out, padded, when its first unit has waited
-    /// for this long. Without it: only when a flush or a full buffer asks. (With
-    /// durability `none` and without it, batches go out as they are, at once.)
+    /// A batch that is not full is padded and programmed when its first unit has waited for this
+    /// long. Without it, only a flush or a full buffer forces out such a batch. (With durability
+    /// `none` and without this key, every batch is programmed at once, full or not.)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_after: Option<Time>,
-    /// Programs that wait or run in a bin at a time; later data stays in the
-    /// buffer, where it may still be overwritten. Default: 2, one that runs and one
-    /// that is ready. Not with durability `none`.
+    /// Most programs of a bin that wait or run at a time; later data stays in the buffer, where it
+    /// may still be overwritten. Default: 2, one that runs and one that is ready. Not with
+    /// durability `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub programs_per_bin: Option<u32>,
-    /// Whether reads are served from the buffer. If not, a read waits until the
-    /// data is on flash and reads it there.
+    /// Reads are served from the buffer. If false, a read of buffered data waits until the data is
+    /// on flash and reads it there.
     pub read_hits: bool,
 }
 
 impl BufferConfig {
-    /// Programs that wait or run in a bin at a time.
+    /// Most programs of a bin that wait or run at a time.
     #[inline]
     pub fn programs_per_bin(&self) -> u32 {
         self.programs_per_bin.unwrap_or(2)
     }
-    /// Mapping units that the buffer holds.
+    /// Capacity of the buffer in mapping units.
     pub fn units(&self, layout: &Layout) -> u32 {
         u32::try_from(self.size.bytes() / layout.unit_bytes).unwrap_or(u32::MAX)
     }
 }
 
-/// What a write buffer survives.
+/// Durability of the write buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
     /// Writes are acknowledged once they are on flash; a flush has nothing to do.
     None,
-    /// Writes are acknowledged from the buffer, which a flush empties.
+    /// Writes are acknowledged from the buffer; a flush empties it.
     Volatile,
-    /// Writes are acknowledged from the buffer, which survives a power cut; a
-    /// flush has nothing to do.
+    /// Writes are acknowledged from the buffer, whose data survives a power cut; a flush has
+    /// nothing to do.
     Capacitor,
 }
 
-/// When buffered data goes to flash.
+/// The moment at which buffered data goes to flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "policy", rename_all = "kebab-case")]
 pub enum FlushPolicy {
     /// As soon as a batch is full.
     Eager {},
-    /// From when the buffer is `high` full until what waits is `low` of it.
+    /// Flushing begins when the buffer is `high` full and ends when the waiting data fills `low` of
+    /// it.
     Watermark {
-        /// Where writing to flash begins.
+        /// Fill level at which flushing begins.
         high: Share,
-        /// Where it ends.
+        /// Fill level at which flushing ends.
         low: Share,
     },
 }
 
-/// Which buffered data goes to flash first.
+/// The order in which buffered data goes to flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BufferOrder {
-    /// What came first.
+    /// The data that came first.
     Fifo,
-    /// What was written longest ago. Not with durability `none`, where nothing is
-    /// overwritten in the buffer.
+    /// The data that was written longest ago. Not with durability `none`, which overwrites nothing
+    /// in the buffer.
     Lru,
 }
 
@@ -303,15 +305,15 @@ pub enum BufferOrder {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Data rate in each direction, net of the protocol. Without it: no time.
+    /// Data rate in each direction, net of the protocol. Without it transfers take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Whether both directions work at once. Default: `full`. Needs a `rate`.
+    /// Use of the link's two directions. Default: `full`. Needs a `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplex: Option<Duplex>,
 }
 
-/// Whether both directions of a link work at once.
+/// Use of the two directions of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
@@ -320,13 +322,13 @@ pub enum Duplex {
     Full,
     /// One at a time (a parallel or SATA link).
     Half,
-    /// One bus for all: a command needs it to begin and to end, with data or without, and those
-    /// that are done go before new ones (ATC 2008).
+    /// One bus for everything: a command needs it to begin and to end, with or without data, and
+    /// commands that are done go before new ones (ATC 2008).
     Bus,
 }
 
-/// Time that the firmware takes for each command before it acts on it. The
-/// firmware handles any number at once.
+/// Time that the firmware takes for each command before it acts on it. The firmware processes any
+/// number of commands at once.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FirmwareConfig {

@@ -12,35 +12,35 @@ fn requests(count: &u32) -> String {
     counted(*count, "request")
 }
 
-/// Why a run ended early.
+/// The reason why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The drive cannot hold what it is preconditioned with.
+    /// The drive cannot hold the data that it is preconditioned with.
     #[error(transparent)]
     NoSpace(#[from] NoSpace),
     /// The snapshot to start from cannot be read.
     #[error(transparent)]
     Snapshot(#[from] Damaged),
-    /// The snapshot to start from is of another layout: each key that says so.
+    /// The snapshot to start from has another layout: each key that differs.
     #[error("the snapshot does not fit the drive")]
     Unfit(Vec<(&'static str, String)>),
     /// A drive cannot be shut down.
     #[error("no snapshot can be taken: {0}")]
     Restless(String),
-    /// A workload is at fault.
+    /// A workload is faulty.
     #[error(transparent)]
     Host(#[from] HostError),
     /// Requests wait for ever.
     #[error("the drive is stuck at {} with {} under way: {why}", rounded(*.at - Instant::START), requests(.outstanding))]
     Stuck {
-        /// When.
+        /// The moment.
         at: Instant,
         /// Requests under way.
         outstanding: u32,
-        /// What is missing.
+        /// The missing condition.
         why: String,
     },
-    /// A request has waited for longer than it may; what was measured until then stands.
+    /// A request has waited for longer than it may; the measurements until then are kept.
     #[error("starvation: {0}; {REMEDY}")]
     Starved(Box<Starved>),
     /// A workload asks for more than can be simulated.
@@ -48,12 +48,12 @@ pub enum RunError {
     Workload {
         /// Its name.
         workload: String,
-        /// What it asks for, and what to do about it.
+        /// The excessive demand, and the remedy.
         problem: String,
     },
     /// The host has written more than recovery can tell apart.
     #[error(
-        "the host has written 2^32 - 2 mapping units, and versions (drive.recovery) tell no more apart; choose a larger mapping unit, or a shorter run"
+        "the host has written 2^32 - 2 mapping units, the most that versions (drive.recovery) can distinguish; choose a larger mapping unit, or a shorter run"
     )]
     Versions,
     /// A policy of the user failed.

@@ -1,4 +1,4 @@
-//! An experiment: everything that a run is a function of, besides the version.
+//! An experiment: with the version, it determines everything about a run.
 
 use crate::config::DriveConfig;
 use crate::recovery::PowerCuts;
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 use settings::{Share, Size, Time};
 use std::path::PathBuf;
 
-/// One experiment: a drive, what is on it, who uses it, and what is recorded.
+/// One experiment: a drive, its content, its workloads, and the records to keep.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// What the experiment is about, in a line.
+    /// Title of the experiment, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// All random numbers are derived from it. Default: 1.
+    /// Seed of all random numbers. Default: 1.
     #[serde(default = "one")]
     pub seed: u64,
     /// The drive: `preset = "..."` and overrides, or all of it.
     pub drive: DriveConfig,
-    /// What was done to the drive before. Default: nothing, it is empty.
+    /// Preconditioning of the drive. Default: none, the drive is empty.
     #[serde(default)]
     pub precondition: PreconditionConfig,
     /// The initiators.
     #[schemars(length(min = 1))]
     pub workload: Vec<WorkloadConfig>,
-    /// How long the run is.
+    /// Length of the run.
     #[serde(default)]
     pub run: RunConfig,
-    /// What is recorded.
+    /// Records that the run keeps.
     #[serde(default)]
     pub record: RecordConfig,
 }
@@ -39,27 +39,27 @@ fn one() -> u64 {
     1
 }
 
-/// What was done to the drive before the run. It takes no simulated time and
-/// goes through the same firmware as the run.
+/// Preconditioning: fills and ages the drive before the run. It takes no simulated time and uses
+/// the same firmware as the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreconditionConfig {
-    /// A file with the snapshot of a drive, which this one is started from; the layout
-    /// of the data must be the same, all else may differ. Not with the other keys.
+    /// A file with the snapshot of a drive from which this drive is started. The layout of the data
+    /// must be the same; all else may differ. Not with the other keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<PathBuf>,
-    /// How the drive is filled at first.
+    /// Pattern of the initial fill.
     #[serde(default)]
     pub fill: Fill,
     /// Share of the exported space that is filled, from its beginning. Default: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
-    /// Overwrites of what was filled, after that.
+    /// Overwrites of the filled space, after the fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<AgeConfig>,
 }
 
-/// How a drive is filled.
+/// Pattern of the initial fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
@@ -76,16 +76,16 @@ pub enum Fill {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgeConfig {
-    /// Which units are overwritten. Default: uniformly random ones.
+    /// Units that are overwritten. Default: uniformly random ones.
     #[serde(default = "uniform")]
     pub addresses: AddressConfig,
-    /// How often the filled space is overwritten, in the mean: 2.5 writes two and
-    /// a half times its size. With `until_steady`, the most that is written.
+    /// Mean number of overwrites of the filled space: 2.5 writes two and a half times its size.
+    /// With `until_steady`, the upper bound.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub overwrites: f64,
-    /// Ends as soon as write amplification is steady: over three windows of a
-    /// quarter of the filled space each (more where that is fewer than 500 erases), it
-    /// changes by less than 1 %.
+    /// Ageing ends as soon as write amplification is steady: it changes by less than 1 % over three
+    /// windows of a quarter of the filled space each (a window is longer if it has fewer than 500
+    /// erases).
     #[serde(default)]
     pub until_steady: bool,
 }
@@ -94,87 +94,86 @@ fn uniform() -> AddressConfig {
     AddressConfig::Uniform {}
 }
 
-/// How long the run is. It ends at the first limit reached, or when every
-/// workload has stopped; requests under way are completed and counted.
+/// Length of the run. It ends at the first limit reached, or when every workload has stopped;
+/// requests under way are completed and counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
     /// Nothing is issued from this simulated time on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// So many requests are issued, the warm-up's included.
+    /// Number of requests that are issued, including those of the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Nothing is issued once this many bytes were asked for, the warm-up's included.
+    /// Nothing is issued once requests for this many bytes were issued, including those of the
+    /// warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Size>,
-    /// What comes before it is simulated but not counted.
+    /// Warm-up: the time before its end is simulated but not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUpConfig>,
-    /// What is done about requests that the drive does not answer for long. Default:
-    /// nothing, and none is looked for.
+    /// Reaction to requests that the drive does not answer for a long time. Default: none, and the
+    /// run does not look for such requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<StarvationConfig>,
-    /// Writes and trims go straight to the firmware, in the order of their moments, and take no
-    /// simulated time; reads do nothing, and there are no latencies. The run also ends when the
-    /// drive is worn out. For wear and write amplification alone. Default: false.
+    /// Untimed run: writes and trims go straight to the firmware, in the order of their arrival
+    /// times, and take no simulated time; reads do nothing, and there are no latencies. The run
+    /// also ends when the drive is worn out. Only for wear and write amplification. Default: false.
     #[serde(default)]
     pub untimed: bool,
-    /// When the power is cut: `{ at = "1.5 s" }`, or a list of such. Needs `drive.recovery`.
-    /// Default: never.
+    /// Power cuts: `{ at = "1.5 s" }`, or a list of such. Needs `drive.recovery`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<PowerCuts>,
-    /// Checks everything that the drive returns against a second account of what
-    /// was written. Costs 8 bytes for each physical unit, 16 for each logical
-    /// one, and about as much time again.
+    /// Checks everything that the drive returns against a second account of the writes. Costs 8
+    /// bytes for each physical unit and 16 for each logical one, and doubles the time of the
+    /// simulation.
     #[serde(default)]
     pub audit: bool,
 }
 
-/// How long the drive may take for a request, as a host's driver gives it a time-out.
+/// Time-out of requests, like the one in a host's driver.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StarvationConfig {
-    /// A request starves that the drive has had for this long, since it was submitted to it,
-    /// and has not answered. Drivers for NVMe usually give 30 s.
+    /// A request starves if the drive has not answered it this long after its submission to the
+    /// drive. Drivers for NVMe usually give 30 s.
     pub limit: Time,
-    /// What is done then. Default: the run ends.
+    /// Reaction to a request that starves. Default: the run ends.
     #[serde(default)]
     pub then: Then,
 }
 
-/// What is done when a request starves.
+/// Reaction to a request that starves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
-    /// The run ends there; what was measured is kept, marked as partial.
+    /// The run ends there; its measurements are kept and marked as partial.
     #[default]
     Stop,
-    /// The run goes on, and its results tell of it.
+    /// The run goes on, and its results report the starved requests.
     Report,
 }
 
-/// When counting begins: once all of the limits given are reached.
+/// End of the warm-up: counting begins once all of the given limits are reached.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WarmUpConfig {
     /// Requests that arrive before this time are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// So many completions are not counted.
+    /// Number of completions that are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
 }
 
-/// What is recorded.
+/// Records that a run keeps.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordConfig {
-    /// Interval of the time series; it doubles where a run has more than 4096 of
-    /// them. Default: 10 ms.
+    /// Interval of the time series; it doubles if a run has more than 4096 of them. Default: 10 ms.
     pub interval: Time,
-    /// How many of the slowest requests are kept with their blame, for each
-    /// initiator and kind of request. Default: 100.
+    /// Number of slowest requests that are kept with their blame, for each initiator and kind of
+    /// request. Default: 100.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub slowest: u32,
 }

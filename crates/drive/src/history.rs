@@ -4,12 +4,12 @@ use crate::config::DriveConfig;
 use crate::precondition::Preconditioned;
 use serde::{Deserialize, Serialize};
 
-/// What was done to a drive before.
+/// Preconditioning and origin of a drive.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// What preconditioned it.
+    /// The preconditioning of the drive.
     pub preconditioned: Preconditioned,
-    /// The snapshot that it was started from, if it was.
+    /// The snapshot that the drive was started from, if any.
     pub snapshot: Option<Origin>,
 }
 
@@ -20,20 +20,20 @@ impl History {
     }
 }
 
-/// Where a snapshot comes from, and what is in it.
+/// Origin and content of a snapshot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Origin {
     /// The version of flashscape that took it.
     pub flashscape: String,
-    /// The title of the experiment that it was taken from.
+    /// The title of the experiment whose drive it holds.
     pub title: Option<String>,
     /// The seed of that experiment.
     pub seed: u64,
     /// The drive.
     pub drive: DriveConfig,
-    /// What preconditioned it.
+    /// The preconditioning of the drive.
     pub preconditioned: Preconditioned,
-    /// Simulated time that it ran after that, in all its runs, in nanoseconds.
+    /// Simulated time that the drive ran after that, in all its runs, in nanoseconds.
     pub ran_ns: u64,
     /// Blocks erased since it was new.
     pub erases: u64,

@@ -1,19 +1,19 @@
-//! How far simulated time may go. The agenda numbers 2^58 ns; requests may come
-//! and work may be done in the first half of that, and the second half is left
-//! for what is under way then, so that no moment is ever beyond it.
+//! The limit of simulated time. The agenda numbers 2^58 ns. Requests may arrive, and work may
+//! start, in the first half of that; the second half is left for the work that is under way then,
+//! so that no moment is ever beyond the limit.
 
 use crate::config::LinkConfig;
 use engine::{Instant, Span};
 
-/// The last moment at which a request may come: 4.5 years.
+/// The last moment at which a request may arrive: 4.5 years.
 pub const LATEST: Instant = Instant::from_ns(1 << 57);
 
 /// The longest time that a configuration may name, and that one operation may
 /// take: a year of 365 days.
 pub const LONGEST: Span = Span::from_s(365 * 24 * 3600);
 
-/// What is on the link, or may still have to cross it, may take so long: a quarter
-/// of what the agenda numbers.
+/// Longest time that the requests on the link, or still to cross it, may take: a quarter of the
+/// time that the agenda numbers.
 const ON_LINK: Span = Span::from_ns(1 << 56);
 
 /// Bytes of the requests under way, which all may have to wait for the link.
@@ -32,7 +32,7 @@ impl LinkLoad {
         });
         Self { bytes: 0, most }
     }
-    /// Adds a request; false where the link would be busy beyond all time.
+    /// Adds a request; returns false if the link would be busy beyond the end of time.
     #[inline]
     #[must_use]
     pub fn add(&mut self, bytes: u64) -> bool {

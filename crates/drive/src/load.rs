@@ -1,7 +1,7 @@
-//! From text to a checked experiment: the file, the preset under it, overrides
-//! over it. All faults are reported at once: of form (keys, kinds, units, ranges),
-//! and of meaning (values that contradict each other) wherever nothing that they
-//! depend on is at fault in its form.
+//! From text to a checked experiment: a preset, the file that overrides it, and the overrides of
+//! both. All faults are reported at once: faults of form (keys, kinds, units, ranges), and faults
+//! of meaning (values that contradict each other) unless a value that they depend on has a fault of
+//! form.
 
 use crate::check::{Checked, check, check_but_memory};
 use crate::experiment::Experiment;
@@ -9,10 +9,10 @@ use crate::presets::{PRESETS, Preset, preset};
 use serde_json::{Map, Value, json};
 use settings::{Document, Problem, Problems};
 
-/// A value that is laid over a file.
+/// A value that overrides one of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Override {
-    /// As on a command line: TOML, else a string without quotes.
+    /// As on a command line: TOML, or else a string without quotes.
     Text(String),
     /// With its type.
     Value(Value),
@@ -48,9 +48,9 @@ fn as_texts(overrides: &[(String, String)]) -> Vec<(String, Override)> {
     overrides.iter().map(as_text).collect()
 }
 
-/// As [`load`], from a document that was parsed before; it becomes what the
-/// experiment was read from, so that later faults find their lines in it. What is read whole
-/// is judged by `check`, [`check()`] or one like it.
+/// As [`load`], from a document that was parsed before. The document keeps the text that the
+/// experiment was read from, so that later faults find their lines in it. `check` ([`check()`] or a
+/// similar function) judges an experiment that was read without faults.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -60,7 +60,7 @@ pub fn load_document(
     check: impl FnOnce(&Experiment) -> Result<Checked, Problems>,
 ) -> Result<(Experiment, Checked), Problems> {
     let mut faults = Problems::new(document.file());
-    // An override may name another preset, so overrides come first.
+    // An override may name another preset, so overrides are applied first.
     for (path, value) in overrides {
         let set = match value {
             Override::Text(text) => document.set::<Experiment>(path, text),
@@ -75,7 +75,7 @@ pub fn load_document(
         if known.is_none() {
             faults.push("drive.preset", unknown_preset(&name.to_string()));
         }
-        // What else is wrong shows without the right one, too.
+        // The remaining faults show even with a wrong preset.
         if let Err(problems) = lay_under(document, known.unwrap_or(&PRESETS[0])) {
             faults.problems.extend(problems.problems);
         }
@@ -119,9 +119,9 @@ fn unknown_preset(name: &str) -> String {
     format!("no preset {name} (there are {})", names.join(", "))
 }
 
-/// Contradictions among the parts of a document that are not at fault in their
-/// form. A part that is gets a placeholder without contradictions, and nothing is
-/// said about what depends on it.
+/// Contradictions among the parts of a document that have no fault of form. A placeholder without
+/// contradictions replaces a part with such a fault, and contradictions that depend on that part
+/// are not reported.
 fn faults_of_meaning(document: &Document, of_form: &Problems) -> Vec<Problem> {
     let is_faulty = |part: &str| of_form.problems.iter().any(|fault| part_of(&fault.path) == part);
     let mut root = document.root().clone();
@@ -148,7 +148,7 @@ fn faults_of_meaning(document: &Document, of_form: &Problems) -> Vec<Problem> {
     let found = checked.err().map_or(Vec::new(), |found| found.problems);
     let is_founded = |fault: &Problem| {
         let part = part_of(&fault.path);
-        // What workloads and preconditioning may do depends on the drive's size.
+        // The drive's size limits the workloads and the preconditioning.
         let of_drive = part.starts_with("workload") || fault.path.starts_with("precondition.age");
         !(is_faulty(part) || of_drive && is_faulty("drive"))
     };
@@ -164,7 +164,7 @@ fn part_of(path: &str) -> &str {
 
 type Placeholder = fn() -> Value;
 
-/// The parts of an experiment that can contradict one another, each as it
+/// The parts of an experiment that can contradict one another, each with a placeholder that
 /// contradicts nothing.
 const PLACEHOLDERS: &[(&str, Placeholder)] = &[
     ("drive", placeholder_drive),
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn spare_bytes_beyond_all_bounds_are_refused_where_they_stand() {
-        // With the page's own they exceed 64 bits.
+        // With the page's own bytes they exceed 64 bits.
         for spare in ["18446744073709551615 B", "18446744073709535232 B", "1 EiB"] {
             let found = faults(&[("drive.geometry.page_spare", spare)]);
             assert_eq!(found, ["drive.geometry.page_spare"], "{spare}");

@@ -1,5 +1,5 @@
-//! What a run measures: latencies, blame and the slowest requests by initiator and
-//! kind, time series, and the flash's work.
+//! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
+//! series, and the work of the flash.
 
 use crate::device::{Completion, Counters, Device};
 use crate::experiment::Experiment;
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 pub struct KindStats {
     /// Latencies.
     pub latency: Latency,
-    /// For the confidence interval of the mean.
+    /// Batch means, for the confidence interval of the mean.
     pub batches: BatchMeans,
     /// Bytes asked for.
     pub bytes: u64,
@@ -63,9 +63,9 @@ pub struct SlowRequest {
     pub initiator: u32,
     /// The command.
     pub command: Command,
-    /// When it arrived.
+    /// The moment of its arrival.
     pub arrived: Instant,
-    /// What it was doing and waiting for.
+    /// The time that it spent in each state.
     pub blame: Vec<(State, Span)>,
 }
 
@@ -100,10 +100,10 @@ struct Interval {
     longest_ns: [u64; 2],
 }
 
-/// Everything that a run measures.
+/// All measurements of a run.
 pub struct Measured {
     initiators: Vec<InitiatorStats>,
-    /// How many of the slowest requests are kept, for each initiator and kind.
+    /// Number of slowest requests that are kept, for each initiator and kind.
     slowest: usize,
     series: Series,
     interval: Interval,
@@ -113,13 +113,13 @@ pub struct Measured {
     warm_up_time: Instant,
     warm_up_requests: u64,
     completions: u64,
-    /// When counting began; `None` during the warm-up.
+    /// The moment at which counting began; `None` during the warm-up.
     begin: Option<Mark>,
     end: Option<Mark>,
     in_flight_ns: u128,
-    /// Whether the warm-up was over before the end.
+    /// True if the warm-up was over before the end.
     is_warm: bool,
-    /// Counted requests, where they are asked for.
+    /// Counted requests, if they are logged.
     pub log: Option<Box<RequestLog>>,
 }
 
@@ -172,8 +172,8 @@ impl Measured {
         measured
     }
 
-    /// Begins counting where the warm-up is over by `due`, before what is due then:
-    /// at its end, to which the device is taken, because its ledgers are settled there.
+    /// Begins counting if the warm-up ends by `due`, before the events that are due then. It takes
+    /// the device to the end of the warm-up, because its ledgers are settled there.
     fn begin_if_warm(&mut self, due: Instant, device: &mut Device) {
         if due >= self.warm_up_time && self.completions >= self.warm_up_requests {
             device.wait(self.warm_up_time.max(device.now()));
@@ -182,7 +182,7 @@ impl Measured {
         }
     }
 
-    /// Time goes on to `due`: closes intervals and ends the warm-up on the way.
+    /// Time advances to `due`: closes intervals and ends the warm-up on the way.
     #[inline]
     pub fn note_time(&mut self, due: Instant, device: &mut Device) {
         if due >= self.interval_end {
@@ -193,8 +193,8 @@ impl Measured {
         }
     }
 
-    /// The last moment up to which nothing has to be noted before a request completes; the start
-    /// where something has to be at once.
+    /// The last moment until which nothing has to be noted before a request completes; the start if
+    /// something has to be noted at once.
     #[inline]
     pub fn next_boundary(&self) -> Instant {
         let mut end = self.interval_end;
@@ -219,7 +219,7 @@ impl Measured {
         self.series.append(end, &row);
     }
 
-    /// What the present interval has counted.
+    /// The counts of the present interval.
     fn row(&self, device: &Device) -> [Number; 15] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
@@ -294,8 +294,8 @@ impl Measured {
             return;
         }
         let now = device.now();
-        // What is handled at the very moment that an interval ends counts in the next,
-        // which then has no length where the run ends, too.
+        // An event at the very moment at which an interval ends counts in the next interval, which
+        // has no length if the run ends at that moment, too.
         let has_counted =
             self.interval.requests != [0; 2] || device.ftl().tally != self.tally_before;
         if now + self.interval_span > self.interval_end || has_counted {
@@ -317,7 +317,7 @@ impl Measured {
     pub fn initiators(&self) -> &[InitiatorStats] {
         &self.initiators
     }
-    /// What occurred: an initiator's name, a kind and its requests.
+    /// The requests that occurred, with the initiator's name and their kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&str, Kind, &KindStats)> {
         self.initiators.iter().flat_map(|of_one| {
             let kinds = Kind::ALL.into_iter().zip(&of_one.kinds);
@@ -336,16 +336,16 @@ impl Measured {
     pub fn series(&self) -> &Series {
         &self.series
     }
-    /// Whether counting began before the end.
+    /// True if counting began before the end.
     pub fn is_warm(&self) -> bool {
         self.is_warm
     }
-    /// When counting began.
+    /// The moment at which counting began.
     pub fn begun_at(&self) -> Instant {
         self.marks().0.at
     }
-    /// Simulated time that was counted. Call [`Measured::finish`] before this and
-    /// what follows.
+    /// Simulated time that was counted. Call [`Measured::finish`] before this method and the
+    /// following ones.
     pub fn span(&self) -> Span {
         let (begin, end) = self.marks();
         end.at.saturating_since(begin.at)

@@ -1,5 +1,5 @@
-//! Preconditioning: filling and ageing a drive without simulated time, through
-//! the firmware that the run will use.
+//! Preconditioning: fills and ages a drive without simulated time, with the firmware that the run
+//! will use.
 
 use crate::experiment::{AgeConfig, Fill, PreconditionConfig};
 use engine::{Stream, Streams};
@@ -9,7 +9,7 @@ use host::{Scatter, Source, WorkloadConfig};
 use serde::{Deserialize, Serialize};
 use settings::Size;
 
-/// What preconditioning did.
+/// The work of preconditioning.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Preconditioned {
     /// Units written to fill the drive.
@@ -18,16 +18,16 @@ pub struct Preconditioned {
     pub aged: u64,
     /// Write amplification over the last window of ageing, if there was one.
     pub write_amplification: Option<f64>,
-    /// Whether ageing ended because write amplification was steady.
+    /// True if ageing ended because write amplification was steady.
     pub steady: Option<bool>,
-    /// What became of the flash.
+    /// Counts of the flash's operations.
     pub tally: Tally,
 }
 
 /// A pool without space: the drive cannot hold what it is filled with.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains any; it needs more over-provisioning or fewer bad blocks"
+    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains space; it needs more over-provisioning or fewer bad blocks"
 )]
 pub struct NoSpace(u32);
 
@@ -40,12 +40,12 @@ impl From<PoolId> for NoSpace {
 /// Units written between two calls of `ongoing`.
 const SLICE: u64 = 1 << 20;
 
-/// Fills and ages a drive. `ongoing` is told how much of the work is done, from 0
-/// to 1, and ends it by returning false (the drive is then usable, but not as
-/// asked for, and `None` is returned).
+/// Fills and ages a drive. `ongoing` gets the share of the work that is done, from 0 to 1. It stops
+/// the work by returning false; the drive is then usable but not preconditioned as configured, and
+/// `None` is returned.
 ///
 /// # Errors
-/// Where the drive has no space.
+/// If the drive has no space.
 pub fn precondition(
     ftl: &mut Ftl,
     config: &PreconditionConfig,
@@ -144,16 +144,15 @@ fn age(
     Ok(true)
 }
 
-/// Erases in a window at least. Victims of one window differ in what they gain, by
-/// about a tenth where blocks are small; the mean of so many is known to 0.1 / √500 =
-/// 0.45 %, and three such means lie within 1 % of each other more often than not.
+/// Least number of erases in a window. The victims of one window differ by about a tenth in the
+/// space that they gain if blocks are small. The mean of this many victims is known to 0.1 / √500 =
+/// 0.45 %, and three such means usually lie within 1 % of each other.
 const ERASES_IN_WINDOW: u64 = 500;
 
-/// Write amplification by what the victims of a window gained: the space erased over
-/// what of it was not written again by collection. Where space is neither saved nor
-/// used up it equals that of the units written, but it does not depend on how many
-/// blocks happened to be open or free when the window began and ended, which in a
-/// small drive is a large part of it.
+/// Write amplification by the gain of a window's victims: the space erased over the part of it that
+/// collection did not write again. While the free space neither grows nor shrinks, this equals the
+/// ratio of the units written. Unlike that ratio, it does not depend on the number of blocks that
+/// happened to be open or free when the window began and ended, which matters in a small drive.
 fn price(window: &Tally, units_per_block: u32) -> f64 {
     let erased = (window.erases * u64::from(units_per_block)) as f64;
     let [moved, padding] =
@@ -162,7 +161,7 @@ fn price(window: &Tally, units_per_block: u32) -> f64 {
     if gained > 0.0 { erased / gained } else { f64::INFINITY }
 }
 
-/// The last three windows agree within 1 %.
+/// True if the last three windows agree within 1 %.
 fn agree(history: &[f64]) -> bool {
     let Some(last) = history.last_chunk::<3>() else { return false };
     let (least, most) =
@@ -170,15 +169,15 @@ fn agree(history: &[f64]) -> bool {
     most / least < 1.01
 }
 
-/// Which units ageing overwrites.
+/// The units that ageing overwrites.
 enum Addresses {
-    /// Drawn here, because it is by far the most usual and costs a nanosecond.
+    /// Drawn here: this is by far the most usual pattern, and a draw costs a nanosecond.
     Uniform(Stream, u32),
-    /// As a workload of one unit a request draws them.
+    /// Drawn as by a workload whose requests are one unit each.
     Pattern(Box<Source>, u64),
 }
 
-/// Writes ahead of which map entries are asked for.
+/// Number of writes by which the prefetch of map entries is ahead.
 const AHEAD: usize = 16;
 
 impl Addresses {
@@ -209,7 +208,7 @@ impl Addresses {
         }
     }
 
-    /// Draws and writes `count` units, the map entry of each asked for in advance.
+    /// Draws and writes `count` units; prefetches the map entry of each in advance.
     fn write(&mut self, ftl: &mut Ftl, writer: &mut Untimed, count: u64) -> Result<(), PoolId> {
         let mut ring = [Lpn(0); AHEAD];
         let first = (AHEAD as u64).min(count) as usize;

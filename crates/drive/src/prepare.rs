@@ -1,5 +1,4 @@
-//! The drive as an experiment finds it at its beginning: new, preconditioned, or taken
-//! from a snapshot.
+//! The drive at the beginning of an experiment: new, preconditioned, or started from a snapshot.
 
 use crate::check::shortage;
 use crate::device::Device;
@@ -11,7 +10,7 @@ use crate::snapshot::{Snapshot, unfit};
 use engine::Streams;
 use serde_json::{Value, json};
 
-/// A drive that is ready, and how it became what it is.
+/// A drive that is ready, and its history.
 pub struct Prepared {
     /// The drive, at the beginning of time.
     pub device: Device,
@@ -20,12 +19,12 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the drive of an experiment: from `snapshot`, in the place of what the
-    /// experiment says of preconditioning; else as it says. `ongoing` is told about
-    /// progress and ends it by returning false, in which case `None` is returned.
+    /// Makes the drive of an experiment: from `snapshot` if there is one, instead of the
+    /// experiment's preconditioning; else as the experiment says. `ongoing` gets the progress and
+    /// stops the work by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where the drive has no space, or the snapshot cannot be used: its drive has another
+    /// If the drive has no space, or the snapshot cannot be used: its drive has another
     /// layout, or too few good blocks for the thresholds of the experiment.
     pub fn new(
         experiment: &Experiment,
@@ -83,12 +82,12 @@ impl Prepared {
         }
     }
 
-    /// Makes the drive of an experiment from `kept`, where the work of filling and ageing it
-    /// was done before, by an experiment whose [`preparation`] is the same: to the last bit
-    /// the drive that [`Prepared::new`] fills and ages, and with the same history.
+    /// Makes the drive of an experiment from `kept`: an experiment whose [`preparation`] is the
+    /// same has filled and aged that drive. The drive and its history equal, to the last bit, those
+    /// that [`Prepared::new`] makes by filling and ageing.
     ///
     /// # Errors
-    /// Where the snapshot cannot be used.
+    /// If the snapshot cannot be used.
     pub fn done_before(experiment: &Experiment, kept: &Snapshot) -> Result<Self, RunError> {
         let mut prepared = Self::from_snapshot(kept, experiment)?;
         prepared.history.snapshot = None;
@@ -118,7 +117,7 @@ impl Prepared {
 }
 
 impl Snapshot {
-    /// Makes the drive of an experiment as [`Prepared::new`] does and keeps it.
+    /// Makes the drive of an experiment as [`Prepared::new`] does, and keeps a snapshot of it.
     ///
     /// # Errors
     /// As there.
@@ -134,16 +133,16 @@ impl Snapshot {
     }
 }
 
-/// What the memory of a drive's map is chosen for.
+/// The use that the memory of a drive's map is optimised for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Map {
-    /// Fast look-ups; a clone is a copy.
+    /// Fast lookups; a clone is a copy.
     OfOne,
-    /// Clones in no time, which share what neither has changed.
+    /// Clones that take no time and share the unchanged parts of the map.
     OfClones,
 }
 
-/// A drive that was filled and aged, and does not yet act on it.
+/// A drive whose firmware was filled and aged; the device itself has not reacted to that yet.
 fn preconditioned(
     map: Map,
     experiment: &Experiment,
@@ -162,20 +161,21 @@ fn preconditioned(
     Ok(done.map(|done| (device, done)))
 }
 
-/// Parts of a drive that are asleep while it is filled and aged, which takes no time.
+/// Parts of a drive that do not act while it is filled and aged, which takes no time.
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
-/// The same of collection: what says when it works, not what it chooses and how much of it.
+/// The same for collection: keys that decide when it works, and not which victims it chooses or how
+/// many.
 const ASLEEP_OF_GC: [&str; 6] =
     ["idle_gap", "pacing", "preemptible", "copy_back", "streaming", "window"];
 
-/// All that filling and ageing a drive depend on: experiments for which it is equal fill
-/// and age theirs alike, to the last bit. `None` where that is not done.
+/// All settings that filling and ageing depend on: experiments with equal values fill and age their
+/// drives alike, to the last bit. `None` if an experiment does neither.
 pub fn preparation(experiment: &Experiment) -> Option<Value> {
     let Experiment { seed, drive, precondition, .. } = experiment;
     if precondition.snapshot.is_some() || precondition.fill == Fill::Empty {
         return None;
     }
-    // What is not known to be asleep is taken to matter.
+    // A key that is not known to have no effect is taken to matter.
     let mut awake = json!(drive);
     ASLEEP.iter().for_each(|part| forget(&mut awake, part));
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));

@@ -3,9 +3,9 @@
 /// A drive that ships with flashscape.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// What `preset = "..."` calls it.
+    /// Its name in `preset = "..."`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Its description, in one line.
     pub about: &'static str,
     /// Its `[drive]` table, with the source of each figure.
     pub text: &'static str,

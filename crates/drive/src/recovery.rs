@@ -1,33 +1,33 @@
-//! Power cuts: when they come, how a drive recovers, and what is told of that.
+//! Power cuts: their configuration, the recovery of the drive, and the report on both.
 
 use engine::{Instant, Span, Streams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-// ---- how a drive recovers ---------------------------------------------------
+// ---- recovery of the drive ---------------------------------------------------
 
-/// What a drive has on media, beside its data, for the time after a power cut.
+/// Means of recovery: the metadata that a drive keeps on media, beside its data.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// Where the map comes from. Default: `scan`.
+    /// Source of the map after a power cut. Default: `scan`.
     #[serde(default)]
     pub map: MapRecovery,
-    /// Whether a trim stays. Default: `logged`.
+    /// Durability of trims. Default: `logged`.
     #[serde(default)]
     pub trims: TrimDurability,
 }
 
-/// Where the map comes from after a power cut.
+/// Source of the map after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum MapRecovery {
-    /// From the metadata of all pages; where blocks have summaries (`ftl.summary_page`), from
-    /// one page of each that is full.
+    /// From the metadata of all pages; if blocks have summaries (`ftl.summary_page`), from one page
+    /// of each full block.
     Scan {},
-    /// From the last copy of the map on flash, and from the blocks that were open then or have
-    /// been opened or erased since.
+    /// From the last copy of the map on flash, and from the blocks that were open when it was
+    /// written or have been opened or erased since.
     Checkpoint {
         /// Time between two copies. This or `units`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub enum MapRecovery {
         #[schemars(range(min = 1))]
         units: Option<u64>,
     },
-    /// It is in byte-addressable memory that keeps it (PCM, MRAM): nothing is read.
+    /// From byte-addressable non-volatile memory (PCM, MRAM) that holds the map: nothing is read.
     Persistent {},
 }
 
@@ -47,18 +47,18 @@ impl Default for MapRecovery {
     }
 }
 
-/// What a trim survives.
+/// Durability of trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrimDurability {
-    /// Trims are written to a log at once: what was trimmed stays so.
+    /// Trims are written to a log at once: trimmed data stays trimmed.
     #[default]
     Logged,
     /// Data that was trimmed may return after a power cut.
     Volatile,
 }
 
-// ---- when the power is cut -----------------------------------------------------
+// ---- the moments of power cuts ------------------------------------------------
 
 /// A power cut, or several.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -83,18 +83,18 @@ impl PowerCuts {
     }
 }
 
-/// When the power is cut: exactly one key.
+/// The moment of a power cut: exactly one key.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct PowerCut {
-    /// At this simulated time, after what is due then.
+    /// At this simulated time, after the events that are due then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
-    /// When the drive has handled so many events since the run began.
+    /// After this many events of the drive since the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_events: Option<u64>,
-    /// At a random moment before this time, which follows from the seed.
+    /// At a random moment before this time; the seed determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Time>,
 }
@@ -131,7 +131,7 @@ impl Schedule {
     pub fn next_events(&self) -> Option<u64> {
         self.events.last().copied()
     }
-    /// The power is cut for the moment, or else for the number of events, that was next.
+    /// Takes the next cut by time, or else by number of events, off the schedule: it has happened.
     pub fn take(&mut self, by_time: bool) {
         if by_time {
             self.times.pop().map(drop)
@@ -141,33 +141,34 @@ impl Schedule {
     }
 }
 
-// ---- what is told of it ------------------------------------------------------------
+// ---- the report -------------------------------------------------------------------
 
 /// A power cut and the recovery from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
-    /// When the power was cut.
+    /// The moment at which the power was cut.
     pub at: Instant,
-    /// From then until commands are served again.
+    /// Time from the cut until commands are served again.
     pub took: Span,
-    /// Parts of that, one after the other: reading the checkpoint, metadata, what a capacitor
-    /// saved, and erases.
+    /// Parts of that time, one after the other: reading the checkpoint, the metadata and the data
+    /// that a capacitor saved, and erases.
     pub parts: [Span; 4],
-    /// Pages whose metadata was read, each plane's by itself, and the blocks that they are of.
+    /// Pages whose metadata was read, each plane's by itself, and the blocks that hold them.
     pub pages_scanned: u64,
     /// See `pages_scanned`.
     pub blocks_scanned: u64,
-    /// Pages that were read of the checkpoint.
+    /// Pages of the checkpoint that were read.
     pub checkpoint_pages: u64,
     /// Programs that were found half done, and erases.
     pub half_programmed: u32,
     /// See `half_programmed`.
     pub half_erased: u32,
-    /// Blocks that were open and were closed before they were full.
+    /// Open blocks that were closed before they were full.
     pub closed_early: u32,
-    /// Blocks of collection that were erased because it had no other room.
+    /// Destination blocks of collection that were erased because collection had no other free
+    /// space.
     pub undone: u32,
-    /// Mapping units that were found on flash, and in what a capacitor saved.
+    /// Mapping units that were found on flash, and in the data that a capacitor saved.
     pub units: u32,
     /// See `units`.
     pub saved_units: u32,
@@ -175,13 +176,13 @@ pub struct Outage {
     pub migrating: u32,
     /// Commands that were under way and never complete.
     pub lost_requests: u32,
-    /// True where the power was cut again before the recovery was over.
+    /// True if the power was cut again before the recovery was over.
     pub interrupted: bool,
 }
 
 impl Outage {
-    /// A cut before the recovery from this one was over. It reads and erases as much again, but
-    /// what was under way then was so once.
+    /// A cut before the recovery from this one was over. The new recovery reads and erases as much
+    /// again, but commands and operations were under way only at the first cut.
     pub fn begun_anew(self, at: Instant) -> Self {
         Self {
             at,

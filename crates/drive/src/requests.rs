@@ -1,5 +1,5 @@
-//! A log of requests, each with its blame, for whoever writes it to a file. It is
-//! emptied as the run goes on, so that memory does not grow with the run.
+//! A log of requests, each with its blame, for the writer of a request file. It is emptied as the
+//! run goes on, so that memory does not grow with the run.
 
 use crate::device::{Completion, RequestId};
 use engine::Instant;
@@ -7,19 +7,19 @@ use engine::ids::Id;
 use host::Command;
 use metrics::{Blame, STATES, State};
 
-/// A request that was counted and has completed.
+/// A counted request that has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Logged {
     /// Index of its initiator.
     pub initiator: u32,
-    /// Its place among all that its initiator has drawn, from 0: the same request has
-    /// the same number in every run of the same workload.
+    /// Its number among the requests that its initiator has drawn, from 0: the same request has the
+    /// same number in every run of the same workload.
     pub number: u64,
     /// The command.
     pub command: Command,
-    /// When it arrived.
+    /// The moment of its arrival.
     pub arrived: Instant,
-    /// When its answer reached the host.
+    /// The moment at which its answer reached the host.
     pub finished: Instant,
     /// Mapping units read that had no data.
     pub unmapped: u32,
@@ -28,10 +28,10 @@ pub struct Logged {
 /// Requests in the order of their completion, since the log was last emptied.
 #[derive(Debug)]
 pub struct RequestLog {
-    /// Of the requests under way, by their ids.
+    /// Numbers of the requests under way, by id.
     numbers: Vec<u64>,
     rows: Vec<Logged>,
-    /// By state: the rows that spent time in it, and nanoseconds. Most have few states.
+    /// By state: the rows that spent time in it, and nanoseconds. Most states have few rows.
     spent: [Vec<(u32, u64)>; STATES],
 }
 
@@ -42,7 +42,7 @@ impl Default for RequestLog {
 }
 
 impl RequestLog {
-    /// A request goes to the drive as `id`, which is the `number`th of its initiator.
+    /// Notes that the `number`th request of its initiator went to the drive as `id`.
     pub fn submitted(&mut self, id: RequestId, number: u64) {
         let index = id.index();
         if index >= self.numbers.len() {
@@ -51,7 +51,7 @@ impl RequestLog {
         self.numbers[index] = number;
     }
 
-    /// A counted request has completed; its id was not given away again.
+    /// Logs a counted request that has completed; its id must not have been reused yet.
     pub fn record(&mut self, completion: &Completion, blame: &Blame) {
         let row = self.rows.len() as u32;
         self.rows.push(Logged {
@@ -72,8 +72,8 @@ impl RequestLog {
         &self.rows
     }
 
-    /// Nanoseconds that each of them spent in a state; over all states they sum to
-    /// its latency.
+    /// Nanoseconds that each logged request spent in a state; over all states they sum to its
+    /// latency.
     pub fn spent_ns(&self, state: State) -> Vec<u64> {
         let mut column = vec![0; self.rows.len()];
         for (row, ns) in &self.spent[state as usize] {

@@ -1,5 +1,4 @@
-//! What a run leaves behind: `summary.json`, whose names scripts may rely on
-//! (docs/results.md), and tables.
+//! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
 mod notes;
 mod recovery;
@@ -24,12 +23,12 @@ use nand::NandConfig;
 use serde_json::{Map, Value, json};
 use traces::Survey;
 
-/// What only the caller knows.
+/// Facts about the run that only the caller knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// CPU time that the simulation took, in seconds.
     pub host_cpu_seconds: f64,
-    /// False where the run was interrupted, or a request that starved ended it.
+    /// False if the run was interrupted, or if a request that starved ended it.
     pub complete: bool,
 }
 
@@ -82,7 +81,8 @@ pub fn summary(
     })
 }
 
-/// `seconds` are those that were counted; none in an untimed run, which has no rates.
+/// Requests of one initiator. `seconds` is the counted time; `None` for an untimed run, which has
+/// no rates.
 fn initiator(stats: &InitiatorStats, seconds: Option<f64>) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());
@@ -135,8 +135,8 @@ fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, seconds: Option<
     })
 }
 
-/// Commands by kind and source (a multi-plane command counts once), and the
-/// pages or erase blocks that they were on.
+/// Commands by kind and source (a multi-plane command counts once), and the pages or erase blocks
+/// that they worked on.
 fn flash(measured: &Measured) -> Value {
     let counters = measured.counters();
     let mut table = Map::new();
@@ -166,12 +166,11 @@ fn flash(measured: &Measured) -> Value {
     table.into()
 }
 
-/// Blocks that were collected, and how long that took from the choice of a block to the end of
-/// its erase.
+/// Blocks that were collected, and the time from the choice of a block to the end of its erase.
 fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Value {
     let counters = measured.counters();
     let tally = measured.tally();
-    // Of a victim that is not yet erased nothing counts, whatever was moved of it so far.
+    // A victim that is not yet erased does not count, even if some of its pages were moved.
     let erased = tally.collected * u64::from(units_per_block);
     let (timed, took) = (counters.collections, counters.collecting.as_ns());
     json!({
@@ -179,14 +178,13 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
         "mean_ns": (timed > 0).then(|| took as f64 / timed as f64),
         "max_ns": (timed > 0).then(|| counters.longest_collection.as_ns()),
         "streamed_pages": counters.streamed,
-        // Superseded units of all that was erased [ATC08, 3.4].
+        // Invalid units among all units of the erased blocks [ATC08, 3.4].
         "cleaning_efficiency":
             (erased > 0).then(|| (erased - tally.moved) as f64 / erased as f64),
     })
 }
 
-/// Bytes programmed over bytes that hosts wrote, in all and by source; null where
-/// they wrote none.
+/// Bytes programmed over bytes that hosts wrote, in all and by source; null if hosts wrote none.
 fn write_amplification(measured: &Measured, unit: u64) -> Value {
     let written: u64 = measured
         .initiators()
@@ -228,8 +226,7 @@ fn wear(ftl: &Ftl, nand: &NandConfig, measured: &Measured) -> Value {
     })
 }
 
-/// What interruptions have worn of each block since the drive was new; null where nothing is
-/// interrupted.
+/// Wear of each block by interruptions since the drive was new; null if nothing is interrupted.
 fn suspension_wear(ftl: &Ftl, nand: &NandConfig) -> Value {
     let strain = ftl.strain();
     if strain.is_empty() {

@@ -1,5 +1,4 @@
-//! A run: initiators on one side, the device on the other, and what is measured
-//! between them.
+//! A run: initiators on one side, the device on the other, and the measurements between them.
 
 mod faults;
 mod initiator;
@@ -30,12 +29,12 @@ use supply::Power;
 use traces::Survey;
 use untimed_state::UntimedState;
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
-    /// Filling or ageing the drive, with the share done.
+    /// Filling or ageing the drive, with the share that is done.
     Preconditioning(f64),
-    /// Running, with the share done where an end is known.
+    /// Running, with the share that is done if the end is known.
     Running(Option<f64>),
     /// Complete.
     Done,
@@ -55,24 +54,25 @@ pub struct Run {
     issued_bytes: u64,
     completions: Vec<Completion>,
     history: History,
-    /// Requests that the traces and limits of all workloads add up to, where known.
+    /// Total requests of the traces and limits of all workloads, if known.
     expected: Option<u64>,
-    /// The initiator whose first requests are drawn next; all have begun where there
-    /// is none.
+    /// The initiator whose first requests are drawn next; equals the number of initiators once all
+    /// have begun.
     to_begin: usize,
     begun: bool,
     link: LinkLoad,
     /// Requests that wait in the host.
     waiting: u64,
-    /// Bytes that requests under way or waiting may take.
+    /// Most bytes that requests under way or waiting may take.
     backlog_bytes: u64,
-    /// Where the run takes no time.
+    /// State of an untimed run.
     untimed: Option<Box<UntimedState>>,
-    /// Looks for requests that starve, where that is asked for.
+    /// Looks for requests that starve, if the experiment asks for that.
     watch: Option<Box<Watch>>,
-    /// When the next request starves; after all time where none is looked for.
+    /// The moment at which the next request starves; `Instant::NEVER` if nothing looks for such
+    /// requests.
     starves_at: Instant,
-    /// The drive's power, where it is cut.
+    /// The drive's power, if the experiment cuts it.
     power: Option<Box<Power>>,
 }
 
@@ -81,7 +81,7 @@ impl Run {
     /// [`Run::start`].
     ///
     /// # Errors
-    /// Where the drive has no space or a trace is at fault.
+    /// If the drive has no space or a trace is at fault.
     pub fn new(
         experiment: &Experiment,
         surveys: &[Option<Survey>],
@@ -91,11 +91,11 @@ impl Run {
         Self::start(experiment, surveys, prepared).map(Some)
     }
 
-    /// Readies the initiators of an experiment before its drive. `surveys` are those of
-    /// the workloads' traces, in their order.
+    /// Readies the initiators of an experiment before its drive. `surveys` are those of the
+    /// workloads' traces, in the order of the workloads.
     ///
     /// # Errors
-    /// Where a trace is at fault.
+    /// If a trace is at fault.
     pub fn start(
         experiment: &Experiment,
         surveys: &[Option<Survey>],
@@ -134,8 +134,9 @@ impl Run {
             begun: false,
             link: LinkLoad::new(&experiment.drive.host_link()),
             waiting: 0,
-            // Half of it: the drive, its map and its results are there already or come.
-            // What grows is copied to twice the room: both are there for a moment.
+            // A quarter of the free memory: half of it is left for the drive, its map and its
+            // results. A queue that grows is copied to one of twice the size, and both exist for a
+            // moment.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
             untimed: None,
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
@@ -148,12 +149,12 @@ impl Run {
             run.untimed = Some(Box::new(UntimedState::new(&mut run.device, initiators, choice)));
             return Ok(run);
         }
-        // So that small runs have begun when they are made.
+        // Small runs have begun as soon as they are made.
         run.begin(1 << 16)?;
         Ok(run)
     }
 
-    /// Draws up to `most` of the first requests of all places.
+    /// Draws up to `most` of the first requests of all queue places.
     fn begin(&mut self, mut most: u64) -> Result<(), RunError> {
         while let Some(initiator) = self.initiators.get_mut(self.to_begin) {
             if initiator.stopped || initiator.places == 0 {
@@ -172,11 +173,11 @@ impl Run {
         Ok(())
     }
 
-    /// Goes on for about `events` events of the device, or as many arrivals; returns whether there is
-    /// more to do.
+    /// Advances by about `events` events of the device, or as many arrivals; returns true if there
+    /// is more to do.
     ///
     /// # Errors
-    /// Where a trace or a policy of the user is at fault, the drive is stuck, or the auditor
+    /// If a trace or a policy of the user is at fault, the drive is stuck, or the auditor
     /// finds a fault.
     #[inline(never)]
     pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
@@ -184,7 +185,7 @@ impl Run {
             true => self.go_on_untimed(events),
             false => self.go_on(events),
         };
-        // Whatever else went wrong, this came first.
+        // A fault of a policy came before any other fault.
         match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
             None if self.device.ftl().has_used_up_versions() => Err(RunError::Versions),
@@ -247,8 +248,8 @@ impl Run {
         Ok(true)
     }
 
-    /// Where nothing comes but what the device does, lets it go on up to a completion. Returns
-    /// whether there is one; there is none where an interval of the results ends before.
+    /// Lets the device advance up to a completion if only the device acts until then. Returns true
+    /// if there is a completion, and false if an interval of the results ends before it.
     #[inline]
     fn goes_on_quietly(&mut self) -> bool {
         let until = self.measured.next_boundary().min(LATEST);
@@ -275,15 +276,14 @@ impl Run {
         Ok(())
     }
 
-    // ---- looking in ----------------------------------------------------------
+    // ---- inspection ----------------------------------------------------------
 
-    /// Bounds the memory that requests of open loops may take while they wait or are
-    /// under way. Without it: a quarter of what the system could give when the run was
-    /// made.
+    /// Bounds the memory that requests of open loops may take while they wait or are under way.
+    /// Default: a quarter of the memory that the system could give when the run was made.
     pub fn limit_backlog(&mut self, bytes: u64) {
         self.backlog_bytes = bytes;
     }
-    /// How the run stands.
+    /// The state of the run.
     pub fn progress(&self) -> Progress {
         let by_requests = self.issued as f64 / self.stop_requests as f64;
         let by_bytes = self.issued_bytes as f64 / self.stop_bytes as f64;
@@ -311,11 +311,11 @@ impl Run {
     pub fn device_mut(&mut self) -> &mut Device {
         &mut self.device
     }
-    /// What was measured so far.
+    /// The measurements so far.
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
-    /// What was found of requests that starve, where they are looked for.
+    /// Findings about requests that starve, if the run looks for them.
     pub fn starvation(&self) -> Option<&Watch> {
         self.watch.as_deref()
     }
@@ -325,11 +325,12 @@ impl Run {
         let told = |initiator: &'_ Initiator| initiator.backlog;
         self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
     }
-    /// Keeps counted requests from now on; called before the run goes on for the first time.
+    /// Logs counted requests from now on; must be called before the run advances for the first
+    /// time.
     pub fn log_requests(&mut self) {
         self.measured.log = Some(Box::default());
     }
-    /// The requests that were counted since their log was last emptied, where it is kept.
+    /// The log of the requests that were counted since it was last emptied, if the run keeps one.
     pub fn request_log(&mut self) -> Option<&mut RequestLog> {
         self.measured.log.as_deref_mut()
     }
@@ -337,14 +338,14 @@ impl Run {
     pub fn finish(&mut self) {
         self.measured.finish(&mut self.device);
     }
-    /// What was done to the drive before.
+    /// The history of the drive before the run.
     pub fn history(&self) -> &History {
         &self.history
     }
-    /// Shuts the drive down and keeps it.
+    /// Shuts the drive down and keeps a snapshot of it.
     ///
     /// # Errors
-    /// Where requests are under way, or the drive cannot come to rest.
+    /// If requests are under way, or the drive cannot come to rest.
     pub fn into_snapshot(self, experiment: &Experiment) -> Result<Snapshot, RunError> {
         let Experiment { drive, title, seed, .. } = experiment;
         let taken = Snapshot::of(self.device, drive, title.as_deref(), *seed, &self.history);

@@ -1,11 +1,11 @@
-//! Snapshots: a drive that was shut down, kept to start others from it.
+//! Snapshots: a drive that was shut down, kept so that others can be started from it.
 //!
-//! What is kept is the firmware's state: the map, the blocks with their wear, the open
-//! blocks, what of its random numbers is used up. What a power cycle ends (queues,
-//! timers, the buffer, whose data goes to flash) is not, so that a snapshot may be
-//! taken up under another scheduler, other timing or another policy; only the layout
-//! must be the same. A run from a snapshot of a drive that was filled and aged is,
-//! to the last bit, the run that fills and ages it itself.
+//! A snapshot keeps the state of the firmware: the map, the blocks with their wear, the open
+//! blocks, and the positions of its random streams. It does not keep state that a power cycle ends
+//! (queues, timers, the buffer, whose data goes to flash). So a snapshot may be started with
+//! another scheduler, other timing or another policy; only the layout must be the same. A run from
+//! a snapshot of a drive that was filled and aged is, to the last bit, the run that fills and ages
+//! the drive itself.
 
 mod file;
 mod fit;
@@ -27,17 +27,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A drive that was shut down.
 pub struct Snapshot {
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     store: Store,
 }
 
-/// Where the firmware is.
+/// The storage of the firmware's state.
 enum Store {
-    /// In memory, which all drives share that are started from it, as below.
+    /// In memory, which is shared by all drives that are started from it, as below.
     Memory(Mutex<Box<Ftl>>),
-    /// In a file, whose memory all drives share that are started from it, as long as
-    /// they do not change it.
+    /// In a file, whose memory is shared by all drives that are started from it, as long as they do
+    /// not change it.
     File(Box<Kept>),
 }
 
@@ -46,11 +46,11 @@ fn locked(ftl: &Mutex<Box<Ftl>>) -> MutexGuard<'_, Box<Ftl>> {
 }
 
 impl Snapshot {
-    /// Shuts a drive with this history down and keeps it. What it has begun on its own account is taken to
-    /// its end, what is in its buffer goes to flash.
+    /// Shuts down a drive with this history and keeps a snapshot of it. Operations that the drive
+    /// has begun on its own account are completed, and the data in its buffer goes to flash.
     ///
     /// # Errors
-    /// Where commands are under way, or where the drive cannot come to rest.
+    /// If commands are under way, or if the drive cannot come to rest.
     pub fn of(
         device: Device,
         drive: &DriveConfig,
@@ -73,13 +73,13 @@ impl Snapshot {
         Ok(Self { origin, store: Store::Memory(Mutex::new(Box::new(ftl))) })
     }
 
-    /// The snapshot in a file, which is compared with its checksums. It stays in the file,
-    /// which must not be changed as long as the snapshot or a drive that was started from it
-    /// lives. `ongoing` is told how much is read, from 0 to 1, and ends it by returning
-    /// false, in which case `None` is returned.
+    /// Reads the snapshot in a file and verifies its checksums. The snapshot stays in the file,
+    /// which must not change during the lifetime of the snapshot and of every drive that was
+    /// started from it. `ongoing` gets the share that is read, from 0 to 1, and stops the reading
+    /// by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where there is no such file, or none with a whole snapshot.
+    /// If there is no such file, or none with a whole snapshot.
     pub fn read(
         path: &Path,
         ongoing: &mut dyn FnMut(f64) -> bool,
@@ -89,10 +89,10 @@ impl Snapshot {
             .map(|kept| Self { origin: kept.origin().clone(), store: Store::File(Box::new(kept)) }))
     }
 
-    /// Writes it to a file that is empty.
+    /// Writes the snapshot to a file that is empty.
     ///
     /// # Errors
-    /// Where the file cannot be written, or its own cannot be read any more.
+    /// If the file cannot be written, or its own cannot be read any more.
     pub fn write(&self, file: &mut File) -> io::Result<()> {
         match &self.store {
             Store::Memory(ftl) => file::write(file, &self.origin, &locked(ftl)),
@@ -103,11 +103,11 @@ impl Snapshot {
         }
     }
 
-    /// A drive as `config` describes it, with what is in the snapshot. `config` fits it
-    /// ([`unfit`] finds nothing).
+    /// A drive as `config` describes it, with the content of the snapshot. `config` must fit the
+    /// snapshot ([`unfit`] finds nothing).
     ///
     /// # Errors
-    /// Where its file cannot be read any more.
+    /// If its file cannot be read any more.
     pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
@@ -117,7 +117,7 @@ impl Snapshot {
         Ok(device)
     }
 
-    /// What the check of an experiment asks of the drive.
+    /// Facts about the drive that the check of an experiment needs.
     pub fn found(&self) -> Found {
         match &self.store {
             Store::Memory(ftl) => Found::of(&locked(ftl)),
@@ -128,7 +128,7 @@ impl Snapshot {
     /// A copy of the firmware that was kept.
     ///
     /// # Errors
-    /// Where its file cannot be read any more.
+    /// If its file cannot be read any more.
     pub fn firmware(&self) -> Result<Ftl, Damaged> {
         match &self.store {
             Store::Memory(ftl) => {

@@ -1,12 +1,13 @@
 //! Starvation: requests that the drive has had for longer than a limit and has not answered.
 //!
 //! The limit is that of a host's driver: age counts from the submission to the drive, as the
-//! time-out of NVMe drivers does, and not from the arrival at the host, as latency does. A
-//! request starves at the very moment at which its age reaches the limit, unless what is due at
-//! that moment answers it. So the watch must be asked before time passes [`Watch::deadline`].
+//! time-out of NVMe drivers does, and not from the arrival at the host, as latency does. A request
+//! starves at the moment at which its age reaches the limit, unless an event of that moment answers
+//! it. So the watch must be polled before time passes [`Watch::deadline`].
 //!
-//! Requests that are under way form a list in the order of their submission, linked through
-//! a column by id: the oldest is its head, and a request costs the same however many there are.
+//! Requests that are under way form a list in the order of their submission, linked through a
+//! column by id. The oldest is the head of the list, and a request costs the same however many
+//! there are.
 
 use crate::device::{Device, RequestId, Standing, rounded};
 use crate::experiment::{StarvationConfig, Then};
@@ -17,7 +18,7 @@ use metrics::State;
 use settings::counted;
 use std::fmt;
 
-/// What to do where a run is not to end so.
+/// Advice to a user whose run should not end in this way.
 pub const REMEDY: &str =
     "give a longer run.starvation.limit, or run.starvation.then = \"report\" to go on";
 
@@ -30,9 +31,9 @@ pub struct Watch {
     requests: Vec<Linked>,
     oldest: Option<RequestId>,
     newest: Option<RequestId>,
-    /// The oldest that has not starved: those before it in the list have.
+    /// The oldest request that has not starved: all before it in the list have.
     next: Option<RequestId>,
-    /// When that one starves; after all time where there is none.
+    /// The moment at which that request starves; `Instant::NEVER` if there is none.
     deadline: Instant,
     /// Requests that have starved.
     starved: Vec<Tallied>,
@@ -51,26 +52,26 @@ struct Linked {
     after: Option<RequestId>,
 }
 
-/// A request that starved, and what was in its way at that moment.
+/// A request that starved, and the obstacles at that moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Starved {
-    /// When it reached the limit.
+    /// The moment at which it reached the limit.
     pub at: Instant,
     /// The limit, which is its age.
     pub limit: Span,
     /// Its initiator's name.
     pub initiator: String,
-    /// What the submitter called it.
+    /// The submitter's tag.
     pub tag: u32,
     /// The command.
     pub command: Command,
-    /// When the host wanted to submit it.
+    /// The moment at which the host wanted to submit it.
     pub arrived: Instant,
-    /// When the drive got it.
+    /// The moment at which the drive got it.
     pub submitted: Instant,
-    /// What it is charged with so far.
+    /// Its blame so far.
     pub blame: Vec<(State, Span)>,
-    /// Where its unfinished parts stand.
+    /// The states of its unfinished parts.
     pub standings: Vec<Standing>,
     /// Requests under way then, this one included.
     pub outstanding: u32,
@@ -83,9 +84,9 @@ pub struct Tallied {
     pub initiator: u32,
     /// The kind.
     pub kind: Kind,
-    /// How many there are.
+    /// Number of requests.
     pub requests: u64,
-    /// The age of the oldest, of requests that are under way.
+    /// The age of the oldest; only for requests that are under way.
     pub oldest: Option<Span>,
 }
 
@@ -108,12 +109,12 @@ impl Watch {
 
     // ---- requests come and go ------------------------------------------------
 
-    /// A request was submitted to the drive, after all others.
+    /// Adds a request that was submitted to the drive, after all others.
     pub fn submitted(&mut self, id: RequestId, at: Instant, initiator: u32, kind: Kind) {
         let before = self.newest;
         let linked = Linked { submitted: at, initiator, kind, before, after: None };
         if id.index() >= self.requests.len() {
-            // Ids are given from 0 on, so nothing between is ever looked at before its turn.
+            // Ids are given from 0 on, so each entry between is set before it is read.
             self.requests.resize(id.index() + 1, linked);
         }
         self.requests[id.index()] = linked;
@@ -123,11 +124,11 @@ impl Watch {
         }
         self.newest = Some(id);
         if self.next.is_none() {
-            self.look_at(Some(id));
+            self.watch_next(Some(id));
         }
     }
 
-    /// A request was answered; its id was not given away again.
+    /// Removes a request that was answered; its id must not have been reused yet.
     pub fn answered(&mut self, id: RequestId, at: Instant) {
         let Linked { submitted, before, after, .. } = self.requests[id.index()];
         self.longest = self.longest.max(at - submitted);
@@ -140,42 +141,42 @@ impl Watch {
             None => self.newest = before,
         }
         if self.next == Some(id) {
-            self.look_at(after);
+            self.watch_next(after);
         }
     }
 
-    /// No request is under way any more: the power was cut.
+    /// Removes all requests: the power was cut.
     pub fn lost_all(&mut self) {
         (self.oldest, self.newest) = (None, None);
-        self.look_at(None);
+        self.watch_next(None);
     }
 
-    /// This request is the next that may starve.
-    fn look_at(&mut self, id: Option<RequestId>) {
+    /// Makes a request the next that may starve.
+    fn watch_next(&mut self, id: Option<RequestId>) {
         self.next = id;
         let starves = |id: RequestId| self.requests[id.index()].submitted + self.limit;
         self.deadline = id.map_or(Instant::NEVER, starves);
     }
 
-    /// When the next request starves, if nothing that is due until then answers it; after all
-    /// time where nothing is under way that has not starved.
+    /// The moment at which the next request starves, unless an event until then answers it;
+    /// `Instant::NEVER` if no request under way can starve.
     #[inline]
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Requests starve: the drive has come to [`Watch::deadline`], and nothing more is due by
-    /// then. `name` is that of an initiator. Returns the first of them where that is to end the
-    /// run.
+    /// Lets requests starve: the drive has come to [`Watch::deadline`], and no more events are due
+    /// by then. `name` gives the name of an initiator. Returns the first of these requests if it is
+    /// to end the run.
     ///
     /// # Panics
-    /// Where nothing is under way that could.
+    /// If no request is under way that could starve.
     pub fn starve(&mut self, device: &mut Device, name: impl Fn(u32) -> String) -> Option<Starved> {
         let at = self.deadline;
         let id = self.next.expect("a request is under way");
         let ends = self.then == Then::Stop;
-        // It is told of the first only, as a search takes its time.
-        let starved = (ends || self.first.is_none()).then(|| self.look_around(device, id, name));
+        // Only the first request is described, because the search takes time.
+        let starved = (ends || self.first.is_none()).then(|| self.describe(device, id, name));
         if self.first.is_none() {
             self.first.clone_from(&starved);
         }
@@ -183,17 +184,17 @@ impl Watch {
         starved.filter(|_| ends).map(|starved| *starved)
     }
 
-    /// Counts all that starve at a moment.
+    /// Counts all requests that starve at a moment.
     fn count_starved(&mut self, at: Instant) {
         while let Some(id) = self.next.filter(|_| self.deadline == at) {
             let request = self.requests[id.index()];
             tally(&mut self.starved, &request, None);
-            self.look_at(request.after);
+            self.watch_next(request.after);
         }
     }
 
-    /// What is in the way of the request that starves now.
-    fn look_around(
+    /// Describes the obstacles of the request that starves now.
+    fn describe(
         &self,
         device: &mut Device,
         id: RequestId,
@@ -215,17 +216,17 @@ impl Watch {
         })
     }
 
-    // ---- what was found --------------------------------------------------------
+    // ---- findings --------------------------------------------------------
 
     /// The age at which requests starve.
     pub fn limit(&self) -> Span {
         self.limit
     }
-    /// What is done then.
+    /// The reaction to a request that starves.
     pub fn then(&self) -> Then {
         self.then
     }
-    /// The first request that starved; of several at a moment, that submitted first.
+    /// The first request that starved; among several at a moment, the one that was submitted first.
     pub fn first(&self) -> Option<&Starved> {
         self.first.as_deref()
     }
@@ -243,7 +244,7 @@ impl Watch {
         let after = |id: &RequestId| self.requests[id.index()].after;
         for id in std::iter::successors(self.oldest, after) {
             let request = &self.requests[id.index()];
-            // The oldest come first.
+            // The oldest request comes first.
             tally(&mut found, request, Some(now - request.submitted));
         }
         found
@@ -257,13 +258,13 @@ impl Watch {
         let oldest = self.oldest.map(|id| now - self.requests[id.index()].submitted);
         self.longest.max(oldest.unwrap_or(Span::ZERO))
     }
-    /// Bytes that it takes, with room to grow.
+    /// Bytes that the watch takes, with room to grow.
     pub fn bytes(&self) -> u64 {
         (self.requests.capacity() * size_of::<Linked>()) as u64
     }
 }
 
-/// Counts a request among those of its initiator and kind; `age` is that of the first.
+/// Counts a request among those of its initiator and kind; `age` is kept for the first only.
 fn tally(all: &mut Vec<Tallied>, request: &Linked, age: Option<Span>) {
     let Linked { initiator, kind, .. } = *request;
     let key = |one: &Tallied| (one.initiator, one.kind.index());
@@ -274,7 +275,7 @@ fn tally(all: &mut Vec<Tallied>, request: &Linked, age: Option<Span>) {
 }
 
 impl Starved {
-    /// What it was waiting for, in a sentence.
+    /// The state that the request was waiting in, in a sentence.
     pub fn why(&self) -> String {
         let Some(first) = self.standings.first() else { return "nothing is known of it".into() };
         let others: u32 = self.standings.iter().map(|standing| standing.parts).sum::<u32>() - 1;
@@ -285,7 +286,7 @@ impl Starved {
     }
 }
 
-/// Which request, since when, and why.
+/// Names the request, the time since its submission, and the reason.
 impl fmt::Display for Starved {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Command { kind, offset, bytes } = self.command;
@@ -317,8 +318,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list, whatever is answered when: the same oldest, the same moment of
-        /// the next that starves, each once. Ids are reused, the last one given back first.
+        /// The watch agrees with a plain list in any order of answers: the same oldest request, the
+        /// same moment at which the next one starves, and each starves once. Ids are reused, the
+        /// last one given back first.
         #[test]
         fn the_oldest_is_known_at_any_moment(
             steps in proptest::collection::vec((0u64..60, 0usize..12), 0..200),

@@ -1,5 +1,5 @@
-//! Figures that follow from a datasheet by adding and multiplying. Each is
-//! worked out here from the configuration's numbers alone.
+//! Figures that follow from a datasheet by adding and multiplying. Each is calculated here from the
+//! configuration's numbers alone.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn kib(count: u64) -> String {
 
 // ---- one read ---------------------------------------------------------------
 
-/// A drive for reads: what it is made of, and what a read must take on it.
+/// A drive for reads, and the expected duration of a read on it.
 struct ReadCase {
     cell: &'static str,
     sense_us: &'static [u64],
@@ -58,10 +58,9 @@ impl ReadCase {
         ]
     }
 
-    /// The row of the page that logical page `page` (of the host's address space)
-    /// lies in after a sequential fill: rows of all planes of a block are written
-    /// together, the bins of the drive in turn, and in each bin a row or, where a
-    /// unit takes several, the rows of a unit.
+    /// The row of the page that holds byte `byte` of the host's address space after a sequential
+    /// fill. Rows of all planes of a block are written together, the bins of the drive in turn, and
+    /// in each bin one row, or all rows of a unit if it takes several.
     fn row(&self, byte: u64) -> u64 {
         let row_bytes = self.page * self.block_planes;
         let batch_bytes = row_bytes.max(self.unit);
@@ -71,10 +70,10 @@ impl ReadCase {
         (batch_in_bin * rows_per_batch + byte % batch_bytes / row_bytes) % Self::PAGES
     }
 
-    /// What reading `bytes` from `offset` takes, all in one page.
+    /// Duration of a read of `bytes` from `offset`, all in one page.
     fn read_ns(&self, offset: u64, bytes: u64) -> u64 {
         let sense = self.sense_us[(self.row(offset) % self.sense_us.len() as u64) as usize] * US;
-        // What moves over the channel is whole units, or whole pages of large units.
+        // The channel transfers whole units, or whole pages of large units.
         let chunk = self.unit.min(self.page);
         let chunks = (offset + bytes).div_ceil(chunk) - offset / chunk;
         Self::FIRMWARE_NS
@@ -188,8 +187,8 @@ fn two_units_of_one_page_are_sensed_once() {
 
 #[test]
 fn a_unit_that_would_straddle_pages_is_refused() {
-    // 12 KiB divide the 48 KiB of three planes, but not the page: a unit would
-    // lie on two pages and take two senses.
+    // 12 KiB divide the 48 KiB of three planes, but not the page: a unit would lie on two pages and
+    // take two senses.
     for unit in [12, 24] {
         let overrides = [
             set("geometry.page_size", kib(16)),
@@ -258,7 +257,7 @@ fn a_partial_write_reads_the_rest_first() {
         let expected = bytes + 3 * US + 25 * US + 400 * US + 400 * US + 200 * US;
         assert_eq!(found.latency(), expected, "{offset} + {bytes}: {:?}", found.blame);
     }
-    // A whole unit is only written; one never written has nothing to be read.
+    // A whole unit is only written; one that was never written has nothing to be read.
     assert_eq!(bench.alone(Kind::Write, 16 * KIB, 16 * KIB).latency(), 16 * KIB + 603 * US);
     let mut bench = Bench::new(&overrides);
     assert_eq!(bench.alone(Kind::Write, 0, 4 * KIB).latency(), 4 * KIB + 603 * US);
@@ -281,7 +280,7 @@ fn a_partial_write_decodes_what_it_reads() {
 
 #[test]
 fn a_partial_write_of_a_large_unit_reads_and_writes_all_its_rows() {
-    // Four rows of one page: read one after the other, then written so.
+    // Four rows of one page: read one after the other, and written one after the other.
     let mut bench = Bench::filled(&[set("ftl.unit", kib(16))]);
     let found = bench.alone(Kind::Write, 20 * KIB, 4 * KIB);
     assert_eq!(found.latency(), 4 * (25 + 100) * US + 4 * (100 + 200) * US, "{:?}", found.blame);
@@ -386,7 +385,7 @@ fn overwriting(overrides: &[Override]) -> Run {
     run(&experiment(text, overrides))
 }
 
-/// Every moment that a unit was occupied is a phase of some command.
+/// Checks that each moment at which a unit was occupied is a phase of some command.
 fn check_busy(name: &str, mut run: Run, copy_back: bool, erase_us: u64) {
     let counters = run.measured().counters();
     let count = |kind, holder| counters.commands(kind, holder) * US;
@@ -430,8 +429,8 @@ fn cleaning_takes_what_its_commands_take() {
 
 #[test]
 fn a_copied_page_is_sensed_and_programmed_off_the_channel() {
-    // Blocks of four pages; block 0 loses three of its pages, then space runs
-    // short: one page is copied back, and the block erased.
+    // Blocks of four pages; block 0 loses three of its pages, then space becomes short: one page is
+    // copied back, and the block erased.
     let mut bench = Bench::filled(&[
         set("geometry.pages_per_block", 4),
         set("geometry.blocks_per_plane", 8),
@@ -578,7 +577,7 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
         let outcome = run(&experiment(&text, &overrides));
         let measured = outcome.measured();
         let span = measured.span().as_ns() as f64;
-        // All places are taken until 3 s; after that what was taken runs out.
+        // All places are occupied until 3 s; after that the requests under way are completed.
         let (least, most) = (f64::from(depth) * 3e9 / span, f64::from(depth));
         let found = measured.mean_outstanding();
         println!("{depth:6} {least:12.4} {found:14.4} {most:12.4}");
@@ -588,8 +587,8 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
 
 #[test]
 fn an_early_acknowledging_drive_keeps_its_depth_outstanding_too() {
-    // 2000 writes of 4 KiB into a buffer of 256; what is still in the buffer when
-    // the last one is acknowledged is not the host's waiting.
+    // 2000 writes of 4 KiB into a buffer of 256; the data that is still in the buffer when the last
+    // write is acknowledged does not delay the host.
     let text = "[[workload]]\nname = \"host\"\nreads = \"0 %\"\nqueue_depth = 8\n\
                 addresses = { pattern = \"sequential\" }\n[run]\nrequests = 600\n";
     let overrides = [set("buffer.durability", "capacitor"), set("geometry.blocks_per_plane", 128)];
@@ -608,8 +607,8 @@ fn an_early_acknowledging_drive_keeps_its_depth_outstanding_too() {
 
 #[test]
 fn the_link_serves_what_is_ready_first() {
-    // A read's data is on its way through the decoder while another's lies ready
-    // in the buffer: the ready one crosses first, the link being idle.
+    // A read's data is still being decoded while another's lies ready in the buffer: the ready one
+    // crosses first, as the link is idle.
     let mut bench = Bench::filled(&[
         set("buffer.durability", "capacitor"),
         set("nand.decode", "50 us"),
@@ -641,8 +640,8 @@ fn a_read_behind_a_program_waits_for_it_and_no_more() {
 
 #[test]
 fn little_holds_to_the_nanosecond_where_every_event_is_seen() {
-    // Reads and writes of one to three pages at moments that share no divisor with
-    // any duration. Each nanosecond of each command is one of the integral's.
+    // Reads and writes of one to three pages at moments that share no divisor with any duration.
+    // The integral contains each nanosecond of each command.
     println!("{:>12} {:>16} {:>16} {:>12}", "gap, us", "integral", "latencies", "outstanding");
     for gap_us in [900, 400, 300, 150] {
         let mut bench = Bench::filled(&[
@@ -677,8 +676,8 @@ fn little_holds_to_the_nanosecond_where_every_event_is_seen() {
 
 #[test]
 fn what_completes_at_the_end_of_an_interval_is_in_the_series() {
-    // Reads of 125 us, one after the other: the 80th completes at 10 ms, where the
-    // first interval ends. That series sum to totals is checked in every run.
+    // Reads of 125 us, one after the other: the 80th completes at 10 ms, at which the first
+    // interval ends. Every run checks that the series sum to the totals.
     for requests in [79, 80, 81, 160] {
         let text = format!(
             "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\

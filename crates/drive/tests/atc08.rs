@@ -1,6 +1,5 @@
-//! The figures that the authors' own simulator prints for the baseline of
-//! "Design Tradeoffs for SSD Performance" (Agrawal and others, USENIX ATC 2008),
-//! run on that configuration.
+//! Figures of the authors' own simulator for the baseline of "Design Tradeoffs for SSD Performance"
+//! (Agrawal and others, USENIX ATC 2008), for that configuration.
 
 mod common;
 
@@ -9,14 +8,14 @@ use drive::{Run, load};
 use host::Kind;
 use metrics::State;
 
-/// Sizes of 5 million sequential requests, by that simulator's own count (sixteen runs: one ends
-/// where the region does).
+/// Sizes of 5 million sequential requests, as counted by that simulator (sixteen runs: one ends at
+/// the end of the region).
 const SIZES_OF_RUNS: &str = "[{ size = \"4 KiB\", share = \"86.956 %\" }, \
      { size = \"8 KiB\", share = \"12.002 %\" }, { size = \"12 KiB\", share = \"1.042 %\" }]";
 
-/// 2000 requests a second at uniform gaps, of exponential sizes with a mean of
-/// eight sectors, rounded up to 4 KiB, on the full baseline drive. In that simulator the size of a
-/// sequential run is drawn once, at its beginning: one run has eight sectors a request.
+/// 2000 requests a second at uniform gaps, of exponential sizes with a mean of eight sectors,
+/// rounded up to 4 KiB, on the full baseline drive. In that simulator the size of a sequential run
+/// is drawn once, at its beginning: one run has eight sectors a request.
 fn baseline(reads: u32, pattern: &str, requests: u32) -> Run {
     let size = match (pattern, requests) {
         ("sequential", 250_000) => "\"4 KiB\"",
@@ -24,7 +23,7 @@ fn baseline(reads: u32, pattern: &str, requests: u32) -> Run {
         _ => "{ mean = \"4 KiB\" }",
     };
     let region = if reads == 0 { "region = { size = \"3593678848 B\" }\n" } else { "" };
-    // The auditor takes as long as the run.
+    // The audit takes as long as the run.
     let audit = requests < 1_000_000;
     let text = format!(
         "[drive]\npreset = \"atc08\"\n[precondition]\nfill = \"sequential\"\n\
@@ -37,7 +36,7 @@ fn baseline(reads: u32, pattern: &str, requests: u32) -> Run {
     run_fast(&experiment)
 }
 
-/// Where a request's time goes, in microseconds.
+/// Parts of a request's latency, in microseconds.
 fn anatomy(run: &Run, kind: Kind) {
     let stats = stats(run, 0, kind);
     let count = stats.latency.count() as f64;

@@ -1,6 +1,6 @@
-//! Each cause that a request can be blamed on, in a scene made for it. What a
-//! scene must show is worked out beside it, to the nanosecond; the whole blame
-//! is compared, so nothing else may be charged either.
+//! Each cause that a request can be blamed on, in a scene made for it. The expected blame of each
+//! scene is calculated beside it, to the nanosecond; the whole blame is compared, so that no other
+//! cause may be charged.
 
 mod common;
 mod poised;
@@ -23,7 +23,7 @@ thread_local! {
     static SEEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The whole blame of a command, in nanoseconds, and so its latency.
+/// Checks the whole blame of a command, in nanoseconds, and so its latency.
 #[track_caller]
 fn expect(done: &Done, blame: &[(State, u64)]) {
     let mut blame = blame.to_vec();
@@ -99,8 +99,8 @@ fn every_state_has_a_scene_that_shows_it() {
 
 // ---- suspension --------------------------------------------------------------------
 
-/// A program from 100 to 300 us in four steps: at 220 the third has executed 15 us. It
-/// recovers for 10; after the read it verifies for 5 and does its last two steps.
+/// A program from 100 to 300 us in four steps: at 220 the third has executed 15 us. It recovers for
+/// 10; after the read it verifies for 5 and does its last two steps.
 #[test]
 fn a_suspended_program() {
     let steps = "{ steps = 4, ramp = \"5 us\", recover = \"10 us\", verify = \"5 us\" }";
@@ -116,8 +116,8 @@ fn a_suspended_program() {
 
 // ---- scrubbing --------------------------------------------------------------------
 
-/// A first poll at 10 ms begins with a page of block 0 on die 0, which is sensed for 25 us
-/// and then carried for 100.
+/// A first poll at 10 ms begins with a page of block 0 on die 0, which is sensed for 25 us and then
+/// transferred for 100.
 fn scrubbed() -> [Override; 2] {
     [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")]
 }
@@ -142,7 +142,7 @@ fn a_channel_that_carries_scrubbed_data() {
 
 // ---- service --------------------------------------------------------------------
 
-/// A drive on which everything takes time of its own.
+/// A drive on which link, firmware, buffer and decoder take time.
 fn with_surroundings(durability: &str) -> Vec<Override> {
     vec![
         set("buffer.durability", durability),
@@ -172,7 +172,7 @@ fn a_write_is_served_by_flash() {
     let mut bench = Bench::filled(&with_surroundings("none"));
     let write = bench.alone(Kind::Write, 0, PAGE);
     expect(&write, &[LINK, (State::Firmware, 5 * US), TRANSFER, PROGRAM]);
-    // Neither crosses the link with data, and neither has anything to do.
+    // Neither transfers data over the link, and neither has any work to do.
     expect(&bench.alone(Kind::Trim, 0, PAGE), &[(State::Firmware, 11 * US)]);
     expect(&bench.alone(Kind::WriteZeroes, 0, PAGE), &[(State::Firmware, 11 * US)]);
     expect(&bench.alone(Kind::Flush, 0, 0), &[(State::Firmware, 13 * US)]);
@@ -256,9 +256,9 @@ fn the_read_before_a_partial_write_waits_for_a_unit_too() {
     expect(bench.done(write), &[(State::UnitHostRead, 415 * US), SENSE, both, PROGRAM]);
 }
 
-/// A command `after` the write that starts collection. What the unit of die 0
-/// does then: the write to 300 us, GC's read to 425 (on the channel from 325), its
-/// program to 725 (on the channel to 525), the erase to 2225.
+/// A command `after` the write that starts collection. The unit of die 0 then runs the write to 300
+/// us, GC's read to 425 (on the channel from 325), its program to 725 (on the channel to 525), and
+/// the erase to 2225.
 fn beside_collection(overrides: &[Override], after: u64, kind: Kind, offset: u64) -> (Bench, Done) {
     let (mut bench, start) = poised(overrides);
     let trigger = bench.submit(start, Kind::Write, page(0, 5), PAGE);
@@ -310,7 +310,7 @@ fn a_channel_that_carries_a_host_read() {
     let write = bench.submit(0, Kind::Write, 3 * PAGE, PAGE);
     bench.settle();
     expect(bench.done(read), &[SENSE, (State::ChannelHostRead, 100 * US), TRANSFER]);
-    // The write waits for the unit that the second read holds until 225 us.
+    // The write waits for the unit that the second read occupies until 225 us.
     expect(bench.done(write), &[(State::UnitHostRead, 225 * US), TRANSFER, PROGRAM]);
 }
 
@@ -329,12 +329,12 @@ fn a_program_waits_for_its_channel_without_its_unit() {
     let mut bench = Bench::filled(&two_dies(1));
     bench.submit(0, Kind::Write, 0, PAGE);
     let write = bench.submit(10 * US, Kind::Write, PAGE, PAGE);
-    // Its turn comes at 100 us; the read has taken the unit at 50, is sensed at
-    // 75, and its data goes before the write's.
+    // Its turn comes at 100 us; the read has occupied the unit at 50, is sensed at 75, and its data
+    // goes before the write's.
     let read = bench.submit(50 * US, Kind::Read, 3 * PAGE, PAGE);
     bench.settle();
     expect(bench.done(read), &[SENSE, (State::ChannelHostProgram, 25 * US), TRANSFER]);
-    // To 50 us the channel carries the first write, then the read holds the unit.
+    // To 50 us the channel carries the first write, then the read occupies the unit.
     let waits = [(State::ChannelHostProgram, 40 * US), (State::UnitHostRead, 150 * US)];
     expect(bench.done(write), &[&waits[..], &[TRANSFER, PROGRAM]].concat());
 }
@@ -345,7 +345,7 @@ fn a_channel_that_carries_the_read_before_a_partial_write() {
     bench.submit(0, Kind::Write, 0, PAGE);
     let read = bench.submit(10 * US, Kind::Read, 16 * 1024, PAGE);
     bench.settle();
-    // Both are sensed, at 25 and at 35 us; the first is carried until 425.
+    // Both are sensed, at 25 and at 35 us; the first is transferred until 425.
     let wait = (State::ChannelRmwRead, 390 * US);
     expect(bench.done(read), &[SENSE, wait, (State::Transfer, 400 * US)]);
 }
@@ -361,8 +361,8 @@ fn a_channel_that_carries_collected_data() {
     }
 }
 
-/// The erase's command has the channel from 725 us on for 100; the read of the other die begins
-/// only then.
+/// The erase's command occupies the channel from 725 us on for 100; the read of the other die
+/// begins only then.
 #[test]
 fn a_channel_that_carries_the_command_of_an_erase() {
     let cycles = "{ read = \"0 us\", program = \"0 us\", erase = \"100 us\" }";
@@ -377,12 +377,12 @@ fn an_erase_leaves_the_channel_alone() {
     expect(&read, &[SENSE, TRANSFER]);
 }
 
-// ---- idle but withheld ------------------------------------------------------------
+// ---- idle but reserved ------------------------------------------------------------
 
 #[test]
 fn an_idle_plane_reserved_for_collection() {
-    // Planes in place of dies. Collection moves pages on plane 0 alone, but the
-    // erase will take the die, and all of it is reserved until then.
+    // Planes instead of dies. Collection moves pages on plane 0 alone, but the erase will occupy
+    // the die, which is completely reserved until then.
     let overrides = [
         set("geometry.dies_per_package", 1),
         set("geometry.planes_per_die", 2),
@@ -436,8 +436,8 @@ fn a_queue_that_is_full() {
     expect(bench.done(read), &[(State::QueueDepth, 40 * US), SENSE, TRANSFER]);
 }
 
-/// A page in each of 64 blocks: 390.6 ns for 16 bytes of metadata, and sensing. The map is in
-/// 48 full blocks of 16 pages and in the other 16, of which one page says that they are empty.
+/// A page in each of 64 blocks: 390.6 ns for 16 bytes of metadata, and sensing. The map is in 48
+/// full blocks of 16 pages; one page of each of the other 16 blocks shows that they are empty.
 #[test]
 fn a_drive_that_is_off() {
     let mut bench = Bench::filled(&[set("recovery.map", "scan")]);
@@ -445,8 +445,8 @@ fn a_drive_that_is_off() {
     assert_eq!(took, (48 * 16 + 16) * (25 * US + 391));
     let up_at = 100 * US + took;
     let command = Command { kind: Kind::Read, offset: 0, bytes: PAGE };
-    // The cut comes while it waits for a place in the queue, or it comes while the drive is
-    // off, or afterwards.
+    // The cut comes while the command waits for a place in the queue, or the command arrives while
+    // the drive is off, or afterwards.
     for (arrived, submitted, off, queued) in [
         (60 * US, up_at + 10 * US, took, 50 * US),
         (130 * US, up_at + 200 * US, took - 30 * US, 200 * US),
@@ -507,7 +507,7 @@ fn a_batch_that_waits_to_be_full() {
 
 #[test]
 fn a_wait_for_room_inherits_the_program_that_made_it() {
-    // A buffer of one page: each write is let in when the one before is on flash.
+    // A buffer of one page: each write is admitted when the one before is on flash.
     let size = set("buffer.size", "4 KiB");
     let mut bench = Bench::new(&[set("buffer.durability", "capacitor"), size]);
     let first = bench.submit(0, Kind::Write, 0, PAGE);
@@ -516,8 +516,8 @@ fn a_wait_for_room_inherits_the_program_that_made_it() {
     bench.settle();
     expect(bench.done(first), &[]);
     expect(bench.done(second), &[(State::UnitHostProgram, 250 * US)]);
-    // From 300 to 600 us the second's program explains it. Before, the second
-    // was not in the buffer yet.
+    // From 300 to 600 us the second's program explains it. Before that, the second was not in the
+    // buffer.
     let waits = [(State::UnitHostProgram, 300 * US), (State::BufferFull, 240 * US)];
     expect(bench.done(third), &waits);
 }
@@ -541,7 +541,7 @@ fn a_wait_for_room_inherits_on_a_drive_that_acknowledges_from_flash() {
     bench.submit(0, Kind::Write, 0, PAGE);
     let second = bench.submit(50 * US, Kind::Write, PAGE, PAGE);
     bench.settle();
-    // For room until 300 us, behind the first write's program.
+    // It waits for room until 300 us, behind the first write's program.
     expect(bench.done(second), &[(State::UnitHostProgram, 250 * US), TRANSFER, PROGRAM]);
 }
 
@@ -558,7 +558,7 @@ fn data_that_waits_in_the_buffer_inherits_the_program_before_it() {
     expect(bench.done(flush), &[(State::UnitHostProgram, 300 * US), TRANSFER, PROGRAM]);
 }
 
-// ---- what is cut off ------------------------------------------------------------------
+// ---- blame that is cut off ------------------------------------------------------------------
 
 #[test]
 fn a_flush_inherits_only_what_came_after_it() {
@@ -591,8 +591,8 @@ fn a_deferred_read_inherits_waits_behind_service() {
     bench.submit(10 * US, Kind::Write, 0, PAGE);
     let read = bench.submit(30 * US, Kind::Read, 0, PAGE);
     bench.settle();
-    // The program waits from 10 to 125 us and is over at 425. Its last 395 us are
-    // its service and 95 us of its wait.
+    // The program waits from 10 to 125 us and is over at 425. Its last 395 us are its service and
+    // 95 us of its wait.
     let inherited = [(State::UnitHostRead, 95 * US), PROGRAM];
     let transfers = (State::Transfer, 200 * US);
     expect(bench.done(read), &[&inherited[..], &[transfers, SENSE]].concat());
@@ -618,7 +618,7 @@ fn nearly_out_of_space(overrides: &[Override]) -> (Bench, u64) {
     (bench, now)
 }
 
-/// Five writes at once, of which the last finds no space.
+/// Five writes at once; the last finds no space.
 fn five_writes(bench: &mut Bench, at: u64) -> [u32; 5] {
     [6, 12, 13, 14, 15].map(|number| bench.submit(at, Kind::Write, page(0, number), PAGE))
 }
@@ -628,10 +628,10 @@ fn a_write_without_space_waits_for_what_collection_does() {
     let (mut bench, start) = nearly_out_of_space(&[]);
     let writes = five_writes(&mut bench, start);
     bench.settle();
-    // The first opens block 6, which leaves one free, and takes to 300 us. Block 0
-    // is collected: its page is read until 425 and written until 725, and the
-    // block is erased until 2225. That leaves no more than one free; page 7 of
-    // block 1 follows until 2350 and 2650, the erase until 4150.
+    // The first write opens block 6, which leaves one free, and takes to 300 us. Block 0 is
+    // collected: its page is read until 425 and written until 725, and the block is erased until
+    // 2225. That leaves no more than one free; page 7 of block 1 follows until 2350 and 2650, the
+    // erase until 4150.
     let one_by_one = |before: u64| {
         let waits = [
             (State::UnitHostProgram, (1 + before) * 300 * US),
@@ -645,8 +645,8 @@ fn a_write_without_space_waits_for_what_collection_does() {
     for (before, tag) in writes[1..4].iter().enumerate() {
         expect(bench.done(*tag), &one_by_one(before as u64));
     }
-    // The fifth has no space until then: while collection waits for the first
-    // program, because of that. Then the other three are programmed.
+    // The fifth has no space until then; while collection waits for the first program, the fifth is
+    // charged with that program. Then the other three are programmed.
     let programs = (State::UnitHostProgram, (300 + 900) * US);
     expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &[programs, TRANSFER, PROGRAM]].concat());
 }
@@ -672,9 +672,9 @@ fn a_write_without_space_is_charged_with_what_collection_waits_for() {
     expect(bench.done(writes[4]), &[&TWO_BLOCKS[..], &waits, &[TRANSFER, PROGRAM]].concat());
 }
 
-/// What a sixth write goes through that came `after` the five, after it had
-/// `space` and (without space too) `in_space` of waiting for programs: the four before it in the queue, and the fifth, which opens a block and
-/// leaves one free. So block 2 is collected before the sixth is programmed.
+/// Checks the blame of a sixth write that came `after` the five, after it had `space` and (without
+/// space too) `in_space` of waiting for programs: the four before it in the queue, and the fifth,
+/// which opens a block and leaves one free. So block 2 is collected before the sixth is programmed.
 #[track_caller]
 fn expect_sixth(after: u64, in_space: u64, space: &[(State, u64)]) {
     let (mut bench, start) = nearly_out_of_space(&[]);
@@ -710,8 +710,8 @@ fn a_write_that_comes_when_space_is_short_already_waits_for_the_rest() {
 
 #[test]
 fn a_wait_for_room_inherits_a_wait_for_space() {
-    // The buffer holds five pages, so a sixth write is let in with the end of the
-    // first program; a seventh with the end of the second, and so on.
+    // The buffer has five pages, so a sixth write is admitted at the end of the first program, a
+    // seventh at the end of the second, and so on.
     let overrides = [set("buffer.durability", "capacitor"), set("buffer.size", "20 KiB")];
     let (mut bench, start) =
         nearly_out_of_space(&[&overrides[..], &[set("buffer.programs_per_bin", 8)]].concat());
@@ -734,8 +734,8 @@ fn a_wait_for_room_inherits_a_wait_for_space() {
 
 #[test]
 fn a_write_without_space_waits_for_a_trim() {
-    // 8 blocks of 4 pages, of which the host may fill 7, and does: nothing can be
-    // collected. (The workload names a small region, or `check` would refuse.)
+    // 8 blocks of 4 pages, of which the host may fill 7, and does: no block can be collected. (The
+    // workload names a small region; otherwise `check` would refuse.)
     let mut bench = Bench::new(&[
         set("geometry.blocks_per_plane", 8),
         set("geometry.pages_per_block", 4),
@@ -757,8 +757,8 @@ fn a_write_without_space_waits_for_a_trim() {
 fn an_erase_that_waits_for_a_reader_passes_the_blame_on() {
     let (mut bench, start) = nearly_out_of_space(&[]);
     let writes = five_writes(&mut bench, start);
-    // The page that is being moved, from where it was: read from 725 to 850 us,
-    // and the block's erase waits for that.
+    // The read of the page that is being moved uses the old place: from 725 to 850 us, and the
+    // block's erase waits for that.
     let read = bench.submit(start + 430 * US, Kind::Read, page(0, 3), PAGE);
     bench.settle();
     expect(bench.done(read), &[(State::UnitGcProgram, 295 * US), SENSE, TRANSFER]);
@@ -776,8 +776,8 @@ fn a_link_busy_with_others() {
     let tags = [Kind::Read, Kind::Read, Kind::Write, Kind::Write]
         .map(|kind| bench.submit(at, kind, 0, 2 * PAGE));
     bench.settle();
-    // Reads of what was never written cross at once, one after the other; writes
-    // in the other direction.
+    // Reads of unwritten data cross at once, one after the other; writes cross in the other
+    // direction.
     let link = (State::Link, 8_192);
     for pair in tags.chunks(2) {
         expect(bench.done(pair[0]), &[link]);
@@ -837,9 +837,9 @@ fn an_operation_on_several_cells_waits_for_the_last() {
 
 #[test]
 fn a_wait_for_several_cells_names_who_still_holds_one() {
-    // A slow page is read for a host on one plane, from 0 to 1100 us. On the other
-    // the rest of a partly written page is read meanwhile, from 10 to 35 us and over
-    // the channel until 135. A program takes both planes.
+    // A slow page is read for a host on one plane, from 0 to 1100 us. On the other plane the rest
+    // of a partly written page is read meanwhile, from 10 to 35 us, and transferred until 135. A
+    // program occupies both planes.
     for (slow, quick) in [(0, 1), (1, 0)] {
         let mut bench = Bench::filled(&[
             set("geometry.planes_per_die", 2),
@@ -854,7 +854,7 @@ fn a_wait_for_several_cells_names_who_still_holds_one() {
         let part = bench.submit(10 * US, Kind::Write, quick * PAGE, 512);
         let whole = bench.submit(20 * US, Kind::Write, (4 + quick) * PAGE, PAGE);
         bench.settle();
-        // The holder of the lower plane is named while both are occupied.
+        // The operation on the lower plane is named while both are occupied.
         let by_part = if slow == 0 { 0 } else { (135 - 20) * US };
         let by_read = (1_100 - 20) * US - by_part;
         let waits: Vec<_> = [(State::UnitRmwRead, by_part), (State::UnitHostRead, by_read)]
@@ -923,7 +923,7 @@ fn blame_sums_to_latency_in_any_sequence() {
         for done in &done {
             let blamed: u64 = done.blame.iter().map(|(_, ns)| ns).sum();
             assert_eq!(blamed, done.latency(), "seed {seed}: {done:?}");
-            // What nobody else can be the cause of.
+            // States that no other request can cause.
             let host_link =
                 if matches!(done.command.kind, Kind::Read | Kind::Write) { 1 } else { 0 };
             assert_eq!(u64::from(done.of(State::Link) > 0), host_link, "seed {seed}: {done:?}");

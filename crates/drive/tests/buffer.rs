@@ -1,5 +1,5 @@
-//! The write buffer: when data leaves it, what it saves, and who waits for it.
-//! On the drive here a page is programmed in 100 + 200 us and read in 25 + 100.
+//! The write buffer: the time at which data leaves it, the writes that it saves, and the requests
+//! that wait for it. On the drive here a page is programmed in 100 + 200 us and read in 25 + 100.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn programmed_units(bench: &Bench) -> [u64; 3] {
     [host, moved, padding]
 }
 
-/// Which of the first pages are on flash.
+/// The pages among the first ones that are on flash.
 fn on_flash(bench: &Bench, pages: u32) -> Vec<u32> {
     (0..pages).filter(|page| bench.device.ftl().lookup(Lpn(*page)).is_some()).collect()
 }
@@ -39,8 +39,8 @@ fn pairs() -> Vec<Override> {
     vec![set("geometry.planes_per_die", 2), set("ftl.block_planes", 2), durability("volatile")]
 }
 
-/// An early acknowledging drive with one program at a time: what came before is
-/// under way, everything else waits in the buffer.
+/// An early acknowledging drive with one program at a time: the earlier data is under way,
+/// everything else waits in the buffer.
 fn one_by_one() -> Vec<Override> {
     vec![durability("volatile"), set("buffer.programs_per_bin", 1)]
 }
@@ -54,7 +54,7 @@ fn write_pages(bench: &mut Bench, at: u64, pages: &[u64]) -> Vec<u32> {
     pages.iter().map(|page| bench.submit(at, Kind::Write, page * PAGE, PAGE)).collect()
 }
 
-// ---- when data goes to flash --------------------------------------------------
+// ---- flushing to flash --------------------------------------------------
 
 #[test]
 fn eager_flushing_waits_for_a_batch_and_no_longer() {
@@ -71,8 +71,8 @@ fn eager_flushing_waits_for_a_batch_and_no_longer() {
 
 #[test]
 fn a_watermark_flushes_from_high_to_low() {
-    // Ten pages fit. The fifth reaches 50 %; of the five that wait then, three
-    // go, until two (20 %) are left.
+    // Ten pages fit. The fifth reaches 50 %; of the five that wait then, three are flushed, until
+    // two (20 %) are left.
     for (high, low, written, flushed) in
         [(50, 20, 4, 0), (50, 20, 5, 3), (50, 0, 5, 5), (100, 90, 9, 0), (100, 90, 10, 1)]
     {
@@ -104,7 +104,7 @@ fn a_flush_empties_a_buffer_below_its_watermark() {
 
 #[test]
 fn a_partial_batch_goes_out_exactly_when_its_time_has_come() {
-    // Alone it goes at 70 us, with padding. With a second page at 50 us both go
+    // Alone it is flushed at 70 us, with padding. With a second page at 50 us both are flushed
     // then, in a transfer of 200 us.
     for (class, second, end, units) in [
         ("volatile", None, 70 * US + PROGRAM, [1, 0, 1]),
@@ -154,7 +154,7 @@ fn a_write_through_goes_out_at_once_and_padded() {
     let mut bench = Bench::new(&with(pairs(), &[durability("none")]));
     let three = bench.submit(0, Kind::Write, 0, 3 * PAGE);
     bench.settle();
-    // A full batch, then one page beside padding.
+    // A full batch, then one page with padding.
     assert_eq!(bench.done(three).latency(), (200 + 200) * US + PROGRAM);
     assert_eq!((programs(&bench), programmed_units(&bench)), (2, [3, 0, 1]));
 }
@@ -215,8 +215,8 @@ fn a_flush_waits_for_a_partial_write_whose_rest_is_being_read() {
 
 #[test]
 fn read_hits_are_served_by_the_buffer_or_wait_for_flash() {
-    // A page that waits for its batch to fill: without read hits, the read sends
-    // it out at once.
+    // A page that waits for its batch to fill: without read hits, the read forces its flush at
+    // once.
     for (hits, found, end) in [(true, 3 * US, 0), (false, PROGRAM + READ, PROGRAM + READ)] {
         let times = [set("buffer.read_hits", hits), set("buffer.latency", "3 us")];
         let mut bench = Bench::new(&with(pairs(), &times));
@@ -231,8 +231,8 @@ fn read_hits_are_served_by_the_buffer_or_wait_for_flash() {
 
 #[test]
 fn a_read_that_waited_for_flash_reads_the_page_that_its_data_went_to() {
-    // Pages of a block take 25, 50, 75 us to be sensed in turn. What is written
-    // after two others goes to the third.
+    // Pages of a block take 25, 50, 75 us to be sensed in turn. A page that is written after two
+    // others goes to the third.
     let mut bench = Bench::new(&[
         durability("volatile"),
         set("buffer.read_hits", false),
@@ -297,8 +297,7 @@ fn overwriting_in_place_needs_no_room() {
 
 // ---- parts of units ---------------------------------------------------------------
 
-/// Partial writes on pages and units of 16 KiB; returns the RMW reads and the
-/// programs that they took.
+/// Partial writes on pages and units of 16 KiB; returns the reads and the programs that they took.
 fn partial_writes(class: &str, writes: &[(u64, u64, u64)]) -> (Vec<Done>, [u64; 2]) {
     let mut bench = Bench::filled(&[
         set("geometry.page_size", "16 KiB"),
@@ -316,8 +315,8 @@ fn partial_writes(class: &str, writes: &[(u64, u64, u64)]) -> (Vec<Done>, [u64; 
 
 #[test]
 fn a_partial_write_reads_the_rest_unless_the_buffer_has_it() {
-    // Of one unit, of a unit that is whole in the buffer, of two units, of one
-    // that is covered wholly beside one that is not.
+    // Parts of one unit, of a unit that is whole in the buffer, of two units, and of a unit next to
+    // one that is covered completely.
     for (writes, counts) in [
         (&[(0, 0, 4)][..], [1, 1]),
         (&[(0, 0, 16), (10, 4, 4)], [0, 2]),
@@ -336,8 +335,8 @@ fn a_partial_write_reads_the_rest_unless_the_buffer_has_it() {
 
 #[test]
 fn two_parts_of_a_unit_read_the_rest_once() {
-    // With early acknowledgement the second joins the first while that waits for
-    // its rest; without, it is written after it.
+    // With early acknowledgement the second joins the first while that waits for its rest; without,
+    // it is written after it.
     let writes = [(0, 0, 4), (10, 8, 4)];
     assert_eq!(partial_writes("volatile", &writes).1, [1, 1]);
     let (done, counts) = partial_writes("none", &writes);
@@ -347,7 +346,7 @@ fn two_parts_of_a_unit_read_the_rest_once() {
     assert_eq!(done[1].finished, rest + 2 * 600 * US);
 }
 
-// ---- data that is given back --------------------------------------------------------
+// ---- discarded data --------------------------------------------------------
 
 #[test]
 fn a_trim_drops_data_that_waits() {
@@ -425,7 +424,7 @@ fn zeroes_are_a_trim_of_whole_units_and_a_write_of_parts() {
     assert_eq!(part.of(State::Link), 0);
     let read = bench.alone(Kind::Read, 32 * kib, 32 * kib);
     assert_eq!(read.unmapped, 1);
-    // A part of what holds nothing has no rest.
+    // A partial write to a unit without data has no rest.
     let part = bench.alone(Kind::WriteZeroes, 0, 4 * kib);
     assert_eq!(part.latency(), (11 + 400 + 200) * US);
 }
@@ -449,7 +448,7 @@ fn a_buffer_takes_what_fits_and_the_rest_as_room_comes() {
         let mut bench = Bench::new(&[durability("capacitor"), set("buffer.size", bytes)]);
         let writes = write_pages(&mut bench, 0, &(0..10).collect::<Vec<_>>());
         bench.settle();
-        // The nth page that does not fit is let in with the end of program n.
+        // The nth page that does not fit is admitted at the end of program n.
         for (number, tag) in writes.iter().enumerate() {
             let late = (number as u64 + 1).saturating_sub(pages);
             assert_eq!(bench.done(*tag).latency(), late * PROGRAM, "{pages} pages, write {number}");

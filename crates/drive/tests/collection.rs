@@ -1,10 +1,9 @@
-//! Garbage collection in time: when it begins and ends, whom it lets go first, and
-//! what becomes of blocks that fail or wear out. (What each of its parameters does is
-//! in `directions/collection.rs`.)
+//! Garbage collection in time: its beginning and end, the operations that go before it, and the
+//! fate of blocks that fail or wear out. (The effect of each of its parameters is in
+//! `directions/collection.rs`.)
 //!
-//! Times are those of the drive in [`poised`]: a write takes 100 + 200 us; a page
-//! is collected in 25 + 100 us (read) and 100 + 200 us (write), a block erased in
-//! 1500 us.
+//! Times are those of the drive in [`poised`]: a write takes 100 + 200 us; a page is collected in
+//! 25 + 100 us (read) and 100 + 200 us (write), a block erased in 1500 us.
 
 mod common;
 mod poised;
@@ -49,7 +48,7 @@ fn free_blocks(bench: &Bench) -> u32 {
     bench.device.ftl().free_blocks(DIE)
 }
 
-/// Writes pages of die 0, each when the one before is done and nothing is going on.
+/// Writes pages of die 0, each when the one before is done and the drive is idle.
 fn overwrite(bench: &mut Bench, numbers: &[u64]) -> u64 {
     for number in numbers {
         bench.alone(Kind::Write, page(0, *number), PAGE);
@@ -57,7 +56,7 @@ fn overwrite(bench: &mut Bench, numbers: &[u64]) -> u64 {
     bench.settle()
 }
 
-/// When writes of some pages of die 0, all asked for at `start`, are done, in us.
+/// Ends of writes of some pages of die 0, all submitted at `start`, in us.
 fn finished_us(bench: &mut Bench, start: u64, numbers: &[u64]) -> Vec<u64> {
     let tags: Vec<_> = numbers
         .iter()
@@ -67,21 +66,21 @@ fn finished_us(bench: &mut Bench, start: u64, numbers: &[u64]) -> Vec<u64> {
     tags.iter().map(|tag| bench.done(*tag).latency() / US).collect()
 }
 
-// ---- who goes first -------------------------------------------------------------
+// ---- order of operations -------------------------------------------------------------
 
 #[test]
 fn background_gc_waits_for_host_operations() {
     let (mut bench, start) = poised(&thresholds(1, 2, 2));
-    // The first write leaves 2 blocks free. The second goes before the page that
-    // collection asks for; that is read from 600 to 725 us.
+    // The first write leaves 2 blocks free. The second goes before the page that collection asks
+    // for; that page is read from 600 to 725 us.
     bench.submit(start, Kind::Write, page(0, 5), PAGE);
     let second = bench.submit(start + 10 * US, Kind::Write, page(0, 5), PAGE);
     bench.until(start + 600 * US - 1);
     assert_eq!(begun(&bench), [0, 0, 0, 0]);
     bench.until(start + 600 * US);
     assert_eq!(begun(&bench), [1, 0, 0, 0]);
-    // Between two moves a third goes, from 725 to 1025; then the page is written
-    // until 1325, and the block erased.
+    // A third goes between two moves, from 725 to 1025; then the page is written until 1325, and
+    // the block erased.
     let third = bench.submit(start + 610 * US, Kind::Write, page(0, 5), PAGE);
     let end = bench.settle();
     assert_eq!(bench.done(second).latency(), 590 * US);
@@ -105,10 +104,10 @@ fn foreground_gc_goes_before_writes_and_after_reads() {
 #[test]
 fn gc_that_comes_to_the_foreground_no_longer_waits() {
     let (mut bench, start) = poised(&thresholds(1, 2, 2));
-    // The first four fill block 5; the fifth opens block 6 at 1200 us and leaves
-    // one free: what waits for the writes since 0 us goes at 1500. At 1925 two
-    // erases are asked for: block 0's, and that of block 5, which holds nothing
-    // any more. Both are in the foreground, and end at 4925.
+    // The first four fill block 5; the fifth opens block 6 at 1200 us and leaves one free: the
+    // collection's read, which has waited for the writes since 0 us, goes at 1500. At 1925 two
+    // erases are asked for: of block 0, and of block 5, which holds no valid data any more. Both
+    // are in the foreground, and end at 4925.
     let found = finished_us(&mut bench, start, &[5; 7]);
     assert_eq!(found, [300, 600, 900, 1_200, 1_500, 5_225, 5_525]);
 }
@@ -118,9 +117,9 @@ fn a_collection_that_does_not_yield_withholds_its_unit() {
     for (foreground, preemptible, read_us, write_us) in [
         // Background: the write at 10 us goes before, the read at 310 after that.
         (1, true, 600 + 125, 600),
-        // Foreground: the read between two moves, at 425 us, the write behind all.
+        // Foreground: the read between two moves, at 425 us, the write after all.
         (2, true, 425 + 125, 300 + 1_925 + 125 + 300),
-        // Withheld from 0 us on: nothing goes before 2225 us, and then the read.
+        // Reserved from 0 us on: nothing goes before 2225 us, and then the read.
         (1, false, 2_225 + 125, 2_225 + 125 + 300),
         (2, false, 2_225 + 125, 2_225 + 125 + 300),
     ] {
@@ -152,10 +151,10 @@ fn copy_back_leaves_the_channel_alone() {
 }
 
 /// Two packages to which pages go in turn, on one channel or on two. Pages of package 0 were
-/// written anew, so that of its block 0 only page 3 is valid, and the next write leaves 1 block
-/// free there and has block 0 collected. 8 pages are valid there; of package 1, which has 2 blocks
-/// free, 7 are left by trims. With a block for the page it will be at its threshold, too, and
-/// erase what is invalid.
+/// rewritten, so that only page 3 of its block 0 is valid; the next write leaves 1 block free there
+/// and causes the collection of block 0. 8 pages are valid there. In package 1, which has 2 blocks
+/// free, trims have left 7. If it opens a block for the page, it is at its threshold, too, and
+/// erases an invalid block.
 fn poised_to_stream(channels: u32, more: &[Override]) -> (Bench, u64) {
     let packages = [
         set("geometry.channels", channels),
@@ -230,13 +229,13 @@ fn a_unit_that_is_kept_for_a_collection_stays_so_while_its_page_is_programmed_el
 
 #[test]
 fn a_page_goes_through_the_controller_where_no_package_can_take_it_at_once() {
-    // Package 1 senses for a host from 310 to 335 us; the page wants out at 325.
+    // Package 1 senses for a host from 310 to 335 us; the page is ready to leave at 325.
     let (mut bench, start) = poised_to_stream(2, &[]);
     bench.submit(start, Kind::Write, page(0, 2), PAGE);
     bench.submit(start + 310 * US, Kind::Read, page(1, 13), PAGE);
     assert_eq!((bench.settle() - start) / US, 300 + 125 + 300 + 1_500);
     assert_eq!(bench.device.counters().streamed, 0);
-    // Its lines are taken: it has sensed from 100 to 125 us, and carries from 325 to 425.
+    // Its lines are occupied: it has sensed from 100 to 125 us, and transfers from 325 to 425.
     let (mut bench, start) = poised_to_stream(2, &[]);
     bench.submit(start, Kind::Write, page(0, 2), PAGE);
     bench.submit(start + 299 * US, Kind::Read, page(1, 13), PAGE);
@@ -261,8 +260,8 @@ fn a_page_that_streamed_was_not_corrected() {
 
 #[test]
 fn copy_back_is_for_batches_that_are_valid_as_a_whole() {
-    // Two units in a page. Of page 3 the second half stays: read and written in
-    // half the channel time, beside padding.
+    // Two units in a page. The second half of page 3 stays: read and written in half the channel
+    // time, with padding.
     let units = [set("ftl.unit", "2 KiB"), set("ftl.gc.copy_back", true)];
     let mut bench = filled(&units);
     overwrite(&mut bench, &[0, 1, 2]);
@@ -277,7 +276,7 @@ fn copy_back_is_for_batches_that_are_valid_as_a_whole() {
     assert_eq!(bench.device.ftl().tally.units[2] - padding, 1);
 }
 
-// ---- when it begins and ends ------------------------------------------------------
+// ---- beginning and end ------------------------------------------------------
 
 /// Five writes, one after the other, that end at 1500 us. They leave 2 blocks
 /// free, which is above `background` and not above `stop`, and two pages valid in each
@@ -322,13 +321,13 @@ fn a_unit_that_no_command_has_touched_collects_too() {
 
 #[test]
 fn an_idle_unit_looks_again_once_data_has_died() {
-    // 16 pages fill 4 of 8 blocks and nothing gains space, in the first idle gap.
+    // 16 pages fill 4 of 8 blocks, and no victim gains space in the first idle gap.
     let more = [set("ftl.gc.idle_gap", "10 ms"), set("workload[0].region.size", "16 KiB")];
     let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
     let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
     bench.until(full + 20_000 * US);
     assert_eq!(begun(&bench), [0, 0, 0, 0]);
-    // A trim touches no flash. Ten milliseconds later three pages are moved.
+    // A trim does not use flash. Ten milliseconds later three pages are moved.
     bench.submit(full + 20_000 * US, Kind::Trim, page(0, 0), PAGE);
     bench.until(full + 30_000 * US - 1);
     assert_eq!(begun(&bench), [0, 0, 0, 0]);
@@ -376,7 +375,7 @@ fn collection_ends_where_no_block_gains_space() {
     let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
     let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
     assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 4));
-    // One invalid page: the others of block 0 fill the open block beside the new one.
+    // One invalid page: the others of block 0 fill the open block together with the new one.
     let end = overwrite(&mut bench, &[0]);
     assert_eq!((begun(&bench), free_blocks(&bench)), ([3, 3, 0, 1], 4));
     // At the end another idle gap passes, in vain.
@@ -426,8 +425,8 @@ fn bad_blocks(device: &Device) -> Vec<u32> {
     (0..states.len() as u32).filter(|block| states[*block as usize] == BlockState::Bad).collect()
 }
 
-/// Random overwrites, of which none may go to a bad block; returns the bad blocks
-/// with their erases, as they were found to be bad.
+/// Random overwrites, none of which may go to a bad block; returns the bad blocks with their
+/// erases, in the order in which they became bad.
 fn overwrite_beside_bad_blocks(bench: &mut Bench) -> Vec<(u32, u32)> {
     let mut numbers = Streams::new(7).stream("pages");
     let mut bad = Vec::new();
@@ -497,7 +496,7 @@ fn a_block_is_retired_by_the_erase_that_wears_it_out() {
     ftl.audit().expect("the map is sound");
 }
 
-/// Wears the spacious drive out and expects the error to say what is missing.
+/// Wears the spacious drive out and expects the error to name the missing space.
 fn wear_out(durability: &str, host: &str, seed: u64) {
     let text = format!(
         "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
@@ -527,7 +526,7 @@ fn a_drive_that_is_worn_out_ends_its_run_with_what_is_missing() {
 
 #[test]
 fn a_worn_out_drive_says_what_is_missing_to_a_host_that_takes_its_time_too() {
-    // The last write comes when collection has long ended, in vain.
+    // The last write comes when collection has ended, in vain.
     for durability in ["none", "capacitor"] {
         (0..5).for_each(|seed| wear_out(durability, "think_time = \"50 ms\"", seed));
     }

@@ -1,6 +1,5 @@
-//! A run is a function of its experiment: same digest again, in one process, in
-//! threads beside one another; and random numbers belong to whom they are named
-//! after.
+//! A run is a function of its experiment: it has the same digest again, in one process and in
+//! parallel threads; and each user of random numbers has a stream of its own, named after it.
 
 mod common;
 
@@ -8,8 +7,8 @@ use common::{Override, experiment, run, set};
 use drive::{Experiment, Run};
 use host::Command;
 
-/// A drive with everything that draws, queues and ties: two initiators, all
-/// kinds of request on two channels, random victims, wear, bad blocks, a nearly full drive.
+/// A drive with many random draws, queues and ties: two initiators, all kinds of request on two
+/// channels, random victims, wear, bad blocks, a nearly full drive.
 fn mixed(more: &[Override]) -> Experiment {
     let text = "
 [precondition]

@@ -1,6 +1,6 @@
-//! The rules of the simulator of "Design Tradeoffs for SSD Performance" (Agrawal and others,
-//! USENIX ATC 2008), on the drive and in the naive model of them (`floor::elements`), under
-//! the same requests.
+//! The rules of the simulator of "Design Tradeoffs for SSD Performance" (Agrawal and others, USENIX
+//! ATC 2008), on the drive and in a naive model of them (`floor::elements`), with the same
+//! requests.
 
 mod common;
 
@@ -11,12 +11,12 @@ use floor::elements::{Mapping, Pool, Request, Rules, Served, serve};
 use host::{Issue, Kind, Source};
 use std::io::Write;
 
-/// What is compared.
+/// Settings of a comparison.
 #[derive(Clone, Copy)]
 struct Setup {
     elements: u64,
     blocks_per_plane: u64,
-    /// Each plane has an open block. Without, there is one an element, and pages that move
+    /// Each plane has an open block. If false, there is one for each element, and pages that move
     /// to another plane cross the channel.
     copy_back: bool,
     parallel_units: u32,
@@ -85,7 +85,7 @@ impl Setup {
         };
         let per_plane = blocks * u64::from(self.min_free_percent) / 100;
         let per_element = PLANES * blocks * u64::from(self.min_free_percent) / 100;
-        // Without copy-back those of an element take turns by position, the first first.
+        // Without copy-back the planes of an element take turns by position, the first one first.
         let (bin, low, stop, ties) = match self.copy_back {
             true => ("plane", per_plane, per_plane, "last"),
             false => ("package", per_element, per_element + 1, "first"),
@@ -114,7 +114,7 @@ impl Setup {
         )
     }
 
-    /// The run, and the naive model under its requests.
+    /// The run, and the naive model with its requests.
     fn run(&self, workload: &str) -> (Run, Served) {
         let (experiment, _) = load::load(&self.text(workload), "elements.toml", &[])
             .unwrap_or_else(|problems| panic!("{problems}"));

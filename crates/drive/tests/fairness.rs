@@ -1,8 +1,7 @@
-//! Reads go first, within bounds: what waits behind a stream of reads that never
-//! ends has its turn at a moment that follows from the rules, to the nanosecond.
-//! On the drive here a page is sensed in 25 us, transferred in 100 and programmed
-//! in 200. Operations are numbered as they join a queue; the bound is the number
-//! that the next one will get.
+//! Reads go first, within bounds: an operation that waits behind an endless stream of reads has its
+//! turn at a moment that follows from the rules, to the nanosecond. On the drive here a page is
+//! sensed in 25 us, transferred in 100 and programmed in 200. Operations are numbered as they join
+//! a queue; the bound is the number of the next one.
 
 mod common;
 
@@ -16,8 +15,8 @@ fn page(kind: Kind, number: u64) -> Command {
     Command { kind, offset: number * PAGE, bytes: PAGE }
 }
 
-/// When commands arrive, in microseconds, in the order of their arrival; returns
-/// when each was answered.
+/// Submits commands at their arrival times, in microseconds and in order; returns the times of the
+/// answers.
 fn answered_us(mut bench: Bench, commands: &[(u64, Command, Priority)]) -> Vec<u64> {
     let mut commands: Vec<_> = commands.iter().enumerate().collect();
     commands.sort_by_key(|(_, (at, ..))| *at);
@@ -37,7 +36,7 @@ fn answered_us(mut bench: Bench, commands: &[(u64, Command, Priority)]) -> Vec<u
 
 // ---- a channel ----------------------------------------------------------------
 
-/// One channel and sixteen dies, each with the pages whose number has its rest.
+/// One channel and sixteen dies; page n is on die n mod 16.
 fn one_channel() -> Bench {
     Bench::filled(&[
         set("geometry.dies_per_package", 16),
@@ -72,7 +71,7 @@ fn a_program_has_the_channel_after_the_reads_that_waited_when_it_could_have() {
         commands.push((30, page(Kind::Write, 0), Priority::Normal));
         let answered = answered_us(one_channel(), &commands);
         assert_eq!(answered[count as usize], 625, "{count} reads: {answered:?}");
-        // First come, first served, but for the write's 100 us from R3 on.
+        // First come, first served, except for the write's 100 us from R3 on.
         let expected =
             (0..count).map(|number| 25 + 100 * (number + 1) + if number < 3 { 0 } else { 100 });
         assert_eq!(answered[..count as usize], expected.collect::<Vec<_>>()[..]);
@@ -213,9 +212,9 @@ fn a_read_of_low_priority_has_its_die_within_the_same_bound() {
 
 #[test]
 fn a_read_before_a_partial_write_has_its_die_within_the_same_bound() {
-    // Its read is of the class behind those of hosts, and of one page, as a read of
-    // theirs. The write is answered from the buffer at once; what shows is the read
-    // of a host that it delays by 125 us: R2 under `none`, R3 under `batch`.
+    // Its read is of the class after those of hosts, and of one page, as a host read is. The write
+    // is answered from the buffer at once; the effect is seen on the host read that it delays by
+    // 125 us: R2 under `none`, R3 under `batch`.
     for (bypass, delayed) in [("none", 2), ("batch", 3), ("drain", 20)] {
         let overrides: [Override; 3] = [
             set("scheduler.bypass", bypass),

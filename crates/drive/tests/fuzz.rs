@@ -1,13 +1,12 @@
-//! Random drives, workloads, traces and texts, with the auditor on: nothing panics,
-//! nothing hangs, every request completes once, its blame sums to its latency, every
-//! read returns what was written, the map is sound, and the same experiment ends with
-//! the same digest, operations, wear and blame where the device goes no short way
-//! (`Device::forgo_short_ways`); any text is an experiment or has problems that say
-//! where they are.
+//! Random drives, workloads, traces and texts, with the auditor on: nothing panics, nothing hangs,
+//! every request completes once, its blame sums to its latency, every read returns the written
+//! data, the map is sound, and the same experiment ends with the same digest, operations, wear and
+//! blame if the device takes no short cut (`Device::forgo_short_ways`); any text is an experiment
+//! or has problems with their positions.
 //!
-//! `make fuzz` runs a campaign of any size (docs/fuzzing.md). A case that fails is
-//! written to a folder, shrunk. Keep it in `tests/fuzz/`: everything there is run again
-//! by [`cases_that_once_failed_pass`].
+//! `make fuzz` runs a campaign of any size (docs/fuzzing.md). A case that fails is written to a
+//! folder, shrunk. Keep it in `tests/fuzz/`: [`cases_that_once_failed_pass`] runs everything there
+//! again.
 
 mod support;
 
@@ -78,7 +77,7 @@ fn campaign() {
     judged(&campaign);
 }
 
-/// Runs a campaign, prints what came of it, and fails where something was found.
+/// Runs a campaign, prints its results, and fails if it found something.
 fn judged(campaign: &Campaign) -> Tally {
     let last = campaign.first + campaign.cases - 1;
     println!("seed {}, cases {} to {last}, {} jobs", campaign.seed, campaign.first, campaign.jobs);
@@ -99,7 +98,7 @@ fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// What stands in a folder of this crate's tests, in order; nothing where it is not there.
+/// The entries of a folder of this crate's tests, in order; empty if it is not there.
 fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let found = folder.read_dir().into_iter().flatten();
@@ -108,8 +107,8 @@ fn entries(folder: &str) -> Vec<PathBuf> {
     entries
 }
 
-/// Drives stand as files, drives with traces as folders with a `case.toml`, and texts,
-/// which may be refused, in a folder of their own.
+/// Drives are files, drives with traces are folders with a `case.toml`, and texts, which may be
+/// refused, have a folder of their own.
 #[test]
 fn cases_that_once_failed_pass() {
     let drives = entries("fuzz");
@@ -125,7 +124,7 @@ fn cases_that_once_failed_pass() {
     }
 }
 
-/// A drive runs to its end; what may be refused says how it is to end.
+/// Runs a drive to its end; one that may be refused names the expected end.
 fn passes(kind: Kind, file: &Path) {
     let case = Case::kept(kind, file);
     let folder = Scratch::of(file.parent().expect("a file is in a folder"));
@@ -142,7 +141,7 @@ fn passes(kind: Kind, file: &Path) {
     }
 }
 
-/// A copy of a folder's files, which a case may write beside.
+/// A copy of a folder's files, to which a case may add others.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -167,8 +166,8 @@ impl Drop for Scratch {
     }
 }
 
-/// What a campaign writes down is judged as it was in the campaign: a sound trace may not
-/// be refused.
+/// A case that a campaign writes down is judged as in the campaign: a sound trace may not be
+/// refused.
 #[test]
 fn what_is_kept_of_a_sound_trace_stays_sound() {
     let number =
@@ -185,7 +184,7 @@ fn what_is_kept_of_a_sound_trace_stays_sound() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A case that is made smaller still fails, and nothing is left that it does not need.
+/// A case that is shrunk still fails, and contains only parts that it needs.
 #[test]
 fn failing_cases_shrink_to_what_they_need() {
     let dice = Kind::Drive.dice(1, 0);
@@ -200,8 +199,8 @@ fn failing_cases_shrink_to_what_they_need() {
     assert_eq!(needed, [(70, 1_024)]);
 }
 
-/// Every policy of every family occurs in random experiments, but for those in Python,
-/// which Rust has no functions for.
+/// Every policy of every family occurs in random experiments, except for those in Python, for which
+/// Rust has no functions.
 #[test]
 fn every_policy_occurs() {
     let texts: Vec<String> =
@@ -212,7 +211,7 @@ fn every_policy_occurs() {
         ("\nsuspension = ", drive::policies::suspension::Suspension::NAMES),
         ("program_suspension = ", drive::policies::suspension::Suspension::NAMES),
     ] {
-        // A program's baseline is what it is without the key.
+        // A program's baseline equals the key left out.
         let is_default = |name: &str| key.starts_with("program") && name == "baseline";
         for name in names.iter().filter(|name| **name != "python" && !is_default(name)) {
             let ways = [format!("{key}\"{name}\""), format!("{key}{{ policy = \"{name}\"")];

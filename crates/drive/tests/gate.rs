@@ -1,11 +1,11 @@
-//! The gate: what frozen experiments did when their outcomes were last accepted, and what they
-//! do now. A change that only moves code leaves every outcome as it is; one that changes the
-//! model says which outcomes it changes, and why.
+//! The gate: outcomes of frozen experiments when they were last accepted, and their outcomes now. A
+//! change that only moves code leaves every outcome unchanged; a change of the model says which
+//! outcomes it changes, and why.
 //!
-//! `make gate` compares, `make gate-accept` keeps what is found. The cases are experiments with
-//! all their settings written out, so that neither presets nor defaults nor the generator of
-//! random cases can change them: `gate/cases.jsonl.gz`, one a line. The outcomes are text, so
-//! that a difference is read in the diff: `gate/outcomes.tsv`.
+//! `make gate` compares, `make gate-accept` keeps the new outcomes. The cases are experiments with
+//! all their settings written out, so that neither presets nor defaults nor the generator of random
+//! cases can change them: `gate/cases.jsonl.gz`, one a line. The outcomes are text, so that a
+//! difference can be read in the diff: `gate/outcomes.tsv`.
 
 mod support;
 
@@ -24,14 +24,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use support::kinds::Kind;
 use support::ordeal::{Bounds, Outcome, judged, run};
 
-/// Frozen random cases: 2,000 of before commands had cycles, and 200 with them and with an order of
-/// channels that is not the default.
+/// Number of frozen random cases: 2,000 from before commands had cycles, and 200 with cycles and
+/// with a channel order that is not the default.
 const CASES: usize = 2_200;
 const ORDERS: [&str; 3] =
     ["channel = \"data-first\"", "channel = \"commands-first\"", "channel = \"by-age\""];
 
-/// What a run came to: hashes of the order and latencies of its completions, of the blame of
-/// its requests, and of the flash's work and wear; and the events that it took.
+/// Outcome of a run: hashes of the order and latencies of its completions, of the blame of its
+/// requests, and of the flash's work and wear; and the number of its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     outcome: String,
@@ -41,7 +41,7 @@ struct Row {
     events: u64,
 }
 
-/// Whether two outcomes agree in something.
+/// Compares one column of two outcomes.
 type Agrees = fn(&Row, &Row) -> bool;
 
 /// Columns of an outcome that a change may alter.
@@ -71,7 +71,7 @@ impl Row {
     }
 }
 
-/// An experiment file of the repository, and what makes it short.
+/// An experiment file of the repository, and the settings that make it short.
 struct Shipped {
     name: String,
     file: PathBuf,
@@ -83,8 +83,8 @@ fn here(path: &str) -> PathBuf {
 }
 
 /// Every file in `experiments/` and `examples/` that Rust can run: those of benches with fewer
-/// requests, and drives of terabytes as smaller ones. A policy in Python has no function here;
-/// a sweep is its base with the settings of its variations.
+/// requests, and drives of terabytes as smaller ones. Policies in Python have no function here; a
+/// sweep is its base with the settings of its variations.
 fn shipped() -> Vec<Shipped> {
     let mut found = Vec::new();
     for folder in ["experiments", "examples"] {
@@ -239,7 +239,7 @@ fn rows() -> Result<BTreeMap<String, Row>, String> {
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            // The long ones first.
+            // Long cases first.
             let (name, row) = match (shipped.get(index), index.checked_sub(shipped.len())) {
                 (Some(one), _) => (one.name.clone(), judged(|| of_shipped(one))),
                 (None, Some(number)) if number < cases.len() => {
@@ -262,7 +262,7 @@ fn rows() -> Result<BTreeMap<String, Row>, String> {
     if faults.is_empty() { Ok(rows) } else { Err(faults) }
 }
 
-// ---- what is kept ---------------------------------------------------------------
+// ---- accepted outcomes ---------------------------------------------------------------
 
 fn frozen() -> Vec<String> {
     let file = std::fs::File::open(here("tests/gate/cases.jsonl.gz")).expect("frozen cases");
@@ -276,7 +276,7 @@ fn accepted() -> BTreeMap<String, Row> {
     text.lines().skip(1).filter_map(Row::of_line).collect()
 }
 
-/// What differs between what was accepted and what is found, as a table.
+/// Differences between the accepted outcomes and the new ones, as a table.
 fn difference(before: &BTreeMap<String, Row>, after: &BTreeMap<String, Row>) -> Option<String> {
     let mut told = String::new();
     for (column, is_equal) in COLUMNS {
@@ -313,8 +313,8 @@ fn outcomes_are_as_they_were() {
     panic!("outcomes differ:\n{told}if that is meant: make gate-accept, and say why");
 }
 
-/// Adds frozen random cases, with all their settings, of what the cases before did not have. Those
-/// stay as they are: others would say nothing of what was accepted.
+/// Adds frozen random cases, with all their settings, for features that the earlier cases lack. The
+/// earlier cases stay unchanged: otherwise their accepted outcomes would be lost.
 #[test]
 #[ignore = "only where cases are to be added"]
 fn freeze() {
@@ -338,7 +338,7 @@ fn freeze() {
     file.finish().unwrap();
 }
 
-/// What a reader of a diff relies on.
+/// A row is read as it was written, which readers of a diff rely on.
 #[test]
 fn a_row_is_read_as_it_was_written() {
     let row = Row { outcome: "completed".into(), digest: 1, blame: u64::MAX, work: 3, events: 4 };

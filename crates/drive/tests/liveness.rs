@@ -1,4 +1,4 @@
-//! A drive always goes on: what waits is served, whatever is busy meanwhile.
+//! A drive always makes progress: waiting operations are served, whatever else is busy.
 
 mod common;
 
@@ -10,8 +10,8 @@ const PAGE: u64 = 4_096;
 
 #[test]
 fn a_partial_batch_waits_for_its_bin_without_going_in_circles() {
-    // Batches of two pages. The first is being programmed (200 + 200 us), and the
-    // bin takes no other; the third page's time has come at 10 us.
+    // Batches of two pages. The first is being programmed (200 + 200 us), and the bin takes no
+    // other; the third page's time has come at 10 us.
     let mut bench = Bench::new(&[
         set("geometry.planes_per_die", 2),
         set("ftl.block_planes", 2),
@@ -38,7 +38,7 @@ fn a_partial_batch_goes_out_when_its_time_has_come() {
     let mut bench = Bench::new(&overrides);
     bench.submit(0, Kind::Write, 0, PAGE);
     assert_eq!(bench.settle(), 1_000 * US + 300 * US);
-    // One that came behind a full batch waits for its own time.
+    // A page that came behind a full batch waits for its own time.
     let mut bench = Bench::new(&overrides);
     bench.submit(0, Kind::Write, 0, PAGE);
     bench.submit(400 * US, Kind::Write, PAGE, PAGE);
@@ -106,8 +106,8 @@ fn a_full_drive_under_random_overwrites_goes_on_at_the_least_spare() {
 
 #[test]
 fn a_drive_with_bad_blocks_goes_on_at_the_least_spare_that_is_accepted() {
-    // Eight bins of four planes. How many blocks the worst of them has left follows
-    // from the seed, and the least spare from that.
+    // Eight bins of four planes. The seed determines the number of blocks that the worst of them
+    // has left, and so the least spare.
     let text = "[precondition]\nfill = \"random\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"0 %\"\nqueue_depth = 32\n[run]\nrequests = 4000\n";
     let mut accepted = Vec::new();
@@ -157,8 +157,8 @@ fn what_is_answered_at_once_keeps_its_own_blame() {
 
 #[test]
 fn a_collection_that_does_not_yield_lets_reads_of_its_victim_end() {
-    // A read that was asked for before its page moved stands against the erase,
-    // and the unit is withheld from all but the collection until that erase.
+    // A read that was asked for before its page moved delays the erase, and the unit is reserved
+    // for the collection until that erase.
     let text = "[precondition]\nfill = \"random\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"20 %\"\nqueue_depth = 8\n[run]\nrequests = 3000\n";
     for bypass in ["none", "batch", "drain"] {
@@ -176,8 +176,8 @@ fn a_collection_that_does_not_yield_lets_reads_of_its_victim_end() {
     }
 }
 
-/// Preconditioning that must end: `blocks` of a batch of `planes` pages each row,
-/// of which `kept` are spare.
+/// Preconditioning that must end: `blocks` of a batch of `planes` pages each row, of which `kept`
+/// are spare.
 fn ages_without_end(planes: u32, kept: u32) {
     let blocks = 16;
     let text = format!(
@@ -196,14 +196,14 @@ fn ages_without_end(planes: u32, kept: u32) {
             ),
         ];
         match common::try_experiment(&text, &overrides) {
-            // A refusal is an answer too.
+            // A refusal is an acceptable answer.
             Err(refusal) => println!("{planes} planes, {kept} spare: {refusal}"),
             Ok(experiment) => println!("{planes} planes, {kept} spare: {:?}", {
                 common::try_run(&experiment).map(|run| run.history().preconditioned.tally)
             }),
         }
     });
-    // A host of a second: what takes longer here takes for ever.
+    // A host of a second: any longer time is taken as endless.
     for _ in 0..200 {
         if aged.is_finished() {
             return aged.join().expect("it ends without a panic");
@@ -215,8 +215,8 @@ fn ages_without_end(planes: u32, kept: u32) {
 
 #[test]
 fn a_full_drive_of_wide_batches_can_be_aged() {
-    // A victim's valid units end in a batch that is padded; where that eats what
-    // its invalid ones gave, cleaning gains nothing and never ends.
+    // A victim's valid units end in a batch that is padded; if the padding uses up the space of its
+    // invalid units, cleaning gains nothing and never ends.
     for planes in [1, 4, 16] {
         for kept in [3, 4, 5, 6] {
             ages_without_end(planes, kept);

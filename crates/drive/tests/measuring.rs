@@ -1,5 +1,4 @@
-//! When counting begins and ends, runs that would not end, and what a run's notes
-//! say about it.
+//! Beginning and end of counting, runs that would not end, and the notes on a run.
 
 mod common;
 
@@ -24,16 +23,16 @@ fn reads(rest: &str) -> String {
 
 #[test]
 fn counting_begins_when_the_warm_up_ends_and_not_with_the_next_event() {
-    // Eight reads one behind the other: the unit is busy all the time. The warm-up
-    // ends in the middle of the sixth.
+    // Eight reads one after the other: the unit is busy all the time. The warm-up ends in the
+    // middle of the sixth.
     let text = reads("[run]\nrequests = 8\nwarm_up = { time = \"700 us\" }\n");
     let run = run(&experiment(&text, &[]));
     let measured = run.measured();
     assert_eq!(measured.begun_at().as_ns(), 700 * US);
     assert_eq!(measured.span().as_ns(), (8 * READ_US - 700) * US);
     assert_eq!(measured.unit_utilisation(), [1.0]);
-    // The channel carries a page in the last 100 us of each: of the sixth, which
-    // ends at 750 us, 50 us are left.
+    // The channel transfers a page in the last 100 us of each read: of the sixth, which ends at 750
+    // us, 50 us are left.
     let carried = 50 + 2 * 100;
     assert_eq!(measured.channel_utilisation(), [f64::from(carried) / 300.0]);
     assert_eq!(stats(&run, 0, Kind::Read).latency.count(), 2);
@@ -51,8 +50,8 @@ fn counting_begins_at_the_last_completion_of_the_warm_up() {
 
 #[test]
 fn a_run_ends_with_its_last_completion_whatever_was_still_to_come() {
-    // The second initiator's request would come in a second, but the first has
-    // taken all; collection in the background has time until then.
+    // The second initiator's request would come in a second, but the first has used up all;
+    // collection in the background has time until then.
     let text = reads(
         "[[workload]]\nname = \"late\"\nreads = \"100 %\"\nstart = \"1 s\"\n[run]\nrequests = 4\n",
     );
@@ -73,7 +72,7 @@ fn a_year_of_nothing_takes_no_time() {
     assert_eq!(series.ends().last().map(|end| end.as_ns()), Some(end));
 }
 
-// ---- what would not end ------------------------------------------------------------
+// ---- runs that would not end ------------------------------------------------------------
 
 fn error(text: &str, overrides: &[common::Override]) -> String {
     let error = try_run(&experiment(text, overrides)).map(|_| ()).expect_err("it cannot be");
@@ -88,7 +87,7 @@ fn commands_that_take_no_time_do_not_go_on_for_ever() {
         "[[workload]]\nname = \"barrier\"\nmix = { flush = \"100 %\" }\n[run]\ntime = \"1 s\"\n";
     let error = error(text, &[set("buffer.durability", "volatile")]);
     assert!(error.contains("\"barrier\"") && error.contains("stop.requests"), "{error}");
-    // As many as are asked for are served, if it takes all simulated memory of time.
+    // All requests that are asked for are served, however much simulated time that takes.
     let text = text.replace("time = \"1 s\"", "requests = 1500000");
     let bounded =
         experiment(&text, &[set("buffer.durability", "volatile"), set("run.audit", "false")]);
@@ -107,7 +106,7 @@ fn requests_beyond_all_time_are_refused_by_the_name_of_their_workload() {
 
 #[test]
 fn work_beyond_all_time_is_refused_too() {
-    // Each read takes half a year, and they go one behind the other.
+    // Each read takes half a year, and they go one after the other.
     let text = reads("queue_depth = 32\n[run]\nrequests = 32\n");
     let error = error(&text, &[set("nand.read", "[\"4380 h\"]")]);
     assert!(error.contains("\"host\"") && error.contains("4.5 years"), "{error}");
@@ -144,7 +143,7 @@ fn filling_deep_queues_can_be_interrupted() {
     assert_eq!(run.issued(), 10);
 }
 
-/// A run that never catches up with so many bytes for its backlog, and its end.
+/// A run that never catches up with a backlog limited to so many bytes, and its end.
 fn end_of(text: &str, backlog: u64) -> (Run, RunError) {
     let experiment = experiment(text, &[]);
     let mut run = Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
@@ -159,13 +158,13 @@ fn end_of(text: &str, backlog: u64) -> (Run, RunError) {
 
 #[test]
 fn an_overload_of_large_requests_ends_as_early() {
-    // Each of 256 KiB takes 64 operations; they and it are of 96 bytes: 6,240.
+    // Each of 256 KiB takes 64 operations; they and the request are of 96 bytes: 6,240.
     let text = reads(
         "size = \"256 KiB\"\narrivals = { process = \"constant\", rate = \"1 MIOPS\" }\nqueue_depth = 1000000\n[run]\ntime = \"1 h\"\n",
     );
     let (run, error) = end_of(&text, 32 << 20);
     assert!(error.to_string().contains("overload"), "{error}");
-    // 32 MiB hold 5,377 of them. Room grows by doubling, with the old one beside it.
+    // 32 MiB hold 5,377 of them. Memory grows by doubling, with the old copy beside the new one.
     assert!((1_344..5_378).contains(&run.issued()), "{}", run.issued());
 }
 
@@ -184,10 +183,10 @@ fn an_overload_ends_when_memory_would() {
     assert!((8_000..8_400).contains(&run.issued()), "{}", run.issued());
 }
 
-// ---- what was collected ----------------------------------------------------------
+// ---- collected blocks ----------------------------------------------------------
 
-/// Every full block of the drive has one superseded page of sixteen: 60 writes, a block apart,
-/// fill three blocks more, and what is written from then on cleans.
+/// Every full block of the drive has one invalid page of sixteen: 60 writes, a block apart, fill
+/// three blocks more, and later writes cause cleaning.
 const ONE_OF_SIXTEEN: &str = "
     [precondition]
     fill = \"sequential\"
@@ -206,14 +205,14 @@ const ONE_OF_SIXTEEN: &str = "
 ";
 
 fn one_of_sixteen() -> [common::Override; 2] {
-    // The last write waits in the buffer and keeps nobody.
+    // The last write waits in the buffer and delays nobody.
     [set("ftl.over_provisioning.exported", "3840 KiB"), set("buffer.durability", "volatile")]
 }
 
 #[test]
 fn a_collected_block_counts_with_all_that_was_moved_of_it_and_no_other() {
-    // Whenever counting begins and ends, in the middle of moves or not, one page of sixteen of
-    // what was erased had been superseded.
+    // One page of sixteen of the erased blocks was invalid, whenever counting begins and ends, in
+    // the middle of moves or not.
     let (mut before, mut behind) = (0, 0);
     for from in (18..40).step_by(2) {
         for to in (from + 3..60).step_by(7) {
@@ -376,7 +375,7 @@ fn a_log_finds_requests_that_think_times_have_reordered() {
     let mut numbers: Vec<u64> = log.rows().iter().map(|row| row.number).collect();
     assert!(!numbers.is_sorted(), "they come in another order than they are drawn in");
     numbers.sort_unstable();
-    // All that were issued, once each. Those that were drawn last may never be.
+    // All requests that were issued, once each. Some that were drawn last may never be issued.
     numbers.dedup();
     assert_eq!(numbers.len(), 400);
     assert!(numbers.iter().all(|number| *number < 400 + 16));

@@ -1,6 +1,6 @@
-//! Partial writes that stay in their planes: what they take, what waits for them, and that they
-//! hold the right data, which the auditor of every bench checks. On the drive here a page is
-//! sensed in 25 us, carried in 100 us and programmed in 200 us.
+//! In-plane read-modify-writes: their duration, the requests that wait for them, and their data,
+//! which the auditor of every bench checks. On the drive here a page is sensed in 25 us,
+//! transferred in 100 us and programmed in 200 us.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn other_work(bench: &Bench) -> [u64; 2] {
     ]
 }
 
-// ---- what one takes -----------------------------------------------------------------
+// ---- duration -----------------------------------------------------------------
 
 #[test]
 fn only_the_part_crosses_the_channel() {
@@ -53,7 +53,7 @@ fn only_the_part_crosses_the_channel() {
         expected.iter().for_each(|(state, ns)| assert_eq!(found.of(*state), *ns, "{state:?}"));
         assert_eq!((modifies(&bench), other_work(&bench)), (1 + number as u64, before));
     }
-    // A whole unit is programmed as ever, and so is a part of one that was never written.
+    // A whole unit is programmed as usual, and so is a part of one that was never written.
     assert_eq!(bench.alone(Kind::Write, 0, 4 * KIB).latency(), 300 * US);
     let mut bench = Bench::new(&in_planes(&[]));
     assert_eq!(bench.alone(Kind::Write, 0, KIB).latency(), 300 * US);
@@ -63,7 +63,7 @@ fn only_the_part_crosses_the_channel() {
 #[test]
 fn the_fullest_channel_of_a_gang_counts() {
     let mut bench = Bench::filled(&gang());
-    // Where it begins in the gang's page, how much it is, and what the fullest channel carries.
+    // Its beginning in the gang's page, its size, and the transfer of the fullest channel.
     for (offset, bytes, fullest) in [
         (0, 4 * KIB, 4 * KIB),
         (4 * KIB, 8 * KIB, 4 * KIB),
@@ -77,7 +77,7 @@ fn the_fullest_channel_of_a_gang_counts() {
         let expected = 225 * US + 100 * US * fullest / (4 * KIB);
         assert_eq!(found.latency(), expected, "{bytes} bytes at {offset}: {:?}", found.blame);
     }
-    // Through the controller all eight read, send, take and program their pages.
+    // Through the controller all eight channels read, send, receive and program their pages.
     let controller = [gang(), vec![set("ftl.partial_writes", "controller")]].concat();
     let mut bench = Bench::filled(&controller);
     assert_eq!(bench.alone(Kind::Write, 0, 4 * KIB).latency(), 425 * US);
@@ -85,7 +85,7 @@ fn the_fullest_channel_of_a_gang_counts() {
 
 #[test]
 fn rows_that_are_not_written_are_only_copied() {
-    // Two rows of one page. Each is sensed and programmed; what is written crosses the channel.
+    // Two rows of one page. Each is sensed and programmed; the written part crosses the channel.
     let mut bench = Bench::filled(&in_planes(&[set("ftl.unit", "8 KiB")]));
     for (offset, bytes, carried) in
         [(5 * KIB, KIB, 25 * US), (0, 2 * KIB, 50 * US), (3 * KIB, 2 * KIB, 50 * US)]
@@ -110,7 +110,7 @@ fn what_was_copied_for_long_enough_is_corrected() {
     }
 }
 
-// ---- what waits for it ----------------------------------------------------------------
+// ---- requests that wait for it ----------------------------------------------------------------
 
 #[test]
 fn another_part_of_the_unit_waits_for_the_first() {
@@ -148,12 +148,13 @@ fn what_is_overwritten_before_it_begins_senses_nothing() {
     let follower = bench.submit(start, Kind::Write, KIB, KIB);
     let whole = bench.submit(start, Kind::Write, 0, 4 * KIB);
     bench.settle();
-    // One operation a die at a time: the part, the whole, which waits for no part, and the follower,
-    // of which nothing is left: it takes its kibibyte in 25 us and is programmed, invalid.
+    // One operation a die at a time: the part, the whole, which waits for no part, and the
+    // follower, of which nothing is left: it takes its kibibyte in 25 us and is programmed,
+    // invalid.
     let ended = [part, whole, follower].map(|tag| bench.done(tag).latency());
     assert_eq!(ended, [250 * US, (250 + 300) * US, (550 + 25 + 200) * US]);
     assert_eq!(bench.done(follower).of(State::Sense), 0);
-    // The newest is what is there: the auditor compares it.
+    // The newest data is there: the auditor compares it.
     assert_eq!(bench.alone(Kind::Read, 0, 4 * KIB).latency(), 125 * US);
 }
 
@@ -161,20 +162,20 @@ fn what_is_overwritten_before_it_begins_senses_nothing() {
 fn what_is_trimmed_meanwhile_has_no_rest() {
     let mut bench = Bench::filled(&in_planes(&[]));
     let start = bench.settle();
-    // Another unit keeps the die, so that the partial write has not begun.
+    // Another unit occupies the die, so that the partial write has not begun.
     bench.submit(start, Kind::Write, 64 * KIB, 4 * KIB);
     let part = bench.submit(start, Kind::Write, 0, KIB);
     let follower = bench.submit(start, Kind::Write, KIB, KIB);
     bench.submit(start + 10 * US, Kind::Trim, 0, 4 * KIB);
     bench.settle();
-    // Nothing is sensed for what is invalid.
+    // Nothing is sensed for invalid data.
     assert_eq!(bench.done(part).latency(), (300 + 25 + 200) * US);
     assert_eq!(bench.done(follower).latency(), (525 + 25 + 200) * US);
     assert_eq!([part, follower].map(|tag| bench.done(tag).of(State::Sense)), [0, 0]);
     assert_eq!(bench.device.ftl().lookup(Lpn(0)), None);
 }
 
-// ---- where it goes --------------------------------------------------------------------
+// ---- its place --------------------------------------------------------------------
 
 #[test]
 fn it_stays_in_its_plane() {
@@ -193,7 +194,7 @@ fn it_stays_in_its_plane() {
         bench.alone(Kind::Write, 5 * 4 * KIB, KIB);
         assert_eq!(plane(&bench), at_first);
     }
-    // Ten writes of all visit every plane.
+    // Ten writes of every unit visit every plane.
     let mut seen: Vec<_> = (0..10)
         .map(|_| {
             bench.alone(Kind::Write, 5 * 4 * KIB, 4 * KIB);
@@ -218,12 +219,13 @@ fn rounds_take_it_along() {
         set("scheduler.rounds", "{ unit = \"die\", collect = \"when-asked\" }"),
     ]));
     let start = bench.settle();
-    // One keeps the die while two come.
+    // One occupies the die while two come.
     let first = bench.submit(start, Kind::Write, 0, KIB);
     let others = [1, 2].map(|unit| bench.submit(start, Kind::Write, unit * 4 * KIB, KIB));
     bench.settle();
     assert_eq!(bench.done(first).latency(), 250 * US);
-    // Both planes have sensed at the same moment: the channel goes to what was asked for first.
+    // Both planes have sensed at the same moment: the channel goes to the one that was asked for
+    // first.
     let ended = others.map(|tag| bench.done(tag).latency());
     assert_eq!(ended, [500 * US, 525 * US]);
 }
@@ -296,7 +298,7 @@ fn a_drive_is_not_stuck_while_other_planes_have_space() {
     }
 }
 
-// ---- what it needs --------------------------------------------------------------------
+// ---- its conditions --------------------------------------------------------------------
 
 #[test]
 fn what_cannot_stay_in_its_planes_is_refused() {

@@ -1,4 +1,4 @@
-//! A batch that is moved at once becomes what its units would become one by one,
+//! The units of a batch that is moved at once end in the same state as if moved one by one,
 //! whatever happened to them meanwhile.
 
 mod common;
@@ -8,9 +8,8 @@ use drive::Device;
 use ftl::{Batch, BinId, Ftl, Lpn, Ppn, Stream};
 use proptest::prelude::*;
 
-/// A firmware of one bin whose batches hold so many units, with some units written
-/// in order. Blocks hold 3 batches or an odd number, so that valid bits of a batch
-/// lie across words.
+/// A firmware of one bin whose batches have `units_per_batch` units, with some units written in
+/// order. Blocks hold 3 batches or an odd number, so that valid bits of a batch lie across words.
 fn written(units_per_batch: u32, pages: u32, count: u32) -> (Device, Vec<Batch>) {
     let overrides: Vec<Override> = vec![
         set("geometry.planes_per_die", 1),
@@ -64,7 +63,7 @@ proptest! {
             let ftl = device.ftl_mut();
             let from = batches[moved];
             let first = ftl.layout.first_unit(from.block, from.batch).0;
-            // While the copy is on its way, data dies and is written anew.
+            // While the copy is on its way, data becomes invalid and is rewritten.
             let to = ftl.bind(BinId(0), Stream::Gc).expect("there is room");
             for slot in 0..units {
                 let lpn = ftl.holds(Ppn(first + slot));

@@ -1,6 +1,6 @@
-//! Where writes go: the bin that takes a batch, in time and without. Expected are
-//! the rules of the model (docs/model/mapping-and-placement.md), followed by hand or by the few lines
-//! of [`Turns`], which share nothing with the firmware.
+//! Places of writes: the bin that takes a batch, in timed and untimed runs. The expected places
+//! follow from the rules of the model (docs/model/mapping-and-placement.md), by hand or by the few
+//! lines of [`Turns`], which share nothing with the firmware.
 
 mod common;
 
@@ -24,8 +24,8 @@ fn bin_of(device: &Device, lpn: u32) -> u32 {
 
 #[test]
 fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
-    // Bins whose numbers of good blocks differ are filled so that their free pages
-    // become equal first; untimed and timed.
+    // Bins with different numbers of good blocks are filled so that their free pages become equal
+    // first, in untimed and timed runs.
     for seed in 1..=5 {
         let overrides = [
             set("geometry.channels", 2),
@@ -46,7 +46,7 @@ fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
     }
 }
 
-// ---- in time and without ---------------------------------------------------------
+// ---- timed and untimed ---------------------------------------------------------
 
 /// A naive account of turns, of an idle drive on which no block is ever collected.
 struct Turns {
@@ -59,7 +59,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// Takes pools as they are: the tests at the end are for these.
+    /// Follows the pools of the drive: the tests at the end check those.
     fn new(overrides: &[Override]) -> Self {
         let experiment = experiment(BY_HAND, overrides);
         let device = Device::new(&experiment.drive, experiment.seed);
@@ -76,8 +76,8 @@ impl Turns {
         }
     }
 
-    /// The bin that takes a batch that begins with a unit: where nothing waits all
-    /// are queued alike.
+    /// The bin that takes a batch that begins with a unit: if no program waits, all bins are
+    /// equally queued.
     fn place(&mut self, lpn: u32) -> u32 {
         let pool = self.pool_of[lpn as usize] as usize;
         let bins = &self.pools[pool];
@@ -158,12 +158,12 @@ fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
         ];
         let mut overrides = overrides.to_vec();
         if pool != "drive" {
-            // One pool has nothing to stripe over.
+            // With one pool there is nothing to stripe over.
             overrides.push(set("ftl.allocation.stripe", stripe));
         }
         let mut turns = Turns::new(&overrides);
         let most = turns.pool_of.len() as u64 / u64::from(turns.batch) / 4;
-        // No unit twice, so that no batch kills another's data.
+        // No unit twice, so that no batch makes another's data invalid.
         let mut left: Vec<u32> = (0..most as u32).map(|number| number * turns.batch).collect();
         let mut batches = Vec::new();
         while batches.len() < 150 && !left.is_empty() {
@@ -175,7 +175,7 @@ fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
     }
 }
 
-/// In rounds the choice is made anew when a round begins: each pool's turn goes on by itself
+/// In rounds the choice is made anew when a round begins: each pool's turn advances by itself
 /// there, too, whatever is written to other pools of the group in between.
 #[test]
 fn rounds_of_several_pools_place_writes_in_the_turn_of_each() {
@@ -208,7 +208,7 @@ fn rounds_of_several_pools_place_writes_in_the_turn_of_each() {
 
 #[test]
 fn units_of_a_batch_lie_side_by_side() {
-    // Four units of a page, whichever order they came in.
+    // Four units of a page, in any order of their arrival.
     let mut bench = Bench::new(&[set("geometry.page_size", "16 KiB")]);
     bench.alone(Kind::Write, 8 * PAGE, 4 * PAGE);
     let ppns: Vec<Ppn> =
@@ -218,8 +218,8 @@ fn units_of_a_batch_lie_side_by_side() {
 
 // ---- pools and turns ------------------------------------------------------------
 
-/// Channels, packages on a channel, dies in a package and planes in a die, of a
-/// drive whose counts all differ, so that no two levels can be mistaken.
+/// Channels, packages on a channel, dies in a package and planes in a die, of a drive whose counts
+/// all differ, so that no two levels can be mistaken for each other.
 const COUNTS: [u32; 4] = [2, 3, 5, 4];
 
 /// A drive of [`COUNTS`].
@@ -251,7 +251,7 @@ fn coordinates(device: &Device, bin: BinId) -> [u32; 4] {
     ]
 }
 
-/// As [`coordinates`], of the bins of a pool, written `cwdp`.
+/// As [`coordinates`], for the bins of a pool, written `cwdp`.
 fn bins_of(device: &Device, pool: u32) -> Vec<String> {
     let bins = device.ftl().layout.bins_of(PoolId(pool)).iter();
     bins.map(|bin| coordinates(device, *bin).map(|digit| digit.to_string()).concat()).collect()
@@ -279,7 +279,7 @@ fn the_first_letter_of_the_order_varies_fastest() {
 
 #[test]
 fn a_pool_is_all_of_its_level_and_takes_its_turns_in_order() {
-    // By hand, of the third pool (number 2): its number of bins and the first of them.
+    // By hand, for the third pool (number 2): its number of bins and the first of them.
     for (pool, order, pools, bins, expected) in [
         // Planes: turn 2 is way 1 of channel 0.
         ("plane", "CWDP", 120, 1, &["0100"][..]),
@@ -411,7 +411,7 @@ fn pools_are_counted_as_their_units_are() {
 
 // ---- a map that is larger than the host's range ------------------------------------
 
-/// The drive of an experiment whose firmware keeps `own` units that no host may name, written
+/// The drive of an experiment whose firmware keeps `own` units that no host may access, written
 /// once.
 fn with_own_units(experiment: &Experiment, own: u32) -> Device {
     let (drive, geometry) = (&experiment.drive, Geometry::from(&experiment.drive.geometry));
@@ -453,7 +453,7 @@ fn units_of_the_firmware_stay_beside_those_of_the_host() {
         let offset = numbers.below(u64::from(host)) * PAGE;
         bench.submit(index * 100_000, Kind::Write, offset, PAGE);
     }
-    // The auditor holds the map against what was written, at rest and after a power cut.
+    // The auditor compares the map with the writes, at rest and after a power cut.
     let now = bench.settle();
     bench.cut_power(now + 1).unwrap();
     let now = bench.settle();

@@ -1,6 +1,6 @@
-//! The contract of every policy of every family, found in the schema: a drive that has it
-//! serves reads, writes and trims under audit to their end, and twice in the same way. A
-//! new policy, and a new family, is tried without a line here.
+//! The contract of every policy of every family, found in the schema: a drive with the policy
+//! serves reads, writes and trims under audit to their end, and twice in the same way. A new
+//! policy, and a new family, is tested without a line here.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{DRIVE, run};
 use drive::{Experiment, load};
 use serde_json::Value;
 
-/// Choices that say what a drive is made of. All others are policies.
+/// Choices that describe the parts of a drive. All others are policies.
 const PARTS: [&str; 5] = [
     "drive.nand.cell",
     "drive.concurrency.read",
@@ -29,7 +29,7 @@ const IN_PLANES: &str = "{ read = \"plane\", program = \"plane\", erase = \"plan
 const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
-/// What goes with a policy, or with all of a family.
+/// Settings that a policy, or a whole family, needs.
 const COMPANIONS: [(&str, &str, &str, &str); 20] = [
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
@@ -54,7 +54,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 20] = [
 ];
 const PARTIAL: &str = "drive.ftl.partial_writes";
 
-/// A small drive at work: trims, collection, and reads that meet erases of three steps.
+/// A small drive at work: trims, collection, and reads that wait for erases of three steps.
 const WORK: &str = r#"
 [precondition]
 fill = "random"
@@ -69,7 +69,7 @@ requests = 1500
 audit = true
 "#;
 
-/// Those under which no erase is suspended.
+/// Policies under which no erase is suspended.
 const SILENT: [(&str, &str); 2] =
     [("drive.scheduler.read_routing", "wait"), ("drive.scheduler.suspension", "baseline")];
 
@@ -93,7 +93,7 @@ const BASE: [(&str, &str); 14] = [
     ("drive.scheduler.suspension", "d-es"),
 ];
 
-/// A policy: the path of its family, its name, and how a configuration writes it.
+/// A policy: the path of its family, its name, and its text in a configuration.
 struct Choice {
     path: String,
     name: String,
@@ -144,7 +144,7 @@ fn experiment(choice: &Choice) -> Experiment {
     loaded.map(|(experiment, _)| experiment).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Every policy of a drive, but for those that are asked in Python.
+/// Every policy of a drive, except for those in Python.
 fn choices() -> Vec<Choice> {
     let root = settings::schema::<Experiment>();
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
-//! The power is cut at random moments of random drives, and the auditor proves each time that
-//! nothing is lost that was acknowledged, nothing older comes back, and the map is sound.
+//! Power cuts at random moments of random drives. Each time the auditor checks that no acknowledged
+//! data is lost, that no older data comes back, and that the map is sound.
 //!
-//! Of each drive it is known, from a run without a cut, how long it runs and how many events
-//! it handles; then the power is cut somewhere in there, once or up to three times.
+//! A run of each drive without a cut gives its length and its number of events; then the power is
+//! cut somewhere in that range, once or up to three times.
 
 mod support;
 
@@ -21,20 +21,20 @@ use support::ordeal::judged;
 /// Cuts of a usual run, and the seed.
 const CUTS: u64 = 200;
 const SEED: u64 = 1;
-/// Drives of which each kind of cut that there is must have come to some.
+/// Number of drives after which each kind of cut must have occurred.
 const DRIVES: u64 = 400;
-/// Events after which a run that goes on is taken to go round in circles; those of a case
-/// take some hundred thousand.
+/// Events after which a run is taken to repeat itself without end; the events of a case are some
+/// hundred thousand.
 const EVENTS: u64 = 4_000_000;
 
-/// What came of many cuts.
+/// Results of many cuts.
 #[derive(Default)]
 struct Tally {
     drives: u64,
     cuts: u64,
     /// Sums over all recoveries, by name.
     sums: BTreeMap<&'static str, u64>,
-    /// How runs ended.
+    /// Number of runs by the way in which they ended.
     ends: BTreeMap<&'static str, u64>,
     findings: Vec<String>,
 }
@@ -70,8 +70,7 @@ impl Tally {
     }
 }
 
-/// The experiment of a case, without power cuts but able to recover; nothing where it is
-/// refused.
+/// The experiment of a case, without power cuts but able to recover; `None` if it is refused.
 fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
     let mut dice = Kind::Drive.dice(seed, number);
     // No power cut of the case's own.
@@ -81,7 +80,7 @@ fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
     let more: Vec<u32> = (0..case::PART).map(|_| (numbers.bits() >> 32) as u32).collect();
     let mut more = Dice::new(&more);
     case::recovery(&mut text, &mut more);
-    // What is rare otherwise: summaries, and data that moves to worn blocks.
+    // Features that are rare otherwise: summaries, and data that moves to worn blocks.
     let rare: &[(&str, &str)] = match more.below(6) {
         4 => &[("drive.ftl.summary_page", "true")],
         5 => &[("drive.nand.endurance", "60"), ("drive.ftl.wear", "{ retirement_age = \"99 %\" }")],
@@ -96,10 +95,10 @@ fn drive_of(number: u64, seed: u64) -> Option<(Experiment, Stream)> {
     })
 }
 
-/// How a run ended: completed, or stuck where blocks have failed. What is left of such a drive
-/// may have no room for its data; and where a block has gone bad with its erase, there may be no
-/// copy any more of what the last block was to take (docs/model/power-cuts.md). Any other end is
-/// an error, also that there is none.
+/// The end of a run: completed, or stuck because blocks have failed. The rest of such a drive may
+/// have no room for its data; and if a block has gone bad with its erase, there may be no copy any
+/// more of the data for the last block (docs/model/power-cuts.md). Any other end is an error, and
+/// so is a run that does not end.
 fn end(mut run: Run) -> Result<(Run, &'static str), String> {
     let mut events = 0u64;
     loop {
@@ -116,7 +115,7 @@ fn end(mut run: Run) -> Result<(Run, &'static str), String> {
     }
 }
 
-/// True where a block went bad with an erase, and not in the factory.
+/// True if a block went bad with an erase, and not in the factory.
 fn has_worn_out(run: &Run) -> bool {
     let ftl = run.device().ftl();
     let erases = ftl.erase_counts().iter();
@@ -140,7 +139,7 @@ struct Cut {
     ended: &'static str,
     experiment: Experiment,
     outages: Vec<Outage>,
-    /// Pages that went from package to package.
+    /// Pages that streamed from package to package.
     streamed: u64,
 }
 
@@ -162,7 +161,7 @@ fn cut_at_random(number: u64, seed: u64) -> Result<Option<Cut>, String> {
         _ => PowerCut { after_events: Some(numbers.below(events)), ..PowerCut::default() },
     });
     experiment.run.power_cut = Some(PowerCuts::Several(cuts.collect()));
-    // What it takes longer is not for the limit.
+    // A run with cuts takes longer, so a limit in time is removed.
     experiment.run.time = None;
     let run = started(&experiment)?.ok_or("without a cut it had space")?;
     let (run, ended) = end(run)?;
@@ -171,7 +170,7 @@ fn cut_at_random(number: u64, seed: u64) -> Result<Option<Cut>, String> {
     Ok(Some(Cut { ended, experiment, outages, streamed }))
 }
 
-/// Cuts the power of drives until it was cut so often.
+/// Cuts the power of drives until there were `cuts` cuts.
 fn campaign(seed: u64, cuts: u64) -> Tally {
     let tally = Mutex::new(Tally::default());
     let next = AtomicU64::new(0);

@@ -1,6 +1,6 @@
 //! Programs that are suspended for reads, by arithmetic. A write crosses its channel until 100 us
-//! and is programmed until 300, in four steps of 5 us of ramp, 30 of execution, 10 of
-//! recovery and 5 of verify. A read takes 25 us to sense and 100 on the channel.
+//! and is programmed until 300, in four steps of 5 us of ramp, 30 of execution, 10 of recovery and
+//! 5 of verify. A read takes 25 us to sense and 100 on the channel.
 
 mod common;
 
@@ -13,7 +13,7 @@ const US: u64 = 1_000;
 const PAGE: u64 = 4_096;
 const STEPS: &str = "{ steps = 4, ramp = \"5 us\", recover = \"10 us\", verify = \"5 us\" }";
 
-/// When a read at `at` and the write are answered under a scheme, in us.
+/// Answers to a read at `at` and to the write under a scheme, in us.
 fn under(scheme: &str, more: &[Override], at: u64) -> ([u64; 2], Bench, [u32; 2]) {
     let mut all = more.to_vec();
     if scheme != "baseline" {
@@ -72,17 +72,17 @@ fn what_a_read_waits_for_and_what_its_program_waits_for_are_told() {
 
 #[test]
 fn while_it_crosses_the_channel_there_is_nothing_to_interrupt() {
-    // The read waits for the transfer, which holds the unit, and then meets the program.
+    // The read waits for the transfer, which occupies the unit, and then requests a suspension.
     let (finished, bench, _) = under("i-es", &[], 50);
     assert_eq!(finished, [100 + 125, 225 + 200]);
-    // It had not begun: it was put off, not interrupted.
+    // The program had not begun: it was put off, not interrupted.
     assert_eq!(bench.device.counters().program_suspensions, 0);
 }
 
 #[test]
 fn each_row_of_a_batch_may_be_suspended() {
-    // Units of two pages in one plane: two rows, each carried and programmed on its own. The
-    // second is carried until 400 and programmed until 600.
+    // Units of two pages in one plane: two rows, each transferred and programmed on its own. The
+    // second is transferred until 400 and programmed until 600.
     let rows = [set("ftl.unit", "8 KiB")];
     for (at, read, write) in [(220, 355, 460 + 300), (520, 655, 760)] {
         let mut all = rows.to_vec();

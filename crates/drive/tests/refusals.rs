@@ -1,5 +1,5 @@
-//! What `load` says about a file that cannot be: every fault at once, each with
-//! its path, its line and what to do about it.
+//! Problems that `load` reports for an unsound file: every fault at once, each with its path, its
+//! line and a remedy.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::DRIVE;
 use drive::load;
 use settings::Problems;
 
-/// What follows the drive in a file that is sound.
+/// The text after the drive in a sound file.
 const REST: &str = r#"
 [drive.ftl.over_provisioning]
 reserved = "25 %"
@@ -43,7 +43,7 @@ fn problems(text: &str) -> Problems {
     problems
 }
 
-/// Expects a problem at `path`, in the line with `part`, that says all phrases.
+/// Expects a problem at `path`, in the line with `part`, that contains all phrases.
 #[track_caller]
 fn expect(text: &str, problems: &Problems, path: &str, part: &str, phrases: &[&str]) {
     let line = line_of(text, part);
@@ -77,7 +77,7 @@ fn the_file_is_sound_before_anything_is_replaced() {
     }
 }
 
-// ---- what is written ------------------------------------------------------------
+// ---- syntax and form ------------------------------------------------------------
 
 #[test]
 fn a_misspelt_key_is_refused_with_the_one_that_was_meant() {
@@ -163,7 +163,7 @@ fn text_that_is_no_toml_is_refused_with_its_line() {
     assert_eq!((found.len(), found.problems[0].line), (1, Some(line_of(&text, "= = 1"))));
 }
 
-// ---- what contradicts itself: the flash --------------------------------------------
+// ---- contradictions: the flash --------------------------------------------
 
 #[test]
 fn figures_for_page_types_that_the_cell_lacks_are_refused() {
@@ -381,8 +381,8 @@ fn what_is_missing_is_what_helps() {
 
 #[test]
 fn the_bad_blocks_of_the_seed_are_those_that_count() {
-    // Eight bins of four planes: what the worst of 32 planes loses is far more than
-    // what a plane loses in the mean, and differs from seed to seed.
+    // Eight bins of four planes: the worst of 32 planes loses far more than a plane loses in the
+    // mean, and the loss differs from seed to seed.
     for seed in 1..=12 {
         let bad = [
             ("factory = \"0 %\"", "factory = \"5 %\""),
@@ -412,7 +412,7 @@ fn a_share_of_pages_that_cannot_be_reached_is_refused_too() {
     let keys = ["foreground", "background", "stop"]
         .map(|key| (format!("{key} = \"1 block\""), format!("{key} = \"{pages}\"")));
     let replaced = keys.each_ref().map(|(old, new)| (&old[..], &new[..]));
-    // 30 % of 1024 pages are 307, which are 20 blocks with the last.
+    // 30 % of 1024 pages are 307, which are 20 blocks, the last one partly.
     refuse_all(&replaced, OVER, TABLE, &["the foreground threshold of 20 blocks"]);
 }
 
@@ -433,7 +433,7 @@ fn a_drive_that_memory_cannot_hold_is_refused_with_an_estimate() {
     let text = file(&large);
     match load::load(&text, "ssd.toml", &[]) {
         Ok((_, checked)) => {
-            // This machine has so much memory.
+            // This machine has that much memory.
             let memory = checked.memory;
             assert!(memory.available_bytes.is_none_or(|bytes| bytes > memory.total()));
         }
@@ -506,7 +506,7 @@ fn more_than_events_can_tell_apart_is_refused() {
     let text = file(&deep);
     let path = "workload[0].queue_depth";
     expect(&text, &problems(&text), path, "4294967295", &["at most 67108864"]);
-    // As many as the run has requests are no more than those.
+    // No more than the run has requests.
     assert!(load::load(&file(&deep[..1]), "ssd.toml", &[]).is_ok());
     let text = file(&[("size = \"1 MiB\"", "size = \"1 TiB\"")]);
     expect(&text, &problems(&text), "drive.buffer.size", "1 TiB", &["268435456 mapping units"]);
@@ -647,7 +647,7 @@ fn a_limit_that_is_never_reached_is_refused() {
         let mix = format!("mix = {{ {mix} = \"100 %\" }}");
         let endless = [("reads = \"50 %\"", &mix[..]), ("requests = 100", limit)];
         refuse_all(&endless, path, "[[workload]]", &phrases);
-        // What takes time ends.
+        // Requests that take time end.
         let timed = [
             &endless[..],
             &[("trim = \"0 us\"\nflush = \"0 us\"", "trim = \"1 us\"\nflush = \"1 us\"")],
@@ -710,7 +710,7 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
     let path = "workload[0].priority";
     let phrases = ["whatever their priority", "\"batch\""];
     refuse_all(&reads_alone, path, "priority = \"high\"", &phrases);
-    // Any write makes it matter, at a full buffer; and so does another order.
+    // Any write gives it an effect, at a full buffer; and so does another order.
     let accepted = |edits: &[(&str, &str)]| load::load(&file(edits), "ssd.toml", &[]).is_ok();
     assert!(accepted(&reads_alone[..2]));
     assert!(accepted(&[("[run]", &writing), reads_alone[1], reads_alone[2]]));
@@ -975,7 +975,7 @@ fn what_cannot_go_in_rounds_is_refused() {
     let planes = ("planes_per_die = 1", "planes_per_die = 2");
     let text = with("", &[preemptible, planes]).replace(rounds, small);
     let path = "drive.scheduler.rounds.unit";
-    expect(&text, &problems(&text), path, small, &["is larger than what has rounds"]);
+    expect(&text, &problems(&text), path, small, &["is larger than the level of the rounds"]);
     let text = sound.replace(rounds, "rounds = { unit = \"gang\" }");
     expect(&text, &problems(&text), path, "rounds = {", &["there is no gang"]);
     // A package of one die is one unit, one of two dies is two.
@@ -1037,7 +1037,7 @@ fn the_rounds_of_a_preset_are_left_out_by_a_word() {
     let found: Vec<_> = problems.problems.iter().map(|one| (one.path.as_str(), one.line)).collect();
     assert_eq!(found, [(path, Some(3))]);
     assert!(problems.to_string().contains("rounds = \"none\""), "{problems}");
-    // Beside other faults, too.
+    // With other faults, too.
     let problems = with("scheduler.rounds = {}", &[("drive.buffer.size", "2")]).unwrap_err();
     assert_eq!(problems.problems.len(), 2, "{problems}");
 }

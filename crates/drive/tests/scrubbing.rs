@@ -1,5 +1,5 @@
-//! Scrubbing by arithmetic: when blocks are looked at, which is written anew, what that takes
-//! and who waits for it.
+//! Scrubbing by arithmetic: the times of its polls, the blocks that it rewrites, their duration,
+//! and the operations that wait for it.
 
 mod common;
 
@@ -45,8 +45,8 @@ fn the_oldest_block_of_the_bin_is_moved_and_erased_at_each_interval() {
 
 #[test]
 fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
-    // The second look, at 10 ms, finds block 0 under way until 13.3 and comes then; the
-    // third and the fourth, at 15 and 20 ms, find block 1 under way until 21.6 and are one.
+    // The second poll, at 10 ms, waits until block 0 is done at 13.3; the third and the fourth, at
+    // 15 and 20 ms, wait until block 1 is done at 21.6 and count as one.
     let mut bench = scrubbed("5 ms", "policy = \"oldest\"", &[]);
     bench.until(21_600 * US - 1);
     assert_eq!(erased(&bench), [0]);
@@ -56,8 +56,8 @@ fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
     assert_eq!(erased(&bench), [0, 1, 2]);
 }
 
-/// Writes one page of the drive's second half after the other for so long; returns pages
-/// that were scrubbed and blocks that were erased.
+/// Writes pages of the drive's second half one after the other for `ms` ms; returns the numbers of
+/// pages that were scrubbed and of blocks that were erased.
 fn under_steady_writes(pacing: &str, stream: &str, ms: u64) -> (u64, u64) {
     let more = [set("ftl.gc.pacing", pacing), set("ftl.scrub.stream", stream)];
     let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &more);
@@ -83,8 +83,8 @@ fn an_interval_is_kept_under_steady_writes() {
         ("none", "own"),
         ("proportional", "own"),
     ] {
-        // 20 looks, of which the last may be under way: each moves a block of the first half
-        // of the drive, which is full.
+        // 20 polls, of which the last may be under way: each moves a block of the first half of the
+        // drive, which is full.
         let (scrubbed, erases) = under_steady_writes(pacing, stream, 1_000);
         let what = format!("{pacing}, {stream}");
         assert!((19 * 16..=20 * 16).contains(&scrubbed), "{what}: {scrubbed} of 320 pages");
@@ -118,7 +118,7 @@ fn a_read_waits_for_a_scrubbed_page_and_is_charged_for_it() {
     let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
     let read = bench.submit(10 * MS + 50 * US, Kind::Read, 400 * PAGE, PAGE);
     bench.until(11 * MS);
-    // The page that is being read by then holds its unit until 10.125 ms.
+    // The page that is being read by then occupies its unit until 10.125 ms.
     assert_eq!(bench.done(read).latency(), 75 * US + 125 * US);
     assert_eq!(bench.done(read).of(State::UnitScrub), 75 * US);
 }
@@ -144,7 +144,7 @@ fn looks_go_on_while_nothing_is_asked() {
 
 #[test]
 fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
-    // Every block that is erased is lost: 16 spare ones are soon used up.
+    // Every erased block is lost: 16 spare ones are soon used up.
     let lost = [set("nand.endurance", 1)];
     let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 1000", &lost);
     let mut page = 1;

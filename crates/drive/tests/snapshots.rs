@@ -1,4 +1,5 @@
-//! Snapshots: what a drive was is what is started from it, in memory and from a file.
+//! Snapshots: a drive that is started from one, in memory or from a file, equals the drive that was
+//! kept.
 
 mod common;
 
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 
 const PAGE: u64 = 4_096;
 
-/// A file of a test, gone at its end.
+/// A file of a test, deleted at its end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -74,7 +75,7 @@ fn taken(experiment: &Experiment) -> Snapshot {
 
 #[test]
 fn a_run_from_a_snapshot_is_the_run_that_preconditions_itself() {
-    // Policies that draw random numbers of their own go on where they were.
+    // Policies that draw random numbers of their own continue their streams.
     for victim in ["greedy", "random", "d-choices"] {
         let experiment = aged(&[
             set("ftl.gc.victim", format!("{{ policy = \"{victim}\" }}")),
@@ -96,7 +97,7 @@ fn a_run_from_a_snapshot_is_the_run_that_preconditions_itself() {
     }
 }
 
-/// A map of 20 MB, which clones share; results are those of a drive whose map is its own.
+/// A map of 20 MB, which clones share; the results equal those of a drive with a map of its own.
 #[test]
 fn drives_that_share_a_long_map_go_on_apart() {
     let experiment = aged(&[
@@ -131,7 +132,7 @@ fn drives_that_share_a_long_map_go_on_apart() {
         assert_eq!(run.device().digest(), direct.device().digest(), "{what}");
         assert_eq!(run.device().ftl().audit(), Ok(()), "{what}");
     }
-    // A drive that ran, and one whose map was another's before it ran.
+    // A drive that ran, and one whose map belonged to another drive before it ran.
     let digests = [direct.into_snapshot(&experiment).unwrap(), from_used, by_itself]
         .map(|snapshot| started_from(Some(&snapshot), &experiment).device().digest());
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:x?}");
@@ -148,7 +149,7 @@ fn a_drive_goes_on_without_the_open_blocks_that_scrubbing_had() {
     };
     let own = experiment(BY_HAND, &scrubs("own"));
     let mut bench = Bench::filled(&scrubs("own"));
-    // Of the first block, the oldest, 13 pages are left, which begin a block of their own.
+    // 13 pages are left of the first block, the oldest; they begin a block of their own.
     bench.submit(0, Kind::Trim, 0, 3 * PAGE);
     bench.until(19_000_000);
     let device = bench.device.clone();
@@ -171,7 +172,7 @@ fn a_drive_goes_on_without_the_open_blocks_that_scrubbing_had() {
     }
 }
 
-/// What a sweep may vary while its drives are filled and aged once.
+/// Settings that a sweep may vary while its drives are filled and aged once.
 fn asleep() -> [Override; 10] {
     [
         set("ftl.gc.pacing", "proportional"),
@@ -258,8 +259,8 @@ fn a_snapshot_of_an_experiment_that_names_one_is_of_that_drive() {
 
 #[test]
 fn a_shut_down_drive_keeps_what_waits_for_space() {
-    // Blocks are lost with most erases, so that programs are set aside that a host was told
-    // of. What a set of units says is what the snapshot has to hold.
+    // Blocks are lost with most erases, so that programs are parked whose data was acknowledged to
+    // a host. The tokens of the units are the expected content of the snapshot.
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..200u64 {
         let choices = below(seed);
@@ -326,7 +327,7 @@ fn a_shut_down_drive_collects_no_more_in_idle_gaps() {
     ];
     let experiment = experiment(BY_HAND, &overrides);
     let mut bench = Bench::of(&experiment);
-    // Of 16 free blocks ten are filled, so that an idle gap would have some collected.
+    // Ten of 16 free blocks are filled, so that an idle gap would cause a collection.
     for page in 0..160 {
         let now = bench.device.now().as_ns();
         bench.submit(now, Kind::Write, page * 3 * PAGE, PAGE);
@@ -359,7 +360,7 @@ fn a_snapshots_space_is_what_counts() {
     assert_eq!(prepared(8, &full), Ok(()));
     assert_eq!(prepared(15, &full), Err("the snapshot does not fit the drive".into()));
     assert_eq!(prepared(15, &taken(&stop(15))), Ok(()), "there is little on this one");
-    // What is noted, and which blocks are bad, is the snapshot's, too.
+    // Notes, and bad blocks, are those of the snapshot, too.
     let notes = |start| check_from(&stop(8), start).unwrap().notes.len();
     let (found, empty) = (full.found(), taken(&stop(8)).found());
     assert_eq!([notes(Start::New), notes(Start::Unknown)], [1, 0]);
@@ -379,7 +380,7 @@ fn rows_sensed_are_counted_on_where_nobody_asks() {
     ];
     let [asking, silent] = [&scrubbing[..], &scrubbing[2..]].map(|o| experiment(BY_HAND, o));
     let mut kept = taken(&asking);
-    // Two rows of block 5 by a drive that asks, one by one that does not, and two more.
+    // Two rows of block 5 by a drive that asks, one by a drive that does not, and two more.
     for (reads, experiment) in [(2, &asking), (1, &silent), (2, &asking)] {
         let file = Scratch::holding("sensed", &kept);
         let mut device = file.read().unwrap().device(&experiment.drive).unwrap();
@@ -464,9 +465,9 @@ fn other_policies_and_timing_fit_and_another_layout_does_not() {
     // Twice the pages, and so three quarters of twice as much exported.
     let longer = faults(&[set("geometry.pages_per_block", 32)]);
     assert_eq!(longer, ["drive.geometry.pages_per_block", "drive.ftl.over_provisioning"]);
-    // The same capacity, said by another key, is no difference: 1024 units, 768 exported.
+    // The same capacity in another key is no difference: 1024 units, 768 exported.
     assert_eq!(faults(&[set("ftl.over_provisioning.reserved", "25 %")]), [""; 0]);
-    // Nor is what a program writes, said as such.
+    // Nor is the default, the size of a program, if given explicitly.
     assert_eq!(faults(&[set("ftl.allocation.pool", "plane")]), ["drive.ftl.allocation.pool"]);
     let planes = [set("ftl.allocation.pool", "plane"), set("ftl.allocation.stripe", "4 KiB")];
     assert_eq!(faults(&planes), ["drive.ftl.allocation.pool"]);
@@ -490,7 +491,7 @@ fn a_damaged_file_is_refused() {
     assert!(said(&[&whole[..], b"xyz"].concat()).contains("3 bytes stand behind its end"));
     assert!(said(b"").contains("no snapshot") && said(b"flsnap").contains("no snapshot"));
     assert!(said(&[b'x'; 4096]).contains("no snapshot"));
-    // Every bit counts: one in each part of the file, but for what fills up to a column.
+    // Every bit counts: one in each part of the file, except for the padding of columns.
     let flipped = |place: usize| {
         let mut bytes = whole.clone();
         bytes[place] ^= 1;

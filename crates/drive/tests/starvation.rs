@@ -1,5 +1,5 @@
-//! Requests that starve, by arithmetic: not a nanosecond before the limit, and never where what
-//! is due at the limit answers them.
+//! Requests that starve, by arithmetic: not a nanosecond before the limit, and never if an event at
+//! the limit answers them.
 
 mod common;
 mod poised;
@@ -27,8 +27,8 @@ fn one(name: &str, is_read: bool, page: u64, at_us: u64) -> String {
     )
 }
 
-/// Four writes fill a block of die 0 and a fifth, at 4000 us, opens one, so that block 0 with
-/// one valid page is collected: the write is programmed by 4300, the page is read by 4425 and
+/// Four writes fill a block of die 0 and a fifth, at 4000 us, opens one, so that block 0 with one
+/// valid page is collected: the write is programmed by 4300, the page is read by 4425 and
 /// programmed by 4725, and then the block is erased until 6225.
 fn erasing(rest: &str) -> String {
     let mut text = String::from("[precondition]\nfill = \"sequential\"\n");
@@ -46,7 +46,7 @@ fn on_poised(text: &str, overrides: &[Override]) -> Experiment {
     experiment(text, &poised::shape(overrides))
 }
 
-/// Goes on to the end, or to the request that starves.
+/// Runs to the end, or to the request that starves.
 fn run(experiment: &Experiment) -> (Run, Option<Starved>) {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = Run::new(experiment, &surveys, &mut |_| true).unwrap().unwrap();
@@ -71,7 +71,7 @@ fn watch(run: &Run) -> &Watch {
     run.starvation().expect("it is asked for")
 }
 
-/// A read that comes at 5000 us meets the erase: it is sensed by 6250 and there by 6350.
+/// A read that comes at 5000 us, during the erase: it is sensed by 6250 and answered by 6350.
 fn read_behind_erase(overrides: &[Override]) -> Experiment {
     on_poised(&erasing(&one("reader", true, 2, 5_000)), overrides)
 }
@@ -92,7 +92,7 @@ fn a_request_starves_at_its_limit_and_not_where_that_is_when_it_is_answered() {
 
 #[test]
 fn the_limit_passes_between_events() {
-    // From 4725 to 6225 nothing is due but the read's arrival.
+    // From 4725 to 6225 no event is due except the read's arrival.
     for limit in [1, 333 * US + 7, 500 * US, 1_225 * US - 1] {
         let (ended, starved) = run(&read_behind_erase(&[watched("stop", limit)]));
         let starved = starved.expect("it starves");
@@ -156,15 +156,15 @@ fn a_write_behind_an_interrupted_erase_says_how_often_that_was_suspended() {
     let erase = only(&write.behind);
     assert_eq!((erase.suspensions, erase.since.unwrap().as_ns()), (Some(1), 4_725 * US));
     assert_eq!(erase.until.unwrap().as_ns(), 6_350 * US);
-    // It is programmed after that, and answered at the very limit.
+    // It is programmed after that, and answered at the limit.
     let (_, none) = run(&interrupted_erase(6_350 + 300 - 5_100));
     assert_eq!(none, None);
 }
 
 #[test]
 fn a_write_without_room_says_which_program_makes_some() {
-    // The buffer holds a page, which takes 300 us to be programmed. The second write waits for
-    // the first one's page, the third for both.
+    // The buffer has one page, which takes 300 us to be programmed. The second write waits for the
+    // first one's page, the third for both.
     let text: String = (0..3).map(|page| one(&format!("w{page}"), false, page, 0)).collect();
     let small = [set("buffer.durability", "capacitor"), set("buffer.size", "4 KiB")];
     let with = |limit| [&small[..], &[watched("stop", limit)]].concat();
@@ -198,10 +198,10 @@ fn a_flush_says_which_program_it_waits_for() {
     assert_eq!(program.until.unwrap().as_ns(), 100 * US, "it is on the channel");
 }
 
-/// A stage, and the stage and the operation of what is behind that.
+/// A stage, and the stage and the operation of its obstacle.
 type Seen = (Stage, Option<(Stage, Option<OpKind>)>);
 
-/// What parts of the oldest request wait for in the course of a run.
+/// States of the parts of the oldest request in the course of a run.
 fn seen(experiment: &Experiment) -> Vec<Seen> {
     let surveys = vec![None; experiment.workload.len()];
     let mut run = Run::new(experiment, &surveys, &mut |_| true).unwrap().unwrap();
@@ -257,7 +257,7 @@ fn a_write_without_space_says_what_its_collection_does() {
 fn parts_that_wait_alike_are_told_once() {
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"100 %\"\nsize = \"32 KiB\"\nqueue_depth = 1\n[run]\nrequests = 1\n";
-    // Eight pages of one die: 25 + 800 us at the least, as the channel carries one at a time.
+    // Eight pages of one die: at least 25 + 800 us, as the channel transfers one at a time.
     let (_, starved) = run(&experiment(text, &[watched("stop", 100 * US)]));
     let starved = starved.expect("it takes longer");
     let told: Vec<_> = starved.standings.iter().map(|one| (one.stage, one.parts)).collect();
@@ -266,7 +266,7 @@ fn parts_that_wait_alike_are_told_once() {
 
 #[test]
 fn waiting_in_the_host_does_not_count() {
-    // Reads take 125 us one behind the other; in the host they wait ever longer.
+    // Reads take 125 us one after the other; in the host they wait ever longer.
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"100 %\"\narrivals = { process = \"constant\", rate = \"100 kIOPS\" }\n\
                 queue_depth = 1\nstop = { requests = 50 }\n";
@@ -325,7 +325,7 @@ fn what_is_reported_goes_on_and_counts_each_request_once() {
     assert_eq!(starvation["first"]["starved_ns"], 5_600 * US);
     assert_eq!(starvation["outstanding"], serde_json::json!([]));
     // The write goes when the read has ended, at 6350, and takes 300 us. (Its transfer may not
-    // begin before, as the die is the read's.)
+    // begin before, as the read occupies the die.)
     assert_eq!(starvation["longest_ns"], (6_650 - 5_200) * US);
     let (plain, _) = run(&on_poised(&text, &[]));
     assert_eq!(ended.device().digest(), plain.device().digest());

@@ -1,5 +1,5 @@
-//! Erases that are suspended for reads, by arithmetic: refused a nanosecond before the safe
-//! point, granted on time, and gone on with afterwards.
+//! Erases that are suspended for reads, by arithmetic: refused a nanosecond before the safe point,
+//! granted on time, and resumed afterwards.
 
 mod common;
 mod poised;
@@ -16,7 +16,7 @@ const STEPS: &str =
 
 /// An erase of three steps of 500 us that begins at 725 us: a write that opens a block is
 /// programmed by 300, the one valid page of the victim is read by 425 and programmed by 725.
-/// Alone it is over at 2225. A read takes 25 us to sense and 100 us on the channel.
+/// Undisturbed the erase is over at 2225. A read takes 25 us to sense and 100 us on the channel.
 fn erasing(overrides: &[Override]) -> (Bench, u64) {
     let all = [&[set("nand.erase", STEPS)], overrides].concat();
     let (mut bench, start) = poised::poised(&all);
@@ -35,7 +35,7 @@ fn by_steps() -> Vec<Override> {
     routed("policy = \"suspend\"", "policy = \"d-es\"")
 }
 
-/// When reads submitted at `at` (us after the beginning) are answered, in us.
+/// Answers to reads submitted at `at` (us after the beginning), in us.
 fn answered(overrides: &[Override], at: &[u64]) -> (Vec<u64>, Bench) {
     let (mut bench, start) = erasing(overrides);
     let reads: Vec<u32> = at
@@ -93,8 +93,8 @@ fn reads_that_wait_at_the_safe_point_go_first_and_later_ones_wait_for_the_next()
 
 #[test]
 fn a_read_that_waits_when_the_erase_begins_meets_it() {
-    // The first is read from 725 to 850, then it is the erase's turn. The second, which has
-    // waited since 800, goes at the end of its first step.
+    // The first is read from 725 to 850, then it is the erase's turn. The second, which has waited
+    // since 800, goes at the end of the erase's first step.
     assert_eq!(answered(&by_steps(), &[700, 800]).0, [850, 1_350 + 125]);
     assert_eq!(answered(&[], &[700, 800]).0, [850, 2_350 + 125]);
 }
@@ -115,9 +115,9 @@ fn a_read_that_would_not_wait_for_long_does_not_ask() {
     };
     assert_eq!(answered(&within(1_224), &[1_000]).0, [1_350]);
     assert_eq!(answered(&within(1_225), &[1_000]).0, [2_350]);
-    // Whoever has not asked goes along where another one has.
+    // A read that has not asked goes together with one that has.
     assert_eq!(answered(&within(1_100), &[1_000, 1_200]).0, [1_350, 1_475]);
-    // One that came while the erase was suspended meets it at 1350, with 1000 us to go.
+    // A read that came while the erase was suspended is routed at 1350, with 1000 us to go.
     assert_eq!(answered(&within(999), &[1_000, 1_226]).0, [1_350, 1_850 + 125]);
     assert_eq!(answered(&within(1_000), &[1_000, 1_226]).0, [1_350, 2_350 + 125]);
 }
@@ -149,8 +149,8 @@ fn a_write_does_not_take_the_unit_while_an_erase_is_suspended() {
 /// Steps of 50 us of ramp, 300 of execution, 100 of recovery and 50 of verify.
 const PHASES: &str = "{ steps = 3, ramp = \"50 us\", execute = \"300 us\", recover = \"100 us\", verify = \"50 us\" }";
 
-/// When reads at `at` (us after the beginning) are answered under a scheme, and when the erase
-/// is over, in us: the write that waits for its unit from 1100 on is on flash 300 later.
+/// Answers to reads at `at` (us after the beginning) under a scheme, and the end of the erase, in
+/// us: the write that waits for its unit from 1100 on is on flash 300 later.
 fn under(scheme: &str, more: &[Override], at: &[u64]) -> (Vec<u64>, u64, Bench) {
     let scheme = set("scheduler.suspension", scheme);
     let (mut bench, start) = erasing(&[&[set("nand.erase", PHASES), scheme], more].concat());
@@ -245,12 +245,12 @@ fn the_last_step_is_suspended_too_where_the_scheme_is_immediate() {
 
 #[test]
 fn reads_that_come_while_it_is_suspended_go_along_where_they_would_interrupt_it_again() {
-    // The first is read from 1100 to 1225. The second came meanwhile: going on now the erase
-    // would be interrupted in the same moment, so it lets that one go as well.
+    // The first is read from 1100 to 1225. The second came meanwhile: if the erase resumed now, it
+    // would be interrupted at the same moment, so it lets the second read go as well.
     let (finished, erased, bench) = under("i-es", &[], &[1_000, 1_150]);
     assert_eq!((finished, erased), (vec![1_225, 1_350], 1_350 + 50 + 1_500));
     assert_eq!(strain(&bench), [1, 1, 1], "interrupted once");
-    // Deferred, it goes on with its second step: the second read is answered after that.
+    // Deferred, it resumes with its second step: the second read is answered after that.
     let (finished, _, _) = under("d-es", &[], &[1_000, 1_250]);
     assert_eq!(finished, [1_350, 1_850 + 125]);
 }
@@ -264,24 +264,24 @@ fn a_timeout_turns_from_immediate_to_deferred() {
     {
         assert_eq!(under(&t_es(after), &[], &[1_000]).0, [answered], "after {after}");
     }
-    // It stays deferred for this erase: cancelled at 1000, gone on with at 1225 with a verify
-    // and its whole first step until 1775. At 1300 it is 575 us old.
+    // It stays deferred for this erase: cancelled at 1000, resumed at 1225 with a verify and its
+    // whole first step until 1775. At 1300 it is 575 us old.
     let (finished, erased, _) = under(&t_es("500 us"), &[], &[1_000, 1_300]);
     assert_eq!((finished, erased), (vec![1_225, 1_775 + 125], 1_900 + 1_000));
 }
 
 #[test]
 fn an_erase_that_is_interrupted_in_every_attempt_does_not_get_on() {
-    // A read every 200 us; a verify and a step take 550. The first is met in the pulse. From
+    // A read every 200 us; a verify and a step take 550. The first comes during the pulse. From
     // then on every second one comes while the erase is suspended (recovery and a read take 225),
-    // and goes along; the others meet the ramp.
+    // and goes with the others; the rest come during the ramp.
     let reads: Vec<u64> = (0..16).map(|number| 800 + 200 * number).collect();
     let (_, erased, bench) = under("i-es", &[], &reads);
     assert_eq!(strain(&bench), [8, 8, 1]);
     // The last two are read from 3700 to 3950; then nothing interrupts it.
     assert_eq!(erased, 3_950 + 50 + 1_500);
-    // Deferred, it is suspended twice, for 3 reads at 1225 and for 4 at 2100, and is over at
-    // 3100; the write lets the 5 go that wait by then.
+    // Deferred, it is suspended twice, for 3 reads at 1225 and for 4 at 2100, and is over at 3100;
+    // the write lets the 5 reads go that are waiting by then.
     let (_, erased, bench) = under("d-es", &[], &reads);
     assert_eq!((erased, strain(&bench)), (3_100 + 5 * 125, [2, 0, 0]));
 }
@@ -312,8 +312,8 @@ fn not_within_the_refractory_gap() {
 #[test]
 fn reads_before_partial_writes_interrupt_only_where_all_reads_may() {
     let by = |by: &str| [set("scheduler.suspension_bounds", format!("{{ by = \"{by}\" }}"))];
-    // At 1000 half a page is written: its other half is read first, for 125 us, and then all
-    // of it is programmed, for 300, when the erase is over.
+    // At 1000 half a page is written: its other half is read first, for 125 us, and then all of it
+    // is programmed, for 300, when the erase is over.
     for (who, finished) in [("host-reads", 2_225 + 125 + 300), ("reads", 2_775 + 300)] {
         let scheme = [set("nand.erase", PHASES), set("scheduler.suspension", "i-es")];
         let (mut bench, start) = erasing(&[&scheme[..], &by(who)].concat());
@@ -325,8 +325,8 @@ fn reads_before_partial_writes_interrupt_only_where_all_reads_may() {
 
 // ---- erases that wait for a burst to end -----------------------------------------------------
 
-/// When the erase is over that a write of its unit causes, which would begin at 725; reads
-/// come at `at` (us after the beginning). GC is not in the foreground.
+/// End of the erase that a write of its unit causes, which would begin at 725; reads come at `at`
+/// (us after the beginning). GC is not in the foreground.
 fn deferred(batching: &str, at: &[u64]) -> (u64, Bench) {
     let level = ["background", "stop"].map(|key| match key {
         "background" => set("ftl.gc.background", "2 blocks"),
@@ -353,7 +353,7 @@ fn an_erase_waits_until_its_unit_was_quiet() {
     assert_eq!(deferred("quiet = \"300 us\"", &[]).0, 1_025 + 1_500);
     // A read from 900 to 1025: at 1025 the unit was not quiet; at 1325 it was.
     assert_eq!(deferred("quiet = \"300 us\"", &[900]).0, 1_325 + 1_500);
-    // One that is under way at the poll, and one that comes right after.
+    // A read that is under way at the poll, and one that comes right after.
     assert_eq!(deferred("quiet = \"300 us\"", &[1_000, 1_200]).0, 1_625 + 1_500);
 }
 
@@ -365,7 +365,7 @@ fn an_erase_that_space_waits_for_does_not_wait() {
         set("ftl.gc.stop", "3 blocks"),
         set("scheduler.erase_batching", "{ quiet = \"300 us\" }"),
     ];
-    // One block more is filled anew, so that two have three invalid pages each.
+    // One more block is rewritten, so that two have three invalid pages each.
     let (mut bench, _) = poised::poised(&overrides);
     for number in [8, 9, 10, 12] {
         bench.alone(Kind::Write, poised::page(0, number), PAGE);
@@ -379,7 +379,7 @@ fn an_erase_that_space_waits_for_does_not_wait() {
     assert_eq!(bench.device.ftl().tally.erases, 2);
 }
 
-// ---- what is the same -------------------------------------------------------------------------
+// ---- equal runs -------------------------------------------------------------------------
 
 /// A drive at work that collects all the time.
 fn digest(scheme: &str) -> (u64, u64) {
@@ -423,9 +423,9 @@ fn a_timeout_of_nothing_is_deferred_and_an_endless_one_immediate() {
 
 #[test]
 fn a_cap_ends_what_reads_without_a_gap_would_keep_from_ever_going_on() {
-    // Reads of 125 us come every 120 from 800 on: one always waits. The erase is cancelled at
-    // 800, kept aside for more reads once (the second time that it is suspended), and then is
-    // not suspended any more: it is over long before the reads are.
+    // Reads of 125 us come every 120 from 800 on: one always waits. The erase is cancelled at 800,
+    // delayed for more reads once (its second suspension), and then is not suspended any more: it
+    // is over long before the reads are.
     let reads: Vec<u64> = (0..60).map(|number| 800 + 120 * number).collect();
     let most = |most: u32| [set("scheduler.suspension_bounds", format!("{{ most = {most} }}"))];
     let erased = |more: &[Override]| {

@@ -1,5 +1,5 @@
-//! Figures that follow from queueing theory and from the theory of cleaning, and
-//! a naive loop that shares no code with the firmware.
+//! Figures that follow from queueing theory and from the theory of cleaning, and a naive loop that
+//! shares no code with the firmware.
 
 mod common;
 
@@ -40,10 +40,9 @@ impl Plane {
         ]
     }
 
-    /// The naive loop cleans where the host needs a block and `reserve` are free,
-    /// so that as many are full as can be. Ours cleans as soon as a block was
-    /// opened and `kept` are left; then, too, `kept + 1` are not full: those and
-    /// the one that was just opened.
+    /// The naive loop cleans when the host needs a block and `reserve` are free, so that as many
+    /// blocks as possible are full. Our firmware cleans as soon as a block was opened and `kept`
+    /// are left; then, too, `kept + 1` are not full: those and the one that was just opened.
     fn naive(&self, writes_before: u64, writes: u64, seed: u64) -> f64 {
         naive_write_amplification(&Naive {
             blocks: self.blocks as usize,
@@ -72,8 +71,7 @@ impl Plane {
         counted.write_amplification()
     }
 
-    /// Write amplification of a run in time: `before` overwrites that do not
-    /// count, then `counted`.
+    /// Write amplification of a timed run: `before` overwrites that do not count, then `counted`.
     fn timed(&self, before: u64, counted: u64, more: &[Override]) -> f64 {
         let text = format!(
             "[[workload]]\nname = \"host\"\nreads = \"0 %\"\nqueue_depth = 4\n\
@@ -137,9 +135,9 @@ fn greedy_cleaning_in_time_amplifies_as_the_naive_loop() {
     table.end();
 }
 
-/// The valid share `v` of victims where blocks are collected at one age, from
-/// `load = (1 - v) / -ln v` (Menon 1995; Desnoyers, SYSTOR 2012): all pages of a
-/// block are born valid and die at the same rate, whatever their age.
+/// The valid share `v` of victims if blocks are collected at one age, from `load = (1 - v) / -ln v`
+/// (Menon 1995; Desnoyers, SYSTOR 2012): all pages of a block begin valid and become invalid at the
+/// same rate, whatever their age.
 fn fifo_in_the_limit(load: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..100 {
@@ -231,13 +229,13 @@ fn sequential_overwrites_move_nothing() {
 
 #[test]
 fn every_block_with_one_invalid_page_costs_its_other_pages() {
-    // ATC'08: "when every block holds one superseded page, a write costs N - 1
-    // moves". Strides of a block kill one page in each block in turn.
+    // ATC'08: "when every block holds one superseded page, a write costs N - 1 moves". Strides of a
+    // block make one page in each block invalid, in turn.
     let (blocks, pages) = (64u32, 16u32);
     let mut overrides =
         Plane { blocks, pages, logical: (blocks - 4) * pages, kept: 1, shared: true }.overrides();
-    // 60 full blocks, one invalid page each: 60 writes fill three blocks more, and
-    // one is left. What is written from then on cleans.
+    // 60 full blocks, one invalid page each: 60 writes fill three blocks more, and one is left.
+    // Later writes cause cleaning.
     overrides.push(set("precondition.age", "{ overwrites = 0.0 }"));
     let stride = 4 * pages;
     let text = format!(
@@ -256,7 +254,7 @@ fn every_block_with_one_invalid_page_costs_its_other_pages() {
 
 // ---- waiting ----------------------------------------------------------------
 
-/// A die that serves reads of 125 us one at a time, as they come by chance.
+/// A die that serves reads of 125 us one at a time, with random arrivals.
 fn waiting(load: f64, requests: u64, seed: u64) -> (f64, metrics::Estimate) {
     let text = format!(
         "[[workload]]\nname = \"host\"\nreads = \"100 %\"\n\

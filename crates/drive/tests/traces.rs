@@ -1,6 +1,5 @@
-//! The real traces replay from start to end, audited, on full drives that they
-//! fit. Those in the repository must be there; where those beside it are absent,
-//! the tests say so and pass.
+//! The real traces replay from start to end, audited, on full drives that they fit. Those in the
+//! repository must be there; if those beside it are absent, the tests say so and pass.
 
 mod common;
 
@@ -22,9 +21,8 @@ fn shipped(name: &str) -> String {
     path.display().to_string()
 }
 
-/// The path of a trace that is kept beside the repository, or nothing, with a
-/// notice, where it is absent. Test harnesses hide what a test prints that
-/// passes, so the notice goes past them.
+/// The path of a trace that is kept beside the repository, or `None`, with a notice, if it is
+/// absent. Test harnesses hide the output of a passing test, so the notice bypasses them.
 fn beside(name: &str) -> Option<String> {
     let path = path("../shared/traces", name);
     if path.exists() {
@@ -35,8 +33,8 @@ fn beside(name: &str) -> Option<String> {
     None
 }
 
-/// Eight channels of two dies of four planes, small blocks, units as given:
-/// capacity follows from `blocks`, of which `exported` is seen.
+/// Eight channels of two dies of four planes, small blocks, units as given: `blocks` determines the
+/// capacity, of which `exported` is exported.
 fn drive_of(unit_kib: u64, exported: &str, blocks: u64, pages: u64) -> Vec<Override> {
     vec![
         set("geometry.channels", 8),
@@ -59,7 +57,7 @@ fn drive_of(unit_kib: u64, exported: &str, blocks: u64, pages: u64) -> Vec<Overr
     ]
 }
 
-/// As [`replay_file`], of a trace beside the repository; nothing where it is absent.
+/// As [`replay_file`], of a trace beside the repository; nothing if it is absent.
 fn replay(name: &str, extra: &str, overrides: &[Override]) -> Option<[u64; 5]> {
     Some(replay_file(name, &beside(name)?, extra, overrides))
 }

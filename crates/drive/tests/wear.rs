@@ -1,4 +1,4 @@
-//! Static wear-leveling: which blocks are passed over, and which take data that lies still.
+//! Static wear-leveling: the blocks that are passed over, and the blocks that take cold data.
 
 mod common;
 
@@ -8,8 +8,8 @@ use host::Kind;
 
 const PAGE: u64 = 4_096;
 
-/// A die of 16 blocks of four pages, which endure 100 erases; 36 pages of data, of which the
-/// last 32 lie still in eight blocks.
+/// A die of 16 blocks of four pages, which endure 100 erases; 36 pages of data, of which the last
+/// 32 stay cold in eight blocks.
 fn drive(wear: &str) -> Vec<Override> {
     let mut all = vec![
         set("geometry.blocks_per_plane", 16),
@@ -26,7 +26,7 @@ fn drive(wear: &str) -> Vec<Override> {
     all
 }
 
-/// The drive after so many writes of its first four pages in turn.
+/// The drive after `writes` writes of its first four pages in turn.
 fn worn(wear: &str, writes: u64) -> Bench {
     let mut bench = Bench::filled(&drive(wear));
     for number in 0..writes {
@@ -44,7 +44,7 @@ fn erases(bench: &Bench) -> (u32, u32) {
 
 #[test]
 fn data_that_lies_still_keeps_its_blocks_from_wear_without_migration() {
-    // 1,600 writes fill 400 blocks; eight take turns, or seven where one is kept free.
+    // 1,600 writes fill 400 blocks; eight take turns, or seven if one is kept free.
     let bench = worn("", 1_600);
     let (least, most) = erases(&bench);
     assert_eq!(least, 0);
@@ -54,8 +54,8 @@ fn data_that_lies_still_keeps_its_blocks_from_wear_without_migration() {
 
 #[test]
 fn migration_has_all_blocks_take_part() {
-    // 400 blocks and what migration adds, over 16 blocks: 25 each and a little more. A block
-    // is retired from the front when it lies 15 % below the mean life of some 75.
+    // 400 blocks and those of migration, over 16 blocks: 25 each and a little more. A block is
+    // retired from the front when it lies 15 % below the mean life of some 75.
     let bench = worn("retirement_age = \"85 %\"", 1_600);
     let ftl = bench.device.ftl();
     let (least, most) = erases(&bench);
@@ -82,7 +82,7 @@ fn a_worn_block_takes_the_data_that_lies_still_for_longest_and_closes_with_its_a
     // Pages 4 to 7 filled block 1 of the fill, the oldest that is still full.
     let home = ftl.layout.block(ftl.lookup(ftl::Lpn(4)).unwrap());
     // Eight of 16 blocks were erased once or twice: a life of 98 is the first below 99 % of the
-    // mean of some 99. Then the block is erased to be emptied.
+    // mean of some 99. Then the block is erased when it has been emptied.
     assert_eq!(ftl.erase_counts()[home.0 as usize], 3, "the worn block took them");
     assert_eq!(ftl.valid_units(home), 4);
     assert_eq!(ftl.block_states()[home.0 as usize], BlockState::Closed);
@@ -93,8 +93,8 @@ fn a_worn_block_takes_the_data_that_lies_still_for_longest_and_closes_with_its_a
 
 #[test]
 fn a_worn_block_is_passed_over_by_chance() {
-    // Blocks that are free take turns by wear; the data of two hot pages and 30 warm ones has
-    // all blocks take part, but not alike.
+    // Free blocks take turns by wear; the data of two hot pages and 30 warm ones makes all blocks
+    // take part, but not equally.
     let spread = |wear: &str| {
         let mut bench = Bench::filled(&drive(wear));
         for number in 0..1_500u64 {
@@ -112,7 +112,7 @@ fn a_worn_block_is_passed_over_by_chance() {
 
 #[test]
 fn a_drive_wears_out_evenly_with_migration() {
-    // How many writes a drive takes until a block is retired.
+    // Number of writes until a block of the drive is retired.
     let until_retired = |wear: &str| {
         let mut bench = Bench::filled(&drive(wear));
         let mut writes = 0u64;
@@ -122,8 +122,8 @@ fn a_drive_wears_out_evenly_with_migration() {
         }
         writes
     };
-    // Eight blocks (or seven) of four pages and a hundred lives, or sixteen, less what migration
-    // costs.
+    // Eight blocks (or seven) of four pages and a hundred lives, or sixteen, less the cost of
+    // migration.
     let (without, with) = (until_retired(""), until_retired("retirement_age = \"85 %\""));
     assert!((2_800..=3_200).contains(&without), "{without}");
     assert!(with > 5_000 && with < 6_400, "{with}");
@@ -164,7 +164,8 @@ fn an_untimed_run_writes_as_much_as_one_with_it() {
     assert!((79_000..81_000).contains(&host), "{host} of 100,000 are 80 %, within four sigma");
     assert_eq!(writes.latency.count(), 0);
     run.device().ftl().audit().unwrap();
-    // With time, the same requests are amplified alike, but for what is open at the end.
+    // In a timed run, the same requests have the same amplification, except for blocks open at the
+    // end.
     let timed = common::run(&common::experiment(&UNTIMED.replace("untimed = true", ""), &[]));
     let of = |run: &drive::Run| run.measured().tally().write_amplification();
     assert!((of(&run) / of(&timed) - 1.0).abs() < 0.02, "{} and {}", of(&run), of(&timed));
@@ -234,8 +235,8 @@ fn the_digest_of_a_life_has_its_last_command() {
 
 #[test]
 fn blocks_that_are_erased_in_another_order_give_another_digest() {
-    // The second and the third die change places: each does what the other did, so that no sum
-    // tells the two runs apart.
+    // The second and the third die change places: each does the other's work, so that no sum
+    // distinguishes the two runs.
     let run = |order: &str| {
         untimed(&[
             set("geometry.channels", 2),

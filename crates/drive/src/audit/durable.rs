@@ -1,10 +1,10 @@
-//! What must survive a power cut, and whether it has.
+//! Data that must survive a power cut, and the check that it has.
 //!
 //! A unit that was acknowledged as being on flash, or as being in a buffer that a capacitor
-//! saves, must be there afterwards. Of a volatile buffer that holds for what was acknowledged
-//! before a flush was submitted that has completed; and whatever the buffer, for all whose
-//! program has ended. So it is known what is there, but where a program was cut off between
-//! its data and its end, and where trims may be undone.
+//! protects, must be there afterwards. For a volatile buffer this holds for units acknowledged
+//! before the submission of a flush that has completed. For every buffer it holds for all units
+//! whose program has ended. So the content after a cut is known, except where a program was cut off
+//! between its data and its end, and where trims may be undone.
 
 use super::tokens::{has_data, order};
 use crate::config::Durability;
@@ -12,59 +12,60 @@ use crate::device::RequestId;
 use ftl::Lpn;
 use std::collections::BTreeMap;
 
-/// What a power cut leaves.
+/// Data and trims that survive a power cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Survives {
-    /// Of buffered data.
+    /// Durability of buffered data.
     pub durability: Durability,
-    /// Whether trims stay.
+    /// True if trims survive.
     pub logs_trims: bool,
-    /// Whether all that is on flash is looked at.
+    /// True if recovery scans everything that is on flash.
     pub scans: bool,
 }
 
-/// What a capacitor has saved of a unit.
+/// The data of a unit that a capacitor has saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saved {
     pub lpn: Lpn,
-    /// What the auditor calls the whole of it.
+    /// The token of the whole unit.
     pub token: u64,
-    /// Of a unit whose rest had not been read: what the auditor calls the data on flash that
-    /// has it. It is still to be read.
+    /// For a unit whose rest had not been read: the token of the data on flash that has the rest,
+    /// which is still to be read.
     pub rest: Option<u64>,
 }
 
-/// What came of a unit since the power was there, as far as that may survive. What is called
-/// a trim here may be undone: one that stays is a write of nothing.
+/// Events of a unit since the drive was last powered on, as far as they may survive. A trim here is
+/// one that may be undone; a trim that survives counts as a write without data.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Unit {
-    /// What was there before.
+    /// The token before power-on.
     pub(super) before: u64,
     /// The newest write whose program has ended.
     pub(super) ended: u64,
-    /// The newest write that was taken in, and that was acknowledged.
+    /// The newest write that was taken in, and the newest that was acknowledged.
     pub(super) taken_in: u64,
     pub(super) acknowledged: u64,
-    /// The newest write of nothing that was taken in, and that was acknowledged.
+    /// The newest write without data that was taken in, and the newest that was acknowledged.
     pub(super) emptied: u64,
     pub(super) gone: u64,
     /// The newest trim that was taken in.
     pub(super) trim: u64,
-    /// On flash though its program had not ended when the power was cut.
+    /// Data that is on flash although its program had not ended when the power was cut.
     pub(super) surplus: u64,
 }
 
-/// Acknowledgements in their order, as far as flushes under way tell them apart.
+/// Acknowledgements in their order, as far as flushes under way depend on it.
 #[derive(Clone)]
 pub struct Durable {
     pub(super) survives: Survives,
-    /// Acknowledgements of units so far.
+    /// Number of units acknowledged so far.
     acknowledged: u64,
-    /// As many of them came before a flush that has completed.
+    /// Number of them that came before a flush that has completed.
     flushed: u64,
-    /// For each flush under way, how many came before it.
+    /// For each flush under way, the number that came before it.
     flushes: BTreeMap<RequestId, u64>,
-    /// By unit, what was acknowledged and as which; at first what was there before.
+    /// By unit, the acknowledged tokens with their number in the order; first the token before
+    /// that.
     history: BTreeMap<Lpn, Vec<(u64, u64)>>,
     pub(super) units: BTreeMap<Lpn, Unit>,
 }
@@ -80,11 +81,11 @@ impl Durable {
             units: BTreeMap::new(),
         }
     }
-    /// The account of a unit; `before` is what was acknowledged of it until now.
+    /// The account of a unit; `before` is its token that was acknowledged until now.
     pub(super) fn unit(&mut self, lpn: Lpn, before: u64) -> &mut Unit {
         self.units.entry(lpn).or_insert(Unit { before, ..Unit::default() })
     }
-    /// True for what is acknowledged as no trim, or as one that stays.
+    /// True for an acknowledged write, or a trim that survives.
     fn stays(&self, is_trim: bool) -> bool {
         !is_trim || self.survives.logs_trims
     }
@@ -92,7 +93,7 @@ impl Durable {
     pub fn flush_submitted(&mut self, id: RequestId) {
         self.flushes.insert(id, self.acknowledged);
     }
-    /// A unit of a write, or of a trim, is taken in.
+    /// Notes that a unit of a write, or of a trim, is taken in.
     pub fn taken_in(&mut self, lpn: Lpn, token: u64, is_trim: bool, before: u64) {
         let stays = self.stays(is_trim);
         let unit = self.unit(lpn, before);
@@ -105,12 +106,13 @@ impl Durable {
             unit.emptied = token;
         }
     }
-    /// A host's data is on flash.
+    /// Notes that a host's data is on flash.
     pub fn ended(&mut self, lpn: Lpn, token: u64, before: u64) {
         let unit = self.unit(lpn, before);
         unit.ended = unit.ended.max(token);
     }
-    /// A command has completed; `before` is what was acknowledged of a unit until now.
+    /// Notes that a command has completed; `before` gives the token of a unit acknowledged until
+    /// now.
     pub fn completed(
         &mut self,
         id: RequestId,
@@ -138,7 +140,7 @@ impl Durable {
         self.acknowledged += 1;
         let history = self.history.entry(lpn).or_insert_with(|| vec![(0, before)]);
         let (last, newest) = *history.last().expect("it begins with what was there");
-        // What no flush covers without this one is of no interest any more.
+        // Older acknowledgements that this completed flush covers are not needed any more.
         let covered = |covers: &u64| *covers >= last;
         if !covered(&self.flushed) && !self.flushes.values().any(covered) {
             history.pop();
@@ -148,14 +150,14 @@ impl Durable {
         let outdated = history.iter().skip(1).take_while(|(at, _)| *at <= flushed).count();
         history.drain(..outdated);
     }
-    /// What of a unit is on flash at least because of flushes.
+    /// The token that a unit must at least have on flash because of flushes.
     fn flushed(&self, lpn: Lpn) -> u64 {
         let Some(history) = self.history.get(&lpn) else { return 0 };
         let covered = history.iter().rev().find(|(at, _)| *at <= self.flushed);
         covered.map_or(0, |(_, token)| *token)
     }
 
-    /// What of a unit must be there at least.
+    /// The token that a unit must at least have after a power cut.
     pub(super) fn floor(&self, lpn: Lpn, unit: &Unit) -> u64 {
         let by_buffer = match self.survives.durability {
             Durability::Capacitor => unit.taken_in,
@@ -165,8 +167,8 @@ impl Durable {
         [unit.before, unit.ended, unit.gone, by_buffer].into_iter().max().unwrap_or(0)
     }
 
-    /// Whether a unit may be `found` after a power cut, of which `on_flash` is the newest data
-    /// there, saved data aside; if not, what is wrong.
+    /// Judges a unit that is `found` after a power cut. `on_flash` is its newest data on flash,
+    /// without saved data. Returns the fault if the unit may not be `found`.
     pub(super) fn judge(
         &self,
         unit: &Unit,
@@ -185,7 +187,7 @@ impl Durable {
         if order(found) == order(floor) {
             return Err("it is a part that was merged with the wrong rest");
         }
-        // Of what was trimmed there is what is left.
+        // Data that was trimmed may return, as far as it is still on flash.
         let was_emptied = !has_data(floor) && floor > 0;
         let is_left = if self.survives.scans { found == on_flash } else { on_flash < floor };
         if is_undone && !was_emptied && found < unit.trim && (is_left || floor == 0) {
@@ -205,7 +207,7 @@ mod tests {
     fn durable(durability: Durability, logs_trims: bool, scans: bool) -> Durable {
         Durable::new(Survives { durability, logs_trims, scans })
     }
-    /// What is said of a unit that is `found`, of which `on_flash` is the newest data there.
+    /// The fault of a unit that is `found`; `on_flash` is its newest data on flash.
     fn verdict(durable: &Durable, found: u64, on_flash: u64) -> Option<&str> {
         let unit = durable.units[&LPN];
         durable.judge(&unit, durable.floor(LPN, &unit), found, on_flash).err()
@@ -241,7 +243,7 @@ mod tests {
             durable.unit(LPN, first).gone = zeroes;
             assert_eq!(verdict(&durable, first, first), Some("it is older"));
             assert_eq!(verdict(&durable, 0, first), None);
-            // A trim of nothing changes nothing.
+            // A trim of a unit without data changes nothing.
             durable.taken_in(LPN, trimmed(4), true, first);
             assert_eq!(verdict(&durable, first, first), Some("it is older"));
         }
@@ -260,7 +262,7 @@ mod tests {
             assert_eq!(verdict(&durable, first, second), Some("it is older"), "both are there");
             assert_eq!(verdict(&durable, first, first), None, "the newer is erased");
         }
-        // Where there is a log, nothing returns.
+        // With a log of trims, no trimmed data returns.
         let mut durable = durable(Durability::None, true, true);
         durable.taken_in(LPN, trimmed(4), true, second);
         durable.unit(LPN, second).gone = trimmed(4);

@@ -10,8 +10,8 @@ use ftl::{Ftl, Layout, Lpn, Ppn};
 use std::collections::BTreeMap;
 
 impl Audit {
-    /// From now on the power may be cut. What is on flash by now is called by the versions
-    /// that it has, so that what is invalid is older than what is there.
+    /// Prepares for power cuts. The data that is on flash by now gets tokens from its versions, so
+    /// that invalid data is older than valid data.
     pub fn expect_cuts(&mut self, ftl: &Ftl, survives: Survives) {
         let mut durable = Durable::new(survives);
         for ppn in (0..ftl.layout.physical_units()).map(Ppn) {
@@ -27,15 +27,15 @@ impl Audit {
                 self.acknowledged[lpn] = self.on_flash[ppn];
                 self.replace(lpn, self.on_flash[ppn]);
             } else if ftl.version(ppn) > 0 && ftl.lookup(lpn).is_none() && !survives.logs_trims {
-                // It was trimmed, nobody knows when.
+                // It was trimmed; the time of that is not known.
                 durable.unit(lpn, 0).trim = trimmed(self.next_order);
             }
         }
         self.durable = Some(Box::new(durable));
     }
 
-    /// The power is cut: a command that was under way will never complete. It does not count
-    /// as having been in the drive.
+    /// Notes that the power is cut and a command that was under way will never complete. It does
+    /// not count as having been in the drive.
     pub fn lost(&mut self, id: RequestId, ticket: &AuditTicket, arrived: Instant, now: Instant) {
         self.integrate(now);
         let number = self.under_way.remove(&id);
@@ -44,11 +44,11 @@ impl Audit {
         self.queued = self.queued.checked_sub(ticket.at - arrived).expect("it was counted");
     }
 
-    /// A place holds nothing that could be told from noise.
+    /// Notes that a place holds nothing but noise.
     pub fn torn(&mut self, ppn: Ppn) {
         self.on_flash[ppn] = 0;
     }
-    /// A host's data is on flash, though its program has not ended.
+    /// Notes that a host's data is on flash although its program has not ended.
     pub fn survived(&mut self, layout: &Layout, lpn: Lpn, ppn: Ppn, token: u64) {
         self.check_content(lpn, token, "a program");
         self.place(layout, ppn);
@@ -57,7 +57,7 @@ impl Audit {
         let unit = durable.unit(lpn, self.acknowledged[lpn]);
         unit.surplus = unit.surplus.max(token);
     }
-    /// What the auditor calls the data of a place.
+    /// The token of the data at a place.
     pub fn token_at(&self, ppn: Ppn) -> u64 {
         self.on_flash[ppn]
     }
@@ -74,11 +74,11 @@ impl Audit {
         newest
     }
 
-    /// Proves that a drive that has recovered holds what it must and nothing else, and goes
-    /// on with what it holds. `saved` is what a capacitor has saved.
+    /// Checks that a drive that has recovered holds what it must and nothing else, and continues
+    /// with its present content. `saved` is the data that a capacitor has saved.
     ///
     /// # Errors
-    /// The first unit that is missing or is another.
+    /// The first unit that is missing or differs.
     pub fn recovered(&mut self, ftl: &Ftl, saved: &[Saved]) -> Result<(), String> {
         let newest = self.newest_on_flash(ftl);
         let saved: BTreeMap<Lpn, Saved> = saved.iter().map(|of| (of.lpn, *of)).collect();
@@ -97,7 +97,7 @@ impl Audit {
                 )
             })?;
             if !has_data(found) && unit.trim > floor {
-                // It is undone yet, maybe, by a later cut.
+                // A later cut may still undo the trim.
                 durable.units.insert(lpn, Unit { surplus: 0, ..unit });
             }
             let nothing = trimmed(order(self.newest[lpn]));
@@ -109,7 +109,7 @@ impl Audit {
         Ok(())
     }
 
-    /// What a unit is after a recovery; 0 where it holds nothing.
+    /// The token of a unit after a recovery; 0 if it holds nothing.
     fn found(&self, ftl: &Ftl, lpn: Lpn, saved: Option<&Saved>) -> Result<u64, String> {
         let on_flash = match ftl.lookup(lpn) {
             Some(ppn) if ftl.holds(ppn) != lpn || !has_data(self.on_flash[ppn]) => {

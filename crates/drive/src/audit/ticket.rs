@@ -4,17 +4,17 @@ use engine::Instant;
 use ftl::Lpn;
 use host::Command;
 
-/// What the auditor notes of a command until it completes.
+/// Notes of the auditor on a command until it completes.
 #[derive(Clone, Debug, Default)]
 pub struct AuditTicket {
-    /// Which command it is, and its number; none is numbered 0.
+    /// The command, and its number; none is numbered 0.
     pub(super) command: Option<(Command, u64)>,
-    /// When the drive got it.
+    /// The moment at which the drive got it.
     pub(super) at: Instant,
-    /// Of reads: for each unit the token that must at least be returned.
+    /// Of reads: for each unit the oldest token that may be returned.
     pub(super) expected: Vec<u64>,
-    /// Of reads: for each unit whether it was seen.
+    /// Of reads: for each unit true if it was checked.
     pub(super) seen: Vec<bool>,
-    /// Of writes and trims: what each unit is called, once it is taken in.
+    /// Of writes and trims: the token of each unit that was taken in.
     pub(super) tokens: Vec<(Lpn, u64)>,
 }

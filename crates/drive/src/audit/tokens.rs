@@ -2,34 +2,34 @@
 
 use ftl::Lpn;
 
-/// Bits of a token that tell its content; those above them are its order.
+/// Bits of a token for its content; the bits above them are its order.
 const CONTENT_BITS: u32 = 24;
 const CONTENT: u64 = (1 << CONTENT_BITS) - 1;
 
 /// The order of everything that was written before the account began.
 pub const BEFORE: u64 = 1;
 
-/// The place of a token's write (or trim) in the order of taking in.
+/// The number of a token's write (or trim) in the order in which the drive takes them in.
 pub const fn order(token: u64) -> u64 {
     token >> CONTENT_BITS
 }
-/// False for what was trimmed or never written.
+/// False for a unit that was trimmed or never written.
 pub const fn has_data(token: u64) -> bool {
     token & CONTENT != 0
 }
-/// What a whole unit is called that is the `order`th to be taken in.
+/// The token of a whole unit that is the `order`th to be taken in.
 pub const fn written(order: u64, lpn: Lpn) -> u64 {
     order << CONTENT_BITS | content(order << 32 ^ lpn.0 as u64)
 }
-/// What a trimmed unit is called.
+/// The token of a trimmed unit.
 pub const fn trimmed(order: u64) -> u64 {
     order << CONTENT_BITS
 }
-/// What a unit is called of which `token` is a part and `rest` the rest.
+/// The token of a unit with `token` as its written part and `rest` as its rest.
 pub const fn merged(token: u64, rest: u64) -> u64 {
     order(token) << CONTENT_BITS | content(token ^ mix(rest))
 }
-/// A check number that is not that of no data.
+/// A check number that differs from that of a unit without data.
 pub const fn content(of: u64) -> u64 {
     mix(of) & CONTENT | 1
 }
@@ -41,12 +41,12 @@ pub const fn mix(bits: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The XOR of some units' tokens, as a parity unit holds it; or, of all members
-/// but one and the parity, that one.
+/// The XOR of some units' tokens, as a parity unit holds it; for all members except one and the
+/// parity, the token of that one.
 pub fn xor(tokens: impl IntoIterator<Item = u64>) -> u64 {
     tokens.into_iter().fold(0, |sum, token| sum ^ token)
 }
-/// Whether a stripe's parity is that of its members; if not, what it is off by.
+/// Checks that a stripe's parity is that of its members; returns the difference if not.
 pub fn check_stripe(members: impl IntoIterator<Item = u64>, parity: u64) -> Result<(), u64> {
     match xor(members) ^ parity {
         0 => Ok(()),
@@ -58,7 +58,7 @@ pub fn check_stripe(members: impl IntoIterator<Item = u64>, parity: u64) -> Resu
 mod tests {
     use super::*;
 
-    /// A stripe of four units, as hosts wrote them one after the other.
+    /// A stripe of four units that hosts wrote one after the other.
     fn stripe() -> [u64; 4] {
         [0, 1, 2, 3].map(|unit| written(10 + unit, Lpn(unit as u32)))
     }
@@ -104,7 +104,7 @@ mod tests {
         assert_ne!(merged(part, old), merged(part, new), "a stale rest");
         assert_ne!(merged(part, old), part, "no rest at all");
         assert_eq!(order(merged(part, old)), 9, "the order is that of the part");
-        // Of three parts that were merged one after the other, the first counts too.
+        // Three parts were merged one after the other; the first counts, too.
         let last = written(11, Lpn(7));
         assert_ne!(merged(last, merged(part, old)), merged(last, merged(part, new)));
     }

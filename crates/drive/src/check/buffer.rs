@@ -1,10 +1,10 @@
-//! What the write buffer must hold, and what of its settings means anything.
+//! Checks the size of the write buffer, and refuses settings of it that have no effect.
 
 use crate::config::{BufferConfig, BufferOrder, DriveConfig, Durability, FlushPolicy};
 use ftl::Layout;
 use settings::{Problems, counted};
 
-/// Entries of a buffer that an event can tell apart.
+/// Greatest number of buffer entries, which bounds the ids in events.
 const BUFFER_UNITS_MOST: u32 = 1 << 27;
 
 pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Problems) {
@@ -43,7 +43,7 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
     if drive.buffer.serial && drive.buffer.latency.span().is_zero() {
         problems.push(
             "drive.buffer.serial",
-            "what is copied into and out of the buffer takes no time; give drive.buffer.latency, or leave serial out",
+            "copies into and out of the buffer take no time; give drive.buffer.latency, or leave serial out",
         );
     }
     if drive.buffer.durability == Durability::None {
@@ -51,7 +51,7 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
     }
 }
 
-/// Settings that mean something only where writes are acknowledged early.
+/// Refuses settings that have an effect only if writes are acknowledged early.
 fn check_written_through(buffer: &BufferConfig, problems: &mut Problems) {
     if matches!(buffer.flush, FlushPolicy::Watermark { .. }) {
         problems.push(

@@ -74,7 +74,7 @@ impl Checked {
         })
     }
 
-    /// Ends of the steps of an erase: where it could be suspended.
+    /// Ends of the steps of an erase, at which it could be suspended.
     fn steps(&self) -> Vec<u64> {
         (1..=self.timing.erase.steps)
             .map(|step| (self.timing.erase.step() * u64::from(step)).as_ns())
@@ -107,7 +107,7 @@ impl Checked {
 
 /// Pins between the controller and the flash: eight data lines a channel; five for control (CLE,
 /// ALE, WE, RE, WP) a channel, or a gang that shares them; a chip enable and a ready/busy line a
-/// die, which a synchronous gang shares, too. The packages of [ATC08] have 17 each so.
+/// die, which a synchronous gang shares, too. So the packages of [ATC08] have 17 each.
 fn pins(geometry: &GeometryConfig) -> u32 {
     let gangs = geometry.gang.map_or(geometry.channels, |gang| geometry.channels / gang.channels);
     let is_one = |gang: nand::GangConfig| gang.control == GangControl::Synchronous;

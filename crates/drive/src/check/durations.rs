@@ -1,5 +1,4 @@
-//! Whether simulated time is long enough for what is asked: each time by itself,
-//! and what one operation takes.
+//! Limits on times: each configured time, and the duration of each operation.
 
 use super::memory::largest_request;
 use crate::config::{DriveConfig, SchedulerConfig};
@@ -45,7 +44,7 @@ pub fn check_rates(
     let moved = layout.row_bytes().saturating_mul(rows).saturating_mul(spare);
     if takes(drive.nand.channel, moved) > limit() {
         let problem = format!("a transfer of {moved} bytes takes longer than a year; {REMEDY}");
-        // No channel is so slow that pages without spare bytes take as long.
+        // No channel is slow enough for pages without spare bytes to take this long.
         let path = if spare > 2 { "drive.geometry.page_spare" } else { "drive.nand.channel" };
         problems.push(path, problem);
         return;
@@ -72,12 +71,12 @@ fn limit() -> u128 {
     u128::from(LONGEST.as_ns())
 }
 
-/// Nanoseconds that a transfer takes, whatever they are.
+/// Nanoseconds of a transfer, without a limit.
 fn takes(rate: Rate, bytes: u64) -> u128 {
     u128::from(bytes) * 1_000_000_000 / u128::from(rate.bytes_per_second()).max(1)
 }
 
-/// Times by their paths, in the order in which they are looked at.
+/// Times by their paths, in the order in which they are checked.
 #[derive(Default)]
 struct Times(Vec<(String, Time)>);
 

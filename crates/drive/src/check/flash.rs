@@ -1,4 +1,4 @@
-//! Flash, its units and the firmware's layout: what makes no sense together.
+//! Contradictions among the settings of flash, its units and the firmware's layout.
 
 use super::{partial, rounds, streaming, wear};
 use crate::config::{DriveConfig, RoundsLevel};
@@ -6,7 +6,7 @@ use ftl::{Layout, PartialWrites, PoolLevel};
 use nand::{Geometry, Units};
 use settings::{Problems, Size};
 
-/// Flash and firmware; `None` where their shape makes no sense.
+/// Checks flash and firmware; returns `None` if their shape is contradictory.
 pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
     check_figures(drive, problems);
     if !check_size(drive, geometry, problems) {
@@ -65,7 +65,7 @@ fn check_figures(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Refuses pages without bytes and flash that is too large; returns whether there is neither.
+/// Refuses pages without bytes and flash that is too large; returns true if there is neither.
 fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> bool {
     if drive.geometry.page_size.bytes() == 0 {
         problems.push("drive.geometry.page_size", "a page holds at least a byte");
@@ -91,7 +91,7 @@ fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems)
     true
 }
 
-/// Refuses codewords that would lie across what is read apart.
+/// Refuses codewords that would span more than one separately read piece.
 fn check_codeword(
     drive: &DriveConfig,
     geometry: &Geometry,
@@ -130,7 +130,7 @@ fn check_units(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems
     }
 }
 
-/// Whether rounds, and pools, are those of gangs.
+/// True for rounds, and for pools, if they are those of gangs.
 pub fn of_gangs(drive: &DriveConfig) -> [bool; 2] {
     let rounds = drive.scheduler.rounds;
     [
@@ -139,7 +139,7 @@ pub fn of_gangs(drive: &DriveConfig) -> [bool; 2] {
     ]
 }
 
-/// What shares control lines, and what refers to that.
+/// Checks gangs, which share control lines, and the settings that refer to them.
 fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
     let paths = ["drive.scheduler.rounds.unit", "drive.ftl.allocation.pool"];
     let refers = of_gangs(drive).into_iter().zip(paths);
@@ -163,8 +163,8 @@ fn check_gang(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Blocks of a bin are opened one after the other, so that nothing goes on in several planes
-/// of it at a time.
+/// Refuses large bins that gain nothing: the blocks of a bin are opened one after the other, so its
+/// planes do not work in parallel.
 fn check_bins(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems: &mut Problems) {
     if layout.planes_per_bin() == layout.block_planes {
         return;

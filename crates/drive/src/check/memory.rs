@@ -1,4 +1,4 @@
-//! How much memory a run takes, and whether there is so much.
+//! Memory that a run takes, and the check that this machine has it.
 
 use crate::experiment::Experiment;
 use ftl::Layout;
@@ -10,20 +10,21 @@ use settings::Size;
 /// Bytes that a request under way takes: the request with its blame, an operation or two, and its
 /// place on the agenda, with room to grow.
 const PLACE_BYTES: u64 = 1024;
-/// Bytes that a read under way takes, which has no blame while it only waits: 96 of its own, as
-/// many of its operation, and its place on the agenda, with room to grow. (What has begun takes
-/// more, and is not more than there are units.)
+/// Bytes that a read under way takes. It has no blame while it only waits: 96 bytes of its own, as
+/// many for its operation, and its place on the agenda, with room to grow. (A read that has begun
+/// takes more, but there are no more of those than flash units.)
 const READ_BYTES: u64 = 512;
 /// Bytes that each further operation of a read takes.
 const OPERATION_BYTES: u64 = 256;
 /// Bytes that a request waiting in the host takes, with room to grow.
 pub const WAITING_BYTES: u64 = 128;
-/// Requests under way that an event can tell apart, with room for what they cause.
+/// Greatest number of requests under way, which bounds the ids in events, with room for their
+/// operations.
 pub const PLACES_MOST: u64 = 1 << 26;
 /// Bytes that one of the slowest requests takes with its blame.
 const SLOWEST_BYTES: u64 = 640;
 
-/// Bytes that a run takes, and that there are.
+/// Bytes that a run takes, and bytes that are available.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// For the map, the reverse map and valid bits.
@@ -32,20 +33,20 @@ pub struct Memory {
     pub flash_bytes: u64,
     /// For the write buffer.
     pub buffer_bytes: u64,
-    /// For requests under way, and which workload may have the most of them.
+    /// For requests under way.
     pub queue_bytes: u64,
-    /// Which workload may have the most requests under way.
+    /// The workload that may have the most requests under way.
     pub deepest: usize,
     /// For the slowest requests.
     pub slowest_bytes: u64,
     /// For the auditor.
     pub audit_bytes: u64,
-    /// Free on this machine, where that can be known.
+    /// Free on this machine, if known.
     pub available_bytes: Option<u64>,
 }
 
 impl Memory {
-    /// All of it.
+    /// Total.
     pub fn total(&self) -> u64 {
         self.map_bytes + self.other_bytes() + self.audit_bytes
     }
@@ -53,7 +54,7 @@ impl Memory {
     pub fn other_bytes(&self) -> u64 {
         self.flash_bytes + self.buffer_bytes + self.queue_bytes + self.slowest_bytes
     }
-    /// What is wrong where there is too little, with the path of what takes the most.
+    /// The fault if there is too little memory, with the path of the setting that takes the most.
     pub fn fault(&self) -> Option<(String, String)> {
         let available = self.available_bytes?;
         if self.total() <= available {
@@ -92,7 +93,7 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     let kinds: u64 = experiment.workload.iter().map(kinds).sum();
     let queue_bytes = |workload: &WorkloadConfig| {
         let pages = match workload.reads {
-            // Data that is written stands in the buffer.
+            // Written data stands in the buffer.
             Some(reads) if reads.fraction() == 0.0 => 1,
             _ => queued_bytes(workload, layout).div_ceil(layout.page_bytes).max(1),
         };
@@ -102,7 +103,7 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     };
     let recovers = experiment.drive.recovery.is_some();
     let copy = if recovers { 8 } else { 0 };
-    // A version for each place, whether a checkpoint leads there, and two logs of trims.
+    // A version for each physical unit, a bit for those in a checkpoint, and two logs of trims.
     let metadata = if recovers { 4 * physical + physical / 8 + logical / 4 } else { 0 };
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     Memory {
@@ -119,8 +120,8 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     }
 }
 
-/// Bytes of the largest request; 0 for traces, which are not looked into here, and for
-/// what is larger than the drive and refused for that.
+/// Bytes of the largest request; 0 for traces, which are not read here, and for requests larger
+/// than the drive, which are refused elsewhere.
 pub fn largest_request(workload: &WorkloadConfig, layout: &Layout) -> u64 {
     let exported = layout.exported_bytes();
     let fits = |size: &Size| Some(size.bytes()).filter(|bytes| *bytes <= exported);
@@ -138,8 +139,8 @@ pub fn largest_request(workload: &WorkloadConfig, layout: &Layout) -> u64 {
     largest.min(exported)
 }
 
-/// Bytes that the requests of a full queue have in the mean: where sizes differ, the
-/// large ones stay longer, so four times the mean of what is drawn.
+/// Mean bytes of the requests in a full queue. If sizes differ, large requests stay longer, so this
+/// is four times the mean of the drawn sizes.
 fn queued_bytes(workload: &WorkloadConfig, layout: &Layout) -> u64 {
     let drawn = match &workload.size {
         Some(SizeConfig::List(list)) => {
@@ -151,8 +152,8 @@ fn queued_bytes(workload: &WorkloadConfig, layout: &Layout) -> u64 {
     ((4.0 * drawn) as u64).min(largest_request(workload, layout))
 }
 
-/// Requests of a closed loop under way at most. (An open loop has as many as come;
-/// the run ends where they become too many.)
+/// Most requests of a closed loop under way. (An open loop has as many as arrive; the run ends if
+/// they become too many.)
 pub fn places(workload: &WorkloadConfig, run_requests: Option<u64>) -> u64 {
     let is_open = match &workload.trace {
         Some(trace) => trace.mode == host::config::TraceMode::Open,
@@ -165,23 +166,23 @@ pub fn places(workload: &WorkloadConfig, run_requests: Option<u64>) -> u64 {
     first_draws(workload, workload.queue_depth.unwrap_or(1), run_requests).min(stop)
 }
 
-/// Places of a closed loop of this depth that are filled at the beginning: no more
-/// than requests that are ever issued, unless it depends on chance which come first.
+/// Places of a closed loop of this depth that are filled at the beginning: no more than the
+/// requests that are ever issued, unless chance decides which of them come first.
 pub fn first_draws(workload: &WorkloadConfig, depth: u32, run_requests: Option<u64>) -> u64 {
     let by_chance = matches!(workload.think_time, Some(ThinkConfig::Exponential(_)));
     let depth = u64::from(depth);
     if by_chance { depth } else { depth.min(run_requests.unwrap_or(u64::MAX)) }
 }
 
-/// How many kinds of request a workload has.
+/// Number of kinds of request in a workload.
 fn kinds(workload: &WorkloadConfig) -> u64 {
     let Some(mix) = &workload.mix else { return if workload.trace.is_some() { 5 } else { 2 } };
     let shares = [mix.read, mix.write, mix.trim, mix.flush, mix.write_zeroes];
     shares.iter().flatten().filter(|share| share.fraction() > 0.0).count() as u64
 }
 
-/// Bytes that the system says it can give without swapping, or the container that
-/// this runs in where that has less.
+/// Bytes that the system can give without swapping, or less if a container limits this process to
+/// less.
 pub fn available() -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! What is allowed but often not meant.
+//! Notes on settings that are allowed but often not intended.
 
 use super::flash::of_gangs;
 use super::scaled;
@@ -21,7 +21,7 @@ pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<
     let drive = &experiment.drive;
     let is_asynchronous = |gang: nand::GangConfig| gang.control == GangControl::Asynchronous;
     if drive.geometry.gang.is_some_and(is_asynchronous) && !of_gangs(drive).contains(&true) {
-        notes.push("the packages of an asynchronous gang go on by themselves, and the lines that they share take no time: here a gang only saves pins".into());
+        notes.push("the packages of an asynchronous gang work independently, and commands occupy the shared control lines for no time: here a gang only saves pins".into());
     }
     if let Some(wear) = &drive.ftl.wear
         && let (Some(retirement), Some(variance)) = (wear.retirement_age, wear.age_variance)

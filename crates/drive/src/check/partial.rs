@@ -1,4 +1,4 @@
-//! What partial writes need to stay inside their planes.
+//! Conditions for partial writes that stay inside their planes.
 
 use crate::config::{DriveConfig, Durability};
 use crate::recovery::TrimDurability;
@@ -14,15 +14,15 @@ pub fn check(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
         problems.push(path, "the write buffer would have to hold parts of units (buffer.durability); choose durability \"none\", or \"controller\" here");
     }
     if layout.units_per_batch > 1 {
-        problems.push(path, format!("a program writes {} units (ftl.unit), of which the others would have to stay; choose a unit of at least {} bytes, or \"controller\" here", layout.units_per_batch, layout.row_bytes()));
+        problems.push(path, format!("a program writes {} units (ftl.unit), and the other units would have to stay in place; choose a unit of at least {} bytes, or \"controller\" here", layout.units_per_batch, layout.row_bytes()));
     }
     if layout.planes_per_bin() > layout.block_planes {
         problems.push(path, "the open block of a bin may lie in other planes (ftl.allocation.bin); choose the bin \"plane\", or \"controller\" here");
     }
     if drive.recovery.is_some_and(|recovery| recovery.trims == TrimDurability::Volatile) {
-        problems.push(path, "of a unit that is trimmed while a part is written the rest is gone, so the trim must be kept (recovery.trims = \"volatile\"); choose \"logged\" there, or \"controller\" here");
+        problems.push(path, "if a unit is trimmed while a part of it is written, its rest is lost, so the trim must survive a power cut (recovery.trims = \"volatile\"); choose \"logged\" there, or \"controller\" here");
     }
     if drive.ftl.gc.streaming {
-        problems.push(path, "pages that stream (ftl.gc.streaming) leave the planes that are asked for them; choose \"controller\" here, or leave streaming out");
+        problems.push(path, "pages that stream (ftl.gc.streaming) leave their planes; choose \"controller\" here, or leave streaming out");
     }
 }

@@ -1,4 +1,4 @@
-//! Power cuts and the recovery from them: what cannot be.
+//! Contradictions in power cuts and the recovery from them.
 
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
@@ -7,7 +7,7 @@ use crate::recovery::{MapRecovery, PowerCut, PowerCuts, TrimDurability};
 use ftl::Layout;
 use settings::{Problems, Time};
 
-/// Refuses power cuts that do not come, and means of recovery that mean nothing.
+/// Refuses power cuts that never happen, and means of recovery that have no effect.
 pub fn check(experiment: &Experiment, problems: &mut Problems) {
     if let Some(recovery) = &experiment.drive.recovery {
         let is_in_memory = recovery.map == MapRecovery::Persistent {};
@@ -25,12 +25,12 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     check_cuts(experiment, cuts, problems);
 }
 
-/// Refuses recoveries and checkpoints whose sums no number of the results holds. Times by
-/// themselves are sound.
+/// Refuses recoveries and checkpoints whose sums exceed the numbers of the results. Each time by
+/// itself is in range.
 pub fn check_sums(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
     let Some(recovery) = &drive.recovery else { return };
-    // As if one unit had to do it all: each row is read, with its metadata and as one of a
-    // checkpoint or of what was saved, each summary, and each block is erased.
+    // Upper bound, as if one unit did all the work: each row is read, with its metadata and as a
+    // row of a checkpoint or of saved data, each summary is read, and each block is erased.
     let most = |times: &[Time]| times.iter().map(|time| time.span().as_ns()).max().unwrap_or(0);
     let spare = drive.geometry.page_spare.bytes().max(16);
     let metadata = u128::from(spare) * u128::from(layout.block_planes) + 512;

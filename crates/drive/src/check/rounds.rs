@@ -1,4 +1,4 @@
-//! Rounds leave no room for what goes on beside others.
+//! Checks rounds, which exclude operations that start beside others.
 
 use crate::config::DriveConfig;
 use crate::policies::scheduling::Bypass;
@@ -19,7 +19,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
         no(gc.idle_gap.is_some(), "ftl.gc.idle_gap"),
     ];
     for key in given.into_iter().flatten() {
-        problems.push(format!("drive.{key}"), "in rounds (scheduler.rounds) nothing else begins beside what goes on; leave this out, or leave rounds out (rounds = \"none\")");
+        problems.push(format!("drive.{key}"), "this cannot be combined with rounds (scheduler.rounds), in which no other operation starts before the round has ended; leave this out, or leave rounds out (rounds = \"none\")");
     }
     if !matches!(drive.scheduler.bypass, Bypass::Batch(_)) {
         problems.push(format!("{path}.bypass"), "in rounds (scheduler.rounds) the reads of a batch go first; choose bypass = \"batch\", or leave rounds out (rounds = \"none\")");
@@ -45,9 +45,9 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     };
     let smallest = [units.read, units.program, units.erase].into_iter().filter_map(planes).min();
     if rounds.most.is_some() && smallest == Some(group) {
-        problems.push(format!("{path}.rounds.most"), "what has rounds of its own (scheduler.rounds.unit) is one unit of drive.concurrency, which takes one operation at a time, so that no batch holds more; choose a larger unit here or smaller ones there, or leave this out");
+        problems.push(format!("{path}.rounds.most"), "the level of the rounds (scheduler.rounds.unit) is one unit of drive.concurrency, which takes one operation at a time, so a batch holds no more; choose a larger unit here or smaller ones there, or leave this out");
     }
     if largest > Some(group) {
-        problems.push(format!("{path}.rounds.unit"), "a unit of drive.concurrency is larger than what has rounds of its own; choose a larger one here, or smaller units");
+        problems.push(format!("{path}.rounds.unit"), "a unit of drive.concurrency is larger than the level of the rounds (scheduler.rounds.unit); choose a larger one here, or smaller units");
     }
 }

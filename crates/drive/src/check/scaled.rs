@@ -1,4 +1,4 @@
-//! A drive that is a small copy of a preset, and what that does to its collection.
+//! Notes on a drive that is a small copy of a preset, and the effects on its collection.
 
 use super::space::spare_if_full;
 use crate::config::DriveConfig;
@@ -8,14 +8,14 @@ use ftl::Layout;
 use nand::Geometry;
 use settings::{Document, Problems};
 
-/// How many times smaller a block has to be before something is said of it.
+/// Ratio of block sizes from which the note mentions smaller blocks.
 const SMALLER: f64 = 2.0;
 
-/// The share of the preset's spare below which something is said of it.
+/// Share of the preset's spare below which the note mentions it.
 const LESS: f64 = 0.75;
 
-/// Why latency tails and write amplification are not those of the preset, where blocks are much
-/// smaller or collection has much less spare to use.
+/// The reason why latency tails and write amplification differ from those of the preset, if blocks
+/// are much smaller or collection has much less spare to use.
 pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
     let drive = &experiment.drive;
     let whole = preset(drive.preset.as_deref()?)?;
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn few_blocks_leave_collection_less_spare() {
         // As much spare as the preset, 16.3 %: of 100 blocks a bin 86 hold data, two are open and
-        // six kept free, so some 6 of 86 are left for collection, and 14.4 % in the preset.
+        // six are kept free. So some 6 of 86 are left for collection, and 14.4 % in the preset.
         let blocks = ("geometry.blocks_per_plane", "100");
         let exported = ("ftl.over_provisioning", "{ spare = \"16.3 %\" }");
         let note = told(&[FOUR_DIES[0], FOUR_DIES[1], blocks, exported]).expect("a note");

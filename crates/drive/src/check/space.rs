@@ -1,5 +1,5 @@
-//! Whether garbage collection can always go on, and end: its thresholds must be
-//! reachable with everything mapped that ever will be.
+//! Checks that garbage collection can always make progress and end: its thresholds must be
+//! reachable when every unit is mapped that ever will be.
 
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
@@ -8,15 +8,15 @@ use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Thresholds};
 use settings::{Problems, counted, each};
 use std::ops::Range;
 
-/// What collection has to work with.
+/// Space that collection can use.
 pub struct Space {
     /// The thresholds as free blocks: foreground, background, stop.
     pub thresholds: [u32; 3],
-    /// Spare that collection can use, as a share of the data, where it is least.
+    /// Spare that collection can use, as a share of the data, in the pool with the least.
     pub spare_for_collection: f64,
 }
 
-/// What a drive has that is started from a snapshot.
+/// Facts about a drive that is started from a snapshot.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Mapping units that hold data.
@@ -26,7 +26,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// What the firmware of a drive has.
+    /// The facts about the drive of a firmware.
     pub fn of(ftl: &Ftl) -> Self {
         let bad = |bin| ftl.layout.blocks_per_bin() - ftl.good_blocks(BinId(bin));
         Self {
@@ -36,28 +36,28 @@ impl Found {
     }
 }
 
-/// What is known of the drive before the run.
+/// Knowledge about the drive before the run.
 #[derive(Clone, Copy)]
 pub enum Start<'a> {
-    /// It is new, or what preconditioning makes of it.
+    /// It is new, or as preconditioning makes it.
     New,
-    /// It comes from a snapshot that was not looked at.
+    /// It comes from a snapshot that was not read yet.
     Unknown,
-    /// It comes from a snapshot, and has this.
+    /// It comes from a snapshot with these facts.
     Found(&'a Found),
 }
 
 /// Checks the thresholds.
 ///
-/// In a bin of B good blocks, o of them open, GC is in the foreground while at most
-/// u are free. Then B - o - u blocks are closed, and one of them can be collected
-/// with a gain unless valid data fills them all (to within a batch, which padding
-/// may eat). So valid data must fit into B - o - (u + 1) blocks for u + 1 to be
-/// reached, and must leave a whole batch invalid in one of B - o - u. The same holds
-/// of the stop threshold: a collection that cannot pass it would squeeze out every
-/// invalid batch for every block that is opened, without end.
+/// In a bin of B good blocks, o of them open, GC is in the foreground while at most u are free.
+/// Then B - o - u blocks are closed, and one of them can be collected with a gain unless valid data
+/// fills them all (to within a batch, which padding may use up). So valid data must fit into B - o
+/// - (u + 1) blocks for u + 1 to be reached, and must leave a whole batch invalid in one of B - o -
+/// u. The same holds for the stop threshold: a collection that cannot pass it would squeeze out
+/// every invalid batch for every block that is opened, without end.
 ///
-/// Of a snapshot that was not looked at this cannot be said; it is when it is.
+/// This cannot be checked for a snapshot that was not read yet; it is checked when the snapshot is
+/// read.
 pub fn check(
     experiment: &Experiment,
     layout: &Layout,
@@ -102,7 +102,7 @@ pub fn check(
     Space { thresholds: [foreground, background, stop], spare_for_collection }
 }
 
-/// Spare that collection can use if all that is exported holds data, as a share of the data.
+/// Spare that collection can use if everything exported holds data, as a share of the data.
 pub fn spare_if_full(experiment: &Experiment, layout: &Layout) -> f64 {
     let [_, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
     let pools = pools(experiment, layout, Start::New, layout.map_units);
@@ -117,7 +117,7 @@ pub fn shortage(experiment: &Experiment, ftl: &Ftl) -> Option<(&'static str, Str
     let short_with = |footprint| {
         shortage_of(&pools(experiment, layout, start, footprint), layout, &thresholds, start)
     };
-    // Going through the map of a large drive takes a second; often all of it would fit.
+    // A scan of the map of a large drive takes a second; often even a full map would fit.
     short_with(layout.map_units).and_then(|_| short_with(exact_footprint(experiment, ftl)))
 }
 
@@ -128,12 +128,12 @@ fn shortage_of(
     start: Start<'_>,
 ) -> Option<(&'static str, String)> {
     let [foreground, _, stop] = thresholds.in_blocks();
-    // One of no block at all is refused as that, and cannot be lowered.
+    // A threshold of no block at all is refused as such, and cannot be lowered.
     let mut given =
         [("foreground", foreground), ("stop", stop)].into_iter().filter(|(_, blocks)| *blocks > 0);
     given.find_map(|(what, blocks)| {
         let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
-        // The first of the worst.
+        // The first of the worst pools.
         let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);
         let (short, pool) = worst?;
         let problem = format!(
@@ -152,21 +152,21 @@ fn shortage_of(
     })
 }
 
-/// What the bins of a pool have and must hold. Data spreads evenly over them, so the
-/// one with the fewest good blocks is the first to run dry.
+/// Blocks and data of a pool's bins. Data spreads evenly over them, so the bin with the fewest good
+/// blocks runs out of space first.
 #[derive(Clone, Copy)]
 struct Pool {
-    /// Units of data in the pool, and how many bins it has.
+    /// Units of data in the pool, and its number of bins.
     units: u64,
     bins: u64,
-    /// The bin with the fewest good blocks, and those.
+    /// The bin with the fewest good blocks, and their number.
     worst: BinId,
     good: u32,
     /// Blocks of a bin that are being written.
     open: u32,
 }
 
-/// The pools, where so many units can ever hold data.
+/// The pools, if this many units can ever hold data.
 fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: u32) -> Vec<Pool> {
     let config = &experiment.drive.ftl;
     let bad = match start {
@@ -196,7 +196,7 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
 }
 
 impl Pool {
-    /// How many blocks the worst bin lacks for `free` of them to come free.
+    /// Number of blocks that the worst bin lacks for `free` of them to become free.
     fn shortage(&self, layout: &Layout, free: u32) -> Option<u64> {
         let per_block = u64::from(layout.units_per_block());
         let kept = self.open + free;
@@ -207,8 +207,8 @@ impl Pool {
         (self.units > most).then(|| (self.units - most).div_ceil(per_block * self.bins))
     }
 
-    /// Blocks of the worst bin that are neither data, open, nor kept free, over those
-    /// that are data.
+    /// Blocks of the worst bin that neither hold data, nor are open, nor are kept free, over the
+    /// blocks that hold data.
     fn spare(&self, layout: &Layout, kept_free: u32) -> f64 {
         let data = self.units as f64 / (f64::from(layout.units_per_block()) * self.bins as f64);
         let usable = f64::from(self.good) - f64::from(self.open + kept_free);
@@ -224,9 +224,9 @@ impl Pool {
     }
 }
 
-/// Units that can ever hold data: what is filled and what is written to. Of a snapshot whose
-/// map was not looked at these may be the same units, so it is the larger of the two; when
-/// the drive is started all are counted ([`shortage`]).
+/// Units that can ever hold data: the filled ones and the written ones. For a snapshot whose map
+/// was not read yet these may be the same units, so it is the larger of the two numbers; all are
+/// counted when the drive is started ([`shortage`]).
 fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
     let filled = match start {
         Start::New => filled_units(&experiment.precondition, layout.host_units),
@@ -240,7 +240,7 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 
         Start::Found(_) => written.max(u64::from(filled)),
         Start::New | Start::Unknown => written + u64::from(filled),
     };
-    // What the drive itself writes may all hold data.
+    // All units that the drive itself writes may hold data.
     let own = layout.map_units - layout.host_units;
     units.min(u64::from(layout.host_units)) as u32 + own
 }
@@ -259,7 +259,7 @@ fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
     experiment.workload.iter().map(region_of).collect()
 }
 
-/// Units that can ever hold data, of a drive that is there.
+/// Units that can ever hold data, of a drive that exists.
 fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
     let written = written_units(experiment, &ftl.layout);
     let holds = |lpn: &u32| {

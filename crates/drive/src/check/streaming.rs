@@ -1,4 +1,4 @@
-//! What pages need to stream from package to package while a block is collected.
+//! Conditions for pages that stream from package to package while a block is collected.
 
 use crate::config::DriveConfig;
 use ftl::{Layout, PoolId};
@@ -20,10 +20,10 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems
         problems.push(path, format!("a mapping unit (ftl.unit) takes {} rows, which are moved one by one; choose one that a program writes at once, or leave this out", layout.rows_per_batch));
     }
     if drive.scheduler.rounds.is_some() {
-        problems.push(path, "in rounds (scheduler.rounds) a package waits for what it has begun, and takes nothing of others; leave this out, or leave rounds out (rounds = \"none\")");
+        problems.push(path, "streaming cannot be combined with rounds (scheduler.rounds), in which a package takes no page before its round has ended; leave this out, or leave rounds out (rounds = \"none\")");
     }
     if drive.nand.command_cycles.is_some() {
-        problems.push(path, "a package that takes what another sends is commanded beside it, so that cycles of commands (nand.command_cycles) would count twice; leave streaming out, or set nand.command_cycles = \"none\"");
+        problems.push(path, "streaming commands two packages at once, so the cycles of their commands (nand.command_cycles) would count twice; leave streaming out, or set nand.command_cycles = \"none\"");
     }
     let units = &drive.concurrency;
     if [units.read, units.program, units.erase].contains(&UnitLevel::Channel) {

@@ -1,4 +1,4 @@
-//! Suspension takes a read that asks, an operation that is suspended, and a moment for that.
+//! Checks suspension, which needs a read that asks for it, an operation to suspend, and a moment.
 
 use crate::config::{DriveConfig, SuspensionBounds};
 use crate::policies::routing::ReadRouting;
@@ -21,7 +21,7 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
     check_routing(drive, never_suspends, problems);
 }
 
-/// What is said of one kind of operation.
+/// Settings of one kind of operation.
 struct Kind<'a> {
     /// The key of its policy, and of its bounds.
     policy: &'static str,
@@ -29,9 +29,9 @@ struct Kind<'a> {
     name: &'static str,
     suspension: &'a Suspension,
     limits: Option<SuspensionBounds>,
-    /// How long it takes at most, undisturbed, in nanoseconds.
+    /// Its longest undisturbed duration, in nanoseconds.
     longest_ns: u128,
-    /// The key of its steps, and how many there are, if that is known.
+    /// The key of its steps, and their number if known.
     steps_key: &'static str,
     steps: Option<u32>,
 }
@@ -77,7 +77,10 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
         return;
     }
     let Some(steps) = kind.steps else {
-        problems.push(policy, "what a program's pulses are is not known; give drive.nand.program_steps, or leave this out");
+        problems.push(
+            policy,
+            "the pulses of a program are unknown; give drive.nand.program_steps, or leave this out",
+        );
         return;
     };
     if drive.scheduler.read_routing.never_asks() {
@@ -125,8 +128,8 @@ fn check_batching(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Whether collection ever has so many erases ready that they may wait for each other. With
-/// scrubbing, whose erases wait too, and where thresholds count pages, that is not known.
+/// Checks that collection can have as many erases ready as may wait for each other. This is not
+/// known with scrubbing, whose erases wait too, and if thresholds count pages.
 pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
     let Some(batching) = &drive.scheduler.erase_batching else { return };
     let path = "drive.scheduler.erase_batching";
@@ -153,7 +156,7 @@ pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Proble
 
 fn check_routing(drive: &DriveConfig, never_suspends: bool, problems: &mut Problems) {
     let routing = &drive.scheduler.read_routing;
-    // The default asks, in vain where nothing is ever suspended.
+    // Reads ask by default; this has no effect if nothing is ever suspended.
     if never_suspends && !matches!(routing, ReadRouting::Suspend(_) | ReadRouting::Wait(_)) {
         problems.push("drive.scheduler.read_routing", "nothing is ever suspended (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");
     }

@@ -1,4 +1,4 @@
-//! Wear-leveling compares lives, which end.
+//! Checks wear-leveling, which compares the remaining lives of blocks.
 
 use crate::config::DriveConfig;
 use settings::{Problems, Share};
@@ -31,7 +31,7 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
         ),
         (Some(window), Some(left)) if window > left + 1e-12 => {
             let problem = format!(
-                "is at most {:.4} %, what age_variance leaves of the mean life",
+                "must be at most {:.4} %, the share of the mean life that age_variance leaves",
                 100.0 * left
             );
             problems.push(format!("{path}.rate_window"), problem);

@@ -1,4 +1,4 @@
-//! Workloads, and the writes that age a drive: faults of each, and whether they end.
+//! Faults of workloads, and of the writes that age a drive; and the check that each ends.
 
 use super::memory::{self, PLACES_MOST};
 use crate::config::{DriveConfig, Durability};
@@ -31,7 +31,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     check_age(experiment, layout, problems);
 }
 
-/// The reason why a workload never ends, and the remedy; nothing for one that ends.
+/// The reason why a workload never ends, and the remedy; `None` if it ends.
 fn never_ends(workload: &WorkloadConfig, experiment: &Experiment) -> Option<&'static str> {
     if wears_out(experiment) || is_bounded(workload, &experiment.run) {
         return None;
@@ -77,7 +77,7 @@ fn check_depths(experiment: &Experiment, problems: &mut Problems) {
 /// Faults of the writes that age a drive.
 fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(age) = &experiment.precondition.age else { return };
-    // What fills nothing is refused where it is said.
+    // A fill of nothing is refused elsewhere.
     let units = filled_units(&experiment.precondition, layout.host_units).max(1);
     let probe = host::WorkloadConfig {
         name: "age".into(),
@@ -91,7 +91,7 @@ fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     }
 }
 
-/// True where an untimed run ends at last as its drive is worn out.
+/// True if an untimed run ends at last because its drive is worn out.
 fn wears_out(experiment: &Experiment) -> bool {
     let writes = |workload: &WorkloadConfig| host_kinds(workload)[Kind::Write.index()];
     experiment.run.untimed
@@ -99,7 +99,7 @@ fn wears_out(experiment: &Experiment) -> bool {
         && experiment.workload.iter().any(writes)
 }
 
-/// Which kinds of request a workload may have, by [`Kind::index`].
+/// The kinds of request that a workload may have, by [`Kind::index`].
 pub fn host_kinds(workload: &WorkloadConfig) -> [bool; Kind::ALL.len()] {
     let is_given = |share: Option<Share>| share.is_some_and(|share| share.fraction() > 0.0);
     let of_kind = |kind| match (&workload.mix, workload.reads, kind) {
@@ -118,7 +118,7 @@ pub fn host_kinds(workload: &WorkloadConfig) -> [bool; Kind::ALL.len()] {
     kinds
 }
 
-/// Whether a number of requests or bytes ends a workload, whatever time it is.
+/// True if a number of requests or bytes ends a workload, independently of time.
 pub fn is_bounded(workload: &WorkloadConfig, run: &RunConfig) -> bool {
     let stop = workload.stop.clone().unwrap_or_default();
     // Flushes ask for no bytes.
@@ -128,7 +128,7 @@ pub fn is_bounded(workload: &WorkloadConfig, run: &RunConfig) -> bool {
         || asks && run.bytes.or(stop.bytes).is_some()
 }
 
-/// Whether time stands still for a closed loop: its commands cost none.
+/// True if the commands of a closed loop take no time, so that simulated time stands still for it.
 fn takes_no_time(workload: &WorkloadConfig, drive: &DriveConfig) -> bool {
     let thinks = match &workload.think_time {
         None => false,

@@ -1,4 +1,4 @@
-//! What all other parts stand on: time, flash and its space.
+//! The base of all other parts: time, flash and its space.
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
@@ -21,15 +21,15 @@ pub struct Base {
     pub time: Time,
     pub flash: Flash,
     pub space: Space,
-    /// Commands submitted and not completed: collection asks whether anyone waits for it.
+    /// Commands submitted and not completed: collection checks if any command may wait for it.
     outstanding: u32,
     pub audit: Option<Box<Audit>>,
-    /// What recovery from power cuts takes, if the drive can.
+    /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
 }
 
 impl Base {
-    /// The base of a drive as `config` describes it, whose firmware is as it was left.
+    /// The base of a drive as `config` describes it, with the firmware in its present state.
     pub fn new(config: &DriveConfig, ftl: Ftl) -> Self {
         Self {
             time: Time { now: Instant::START, agenda: Agenda::new() },
@@ -40,17 +40,17 @@ impl Base {
             audit: None,
         }
     }
-    /// A command is under way.
+    /// Counts a command that has begun.
     #[inline]
     pub fn command_began(&mut self) {
         self.outstanding += 1;
     }
-    /// A command has completed.
+    /// Counts a command that has completed.
     #[inline]
     pub fn command_ended(&mut self) {
         self.outstanding -= 1;
     }
-    /// No command that was under way will complete.
+    /// Forgets all commands under way: none of them will complete.
     pub fn commands_lost(&mut self) {
         self.outstanding = 0;
     }
@@ -59,22 +59,22 @@ impl Base {
     pub fn outstanding(&self) -> u32 {
         self.outstanding
     }
-    /// Asks for an operation: it starts at once where nothing is in its way.
+    /// Asks for an operation: it starts at once if nothing is in its way.
     #[inline]
     pub fn ask(&mut self, ask: Ask) -> OpId {
         self.flash.ask(&mut self.time, &mut self.space, ask)
     }
-    /// Starts what may start on a group.
+    /// Starts the operations of a group that may start.
     #[inline]
     pub fn serve(&mut self, group: GroupId) {
         self.flash.serve(&mut self.time, &mut self.space, group);
     }
-    /// Frees the cells of an operation that has ended.
+    /// Frees the parts of the group that an operation that has ended occupied.
     #[inline]
     pub fn vacate(&mut self, id: OpId) {
         self.flash.vacate(id);
     }
-    /// An operation's owner has heard of its end: others may start.
+    /// Lets others start once the owner of an operation has handled its end.
     #[inline(always)]
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
@@ -101,7 +101,7 @@ impl Base {
             _ => self.flash.op(op).bin,
         }
     }
-    /// Asks for a program of a payload; its place is bound when it starts.
+    /// Asks for a program of a payload; its page is bound when it starts.
     pub fn ask_program(
         &mut self,
         bin: BinId,
@@ -114,7 +114,7 @@ impl Base {
         self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
     }
 
-    /// Asks for what writes to all planes of a block; its place is bound when it starts.
+    /// Asks for a program of all planes of a block; its page is bound when it starts.
     #[inline(always)]
     pub fn ask_on_planes(
         &mut self,
@@ -142,7 +142,7 @@ impl Base {
 
     // ---- waits for space ---------------------------------------------------------------
 
-    /// Brings what waits for a bin's space are charged to up to now, if any are.
+    /// Updates the time that waits for a bin's space are charged with, if there are any.
     pub fn settle_space_of(&mut self, bin: BinId) {
         if self.space.keeps_waits(bin) {
             self.keep_space_of(bin);
@@ -152,7 +152,7 @@ impl Base {
         let unit = self.flash.settled_totals(&self.time, bin);
         self.space.settle_waits(bin, self.time.now, unit)
     }
-    /// What a bin's waits for space are charged to, so far.
+    /// The time that waits for a bin's space are charged with so far.
     pub fn space_snapshot(&mut self, bin: BinId) -> SpaceSnapshot {
         *self.keep_space_of(bin)
     }
@@ -163,7 +163,7 @@ impl Base {
         let present = self.space_snapshot(bin);
         self.space.count_without_space(pool, self.time.now, present);
     }
-    /// The bin that takes a pool's next batch; where none has space, that is noted.
+    /// The bin that takes a pool's next batch; if no bin has space, that is noted.
     pub fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
         let bin = self.space.choose_bin(pool);
         if bin.is_none() && self.space.starves_anew(pool) {
@@ -173,7 +173,8 @@ impl Base {
         }
         bin
     }
-    /// A bin has space again: what was set aside goes on, and its pool after the present event.
+    /// Resumes a bin that has space again: its parked programs go on, and its pool after the
+    /// present event.
     pub fn unpark(&mut self, bin: BinId) {
         self.space.update_home(bin);
         let parked = self.space.take_parked(bin);

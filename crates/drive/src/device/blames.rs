@@ -1,16 +1,16 @@
-//! Blames of operations and requests that have begun. What only waits needs none: it takes one at
-//! its first charge. That of a request's only operation becomes the request's.
+//! Blames of operations and requests that have begun. An operation that only waits needs none: it
+//! takes one at its first charge. The blame of a request's only operation becomes the request's.
 
 use engine::{Slab, typed_id};
 use metrics::Blame;
 use std::ops::{Index, IndexMut};
 
 typed_id! {
-    /// The place of a blame among all.
+    /// The place of a blame in the list of all.
     pub struct BlameId;
 }
 
-/// The blame of what was not charged yet.
+/// The blame of an operation that was not charged yet.
 pub static UNCHARGED: Blame = Blame::NONE;
 
 /// All blames.
@@ -32,7 +32,7 @@ impl Blames {
     pub fn give_back(&mut self, id: BlameId) {
         self.slab.remove(id);
     }
-    /// A blame to charge, and another one.
+    /// A blame to charge, and the blame to add to it.
     #[inline]
     pub fn pair(&mut self, one: BlameId, other: BlameId) -> (&mut Blame, &Blame) {
         self.slab.pair(one, other)
@@ -41,7 +41,7 @@ impl Blames {
     pub fn bytes(&self) -> u64 {
         self.slab.bytes()
     }
-    /// How many are taken.
+    /// Number of blames that are taken.
     #[cfg(test)]
     pub fn taken(&self) -> usize {
         self.slab.taken()

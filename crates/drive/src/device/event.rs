@@ -1,18 +1,18 @@
-//! Everything that can be due.
+//! All events of a device.
 
 use crate::device::ids::{EntryId, OpId, RequestId};
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
 use nand::{ChannelId, GroupId};
 
-/// What happens next.
+/// An event that is due at some time.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// The firmware has taken a command in.
     Dispatch(RequestId),
     /// A unit has sensed a row of a read.
     Sensed(OpId),
-    /// A unit has sensed the rest of a row that is written in part.
+    /// A unit has sensed the rest of a row of a partial write.
     SensedRest(OpId),
     /// A unit has programmed a row.
     Programmed(OpId),
@@ -24,7 +24,7 @@ pub enum Event {
     CarriedIn(OpId),
     /// A channel has carried a command that has no data.
     Commanded(OpId),
-    /// A channel that was commanding, and for which something waits, is free.
+    /// A channel that carried a command is free, and an operation waits for it.
     Freed(ChannelId),
     /// The data of a write have crossed the bus to the host.
     Crossed(RequestId),
@@ -38,10 +38,10 @@ pub enum Event {
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
     Idle(GroupId),
-    /// Scrubbing looks at the next bin.
+    /// Scrubbing polls the next bin.
     Scrub,
-    /// An operation that reads have asked to suspend is asked again, or its unit is free of
-    /// it.
+    /// A suspension request to an operation is re-evaluated, or its unit becomes free by a
+    /// suspension.
     Poll(OpId),
     /// Erases of a bin that wait for a burst of reads to end may begin.
     Backlog(BinId),
@@ -57,7 +57,7 @@ impl Event {
             _ => None,
         }
     }
-    /// True where a channel has carried a row, or a command.
+    /// True if a channel has carried a row, or a command.
     pub fn is_transfer(self) -> bool {
         matches!(self, Self::CarriedIn(_) | Self::CarriedOut(_) | Self::Commanded(_))
     }
@@ -67,8 +67,9 @@ impl engine::Event for Event {
     /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
     const KINDS: [u32; engine::LANES] = [0, 1, 4, 6, 10, 11, 13];
 
-    /// Events due together leave in the order of these numbers: first what frees a channel, then
-    /// what frees a unit, then answers, then what is new, and timers last.
+    /// Events that are due together are handled in the order of these numbers: first those that
+    /// free a channel, then those that free a unit, then answers, then new commands, and timers
+    /// last.
     #[inline]
     fn parts(self) -> (u32, u32) {
         let (kind, index) = match self {

@@ -1,4 +1,4 @@
-//! The ids by which parts name what others own.
+//! Ids that parts use for objects that another part owns.
 
 use engine::typed_id;
 

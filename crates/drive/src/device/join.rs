@@ -1,29 +1,29 @@
-//! Joins: operations that something waits for together, such as the parts of a request or the
-//! rows of a unit that is written in part. Whoever waits owns the join; it goes on with the time
-//! and the blame of the member that ended last, the critical one.
+//! Joins: operations that are waited for together, such as the parts of a request or the rows of a
+//! partly written unit. The waiting party owns the join; it continues with the time and the blame
+//! of the member that ended last, the critical one.
 
 use engine::{IdOrNone, Instant, Slab, typed_id};
 use metrics::Blame;
 
 typed_id! {
-    /// The blame of a critical member.
+    /// Place of the blame of a critical member.
     struct AsideId;
 }
 
-/// Marks the members of a join to which no more come.
+/// Marks the member count of a join that gets no more members.
 const WHOLE: u32 = 1 << 31;
 
-/// What is waited for together. A join of one member keeps nothing aside.
+/// Members that are waited for together. A join of one member needs no separate state.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// Members made so far, with [`WHOLE`] once no more come; and those that have not ended.
+    /// Members made so far, with [`WHOLE`] once no more come; and the number that have not ended.
     made: u32,
     left: u32,
     /// Mapping units of members that failed, critical or not.
     failed: u32,
     /// The critical member so far, of several.
     aside: IdOrNone<AsideId>,
-    /// When that ended.
+    /// The moment at which the critical member ended.
     at: Instant,
 }
 
@@ -54,7 +54,7 @@ impl Aside {
 }
 
 impl Join {
-    /// A join of so many members, and no more.
+    /// A join of `members` members, and no more.
     pub fn of(members: u32) -> Self {
         Self { made: members | WHOLE, left: members, ..Self::default() }
     }
@@ -66,8 +66,8 @@ impl Join {
         self.left += members;
         first
     }
-    /// A member becomes several: itself and those that are added; returns the number of the
-    /// first of these.
+    /// Splits a member into several: itself and the added ones; returns the number of the first of
+    /// these.
     pub fn split(&mut self, into: u32) -> u32 {
         self.add(into - 1)
     }
@@ -81,13 +81,12 @@ impl Join {
     pub fn made(&self) -> u32 {
         self.made & !WHOLE
     }
-    /// Units of a member failed: it ends all the same.
+    /// Counts units of a member that failed; the member ends nevertheless.
     #[cold]
     pub fn fail(&mut self, units: u32) {
         self.failed += units;
     }
-    /// Units of its members that failed so far. Whoever waits for the join says it to whoever waits
-    /// for that.
+    /// Units of its members that failed so far. The owner of the join reports it to its own owner.
     #[inline]
     pub fn failed(&self) -> u32 {
         self.failed
@@ -98,8 +97,8 @@ impl Join {
         self.left == 0 && self.made & WHOLE != 0
     }
 
-    /// A member has ended at `at`, with `blame`. That of the only member goes to `sum` at once.
-    /// Of members that end last together, the one made first is the critical one.
+    /// Ends a member at `at`, with `blame`. The blame of an only member goes to `sum` at once.
+    /// Among members that end last together, the one made first is the critical one.
     #[inline]
     pub fn ended(
         &mut self,
@@ -115,13 +114,13 @@ impl Join {
         self.ended_of_several(member, at, blame, aside);
     }
 
-    /// True where there is one member, and no more come.
+    /// True if there is one member, and no more come.
     #[inline]
     pub fn is_single(&self) -> bool {
         self.made == 1 | WHOLE
     }
-    /// A member has ended at `at`; returns whether it is the only one. If not, what it did comes
-    /// next: [`Join::ended_of_several`].
+    /// Ends a member at `at`; returns true if it is the only one. If not,
+    /// [`Join::ended_of_several`] must follow with its blame.
     #[inline]
     pub fn ended_alone(&mut self, at: Instant) -> bool {
         assert!(self.left > 0, "a member ends once");
@@ -132,7 +131,7 @@ impl Join {
         self.is_single()
     }
 
-    /// A member of several has ended.
+    /// Ends a member of several.
     #[inline(never)]
     pub fn ended_of_several(&mut self, member: u32, at: Instant, blame: &Blame, aside: &mut Aside) {
         let kept = match self.aside.get() {
@@ -150,14 +149,14 @@ impl Join {
         critical.blame.add(blame);
     }
 
-    /// When the only member ended, if all have ended and there was but one.
+    /// End of the only member, if all have ended and there was but one.
     #[inline]
     pub fn settled_alone(&self) -> Option<Instant> {
         (self.is_over() && self.aside.is_none()).then_some(self.at)
     }
 
-    /// Where all members have ended: adds the critical one's blame to `sum`, and returns when it
-    /// ended.
+    /// Settles a join whose members have all ended: adds the critical one's blame to `sum`, and
+    /// returns the moment at which it ended. Returns `None` before that.
     #[inline]
     pub fn settle(&mut self, sum: &mut Blame, aside: &mut Aside) -> Option<Instant> {
         if !self.is_over() {
@@ -215,7 +214,7 @@ mod tests {
         }
         assert_eq!(join.settle(&mut sum, &mut aside), Some(Instant::from_ns(9)));
         assert_eq!((join.failed(), sum.total()), (3, Span::from_ns(9)));
-        // What a member of another join is told goes on to that.
+        // Failures of a member of another join are passed on to that join.
         let mut above = Join::of(1);
         above.fail(join.failed());
         assert_eq!(above.failed(), 3);
@@ -229,8 +228,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain maximum: in whatever order they end, the last counts, and of several
-        /// the first made.
+        /// Agrees with a plain maximum: in any order of ends the last member counts, and among
+        /// several the one made first.
         #[test]
         fn the_critical_member_is_the_last_to_end(
             ends in proptest::collection::vec(1u64..6, 1..8), order in any::<u64>(),
@@ -240,7 +239,7 @@ mod tests {
             let mut members: Vec<usize> = (0..ends.len()).collect();
             members.sort_by_key(|member| order.rotate_left(7 * *member as u32) % 97);
             for member in members {
-                // Its blame tells which it was.
+                // Its blame identifies the member.
                 let blame = sensed(1000 + member as u64);
                 join.ended(member as u32, Instant::from_ns(ends[member]), &blame, &mut sum, &mut aside);
             }

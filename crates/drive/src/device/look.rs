@@ -1,4 +1,4 @@
-//! Looking in: what the drive says of itself.
+//! Inspection of a drive.
 
 use crate::device::{Counters, Device, RequestId};
 use engine::Instant;
@@ -14,7 +14,7 @@ impl Device {
     /// The firmware's state, for preconditioning a drive that is idle.
     ///
     /// # Panics
-    /// Where commands are outstanding.
+    /// If commands are outstanding.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
         assert!(
             self.base.outstanding() == 0 && self.base.time.agenda.is_empty(),
@@ -22,11 +22,11 @@ impl Device {
         );
         &mut self.base.space.ftl
     }
-    /// True where the auditor watches.
+    /// True if the drive is audited.
     pub fn is_audited(&self) -> bool {
         self.base.audit.is_some()
     }
-    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    /// True if a partial write is an in-plane read-modify-write.
     pub(crate) fn modifies(&self) -> bool {
         self.write.modifies()
     }
@@ -35,8 +35,8 @@ impl Device {
     pub fn blame(&self, id: RequestId) -> &Blame {
         self.port.requests.blame(id, self.base.flash.all_blames())
     }
-    /// True where what waits has nothing to hope for from scrubbing, which goes on: no poll took
-    /// a block, and nothing else is due; or each block was written anew twice and nothing went on.
+    /// True if scrubbing, which goes on, will not help the waiting commands: no poll took a block,
+    /// and no other event is due; or each block was rewritten twice without any progress.
     #[inline]
     pub fn scrubs_in_vain(&self) -> bool {
         self.gc.scrubs_in_vain(&self.base)
@@ -45,7 +45,7 @@ impl Device {
     pub fn outstanding(&self) -> u32 {
         self.base.outstanding()
     }
-    /// What the auditor has counted of requests outstanding and queued, in request-nanoseconds.
+    /// The auditor's count of requests outstanding and queued, in request-nanoseconds.
     pub fn audited_outstanding_ns(&self) -> Option<(u128, u128)> {
         self.base.audit.as_ref().map(|audit| audit.outstanding_ns())
     }
@@ -53,7 +53,7 @@ impl Device {
     pub fn now(&self) -> Instant {
         self.base.time.now
     }
-    /// True where the drive holds data of a unit, in its buffer or on flash.
+    /// True if the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
         self.write.buffer.find(lpn).is_some() || self.base.space.ftl.lookup(lpn).is_some()
     }
@@ -61,36 +61,36 @@ impl Device {
     pub fn counters(&self) -> &Counters {
         self.base.flash.counters()
     }
-    /// What is the longest is the longest from now on.
+    /// Begins a new maximum of the longest collection.
     pub fn begin_counting(&mut self) {
         self.base.flash.begin_counting();
     }
-    /// Bytes that commands and what they cause take while they are under way.
+    /// Bytes that commands and their operations take while they are under way.
     pub fn bytes_under_way(&self) -> u64 {
         self.base.flash.bytes() + self.port.requests.bytes()
     }
-    /// Flash operations that were under way or waited at a time, at most.
+    /// Greatest number of flash operations that were under way or waiting at a time.
     pub fn most_operations(&self) -> usize {
         self.base.flash.most_operations()
     }
-    /// What went wrong with a policy of the user, if anything did.
+    /// The fault of a policy of the user, if there was one.
     pub fn policy_fault(&self) -> Option<String> {
         self.base.space.ftl.policy_fault().or_else(|| self.base.flash.policy_fault())
     }
-    /// Operations of collection that another one turned into.
+    /// Number of operations of collection that another one turned into.
     pub fn chained(&self) -> u64 {
         self.base.flash.chained()
     }
-    /// A running hash of every completion, or, untimed, of every command and what the
-    /// firmware did for it: equal digests, equal runs.
+    /// A running hash of every completion, or, in an untimed run, of every command and the
+    /// firmware's work for it. Equal runs have equal digests.
     pub fn digest(&self) -> u64 {
         self.port.digest()
     }
-    /// How long each unit was busy so far, by unit.
+    /// Busy time so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
         self.base.flash.unit_busy(&self.base.time)
     }
-    /// How long each channel was busy so far, by channel.
+    /// Busy time so far, by channel.
     pub fn channel_busy(&mut self) -> Vec<engine::Span> {
         self.base.flash.channel_busy(&self.base.time)
     }
@@ -98,20 +98,20 @@ impl Device {
     pub fn events(&self) -> u64 {
         self.base.time.agenda.scheduled()
     }
-    /// True where writes are acknowledged before they are on flash.
+    /// True if writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
         self.write.acknowledges_early()
     }
 
-    /// A request that has not completed: its command, what the submitter called it, and when
-    /// it arrived.
+    /// A request that has not completed: its command, the submitter's tag, and the moment of its
+    /// arrival.
     pub fn request(&self, id: RequestId) -> (Command, u32, Instant) {
         let request = &self.port.requests[id];
         (request.command, request.tag, request.arrived)
     }
 
-    /// Why nothing goes on although commands are outstanding, for the error that
-    /// ends such a run.
+    /// The reason why commands are outstanding but nothing goes on, for the error that ends such a
+    /// run.
     pub fn why_stuck(&self) -> String {
         self.base.space.why_stuck().unwrap_or_else(|| {
             let (commands, buffer) = (self.base.outstanding(), self.write.buffer.describe());

@@ -1,13 +1,12 @@
-//! The drive as its host meets it: commands go in with [`Device::submit`], time
-//! goes on with [`Device::advance`], completions come out of [`Device::take_done`].
+//! The drive with its host interface: [`Device::submit`] takes commands, [`Device::advance`]
+//! advances time, and [`Device::take_done`] returns completions.
 //!
-//! The device owns its agenda but no clock: whoever drives it says how far time
-//! has come, so the same device serves a simulated run, a test and, later, a
-//! real block device.
+//! The device owns its agenda but no clock: the caller says how far time has come, so the same
+//! device serves a simulated run, a test and, later, a real block device.
 //!
-//! A folder for each part, which owns its state (ARCHITECTURE.md, "The device"). `settle` says what
-//! happens when something is due, and what follows in the same moment; `look` is what the drive
-//! says of itself, `watch` what it tells the auditor.
+//! Each part has a folder and owns its state (ARCHITECTURE.md, "The device"). `settle` handles due
+//! events and their effects at the same moment; `look` lets callers inspect the drive, and `watch`
+//! reports to the auditor.
 
 mod base;
 mod blames;
@@ -64,7 +63,7 @@ pub struct Device {
 /// The firmware of a new drive as `config` describes it.
 ///
 /// # Panics
-/// Where the configuration contradicts itself.
+/// If the configuration contradicts itself.
 pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
     let geometry = Geometry::from(&config.geometry);
     let exported = config.ftl.exported_bytes(&geometry);
@@ -80,16 +79,16 @@ impl Device {
     /// passed [`crate::check::check`].
     ///
     /// # Panics
-    /// Where the configuration contradicts itself.
+    /// If the configuration contradicts itself.
     pub fn new(config: &DriveConfig, seed: u64) -> Self {
         Self::with_firmware(config, empty_firmware(config, seed))
     }
 
-    /// A drive as `config` describes it, whose firmware is as it was left. The
-    /// firmware's layout is that of `config`; [`Device::firmware_changed`] comes next.
+    /// A drive as `config` describes it, with the firmware in its present state. The firmware's
+    /// layout must be that of `config`, and [`Device::firmware_changed`] must be called next.
     ///
     /// # Panics
-    /// Where the configuration contradicts itself.
+    /// If the configuration contradicts itself.
     pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
         let layout = &ftl.layout;
         let mut device = Self {
@@ -105,27 +104,27 @@ impl Device {
         device
     }
 
-    /// The firmware's state changed from outside: looks at it anew.
+    /// Re-evaluates the firmware's state, which was changed from outside.
     pub fn firmware_changed(&mut self) {
         self.base.space.place_homes();
         self.base.begin_checkpoints();
-        // Units that no operation ever touches may have something to collect too.
+        // Units without any operation may have something to collect, too.
         let Self { base, gc, .. } = self;
         let groups = base.flash.groups();
         groups.for_each(|group| base.flash.watch_idle(&mut base.time, &base.space, group));
         gc.begin_scrubbing(base);
     }
 
-    /// From now on every move of garbage collection asks for a read and a program of
-    /// its own, instead of one turning into the other, and programs stand in the queue
-    /// before they wait for their channel. The outcome is the same to the last bit, as
-    /// tests prove with this; it only takes longer.
+    /// Turns off short cuts: every move of garbage collection asks for a read and a program of its
+    /// own, instead of one turning into the other, and programs are queued before they wait for
+    /// their channel. The results are the same to the last bit, which tests check with this
+    /// function; it only takes longer.
     pub fn forgo_short_ways(&mut self) {
         self.base.flash.forgo_short_ways();
     }
 
-    /// Turns the auditor on. From now on every read is checked against what was
-    /// written, and [`Device::finish_audit`] proves the map.
+    /// Turns the auditor on. From now on every read is checked against the writes, and
+    /// [`Device::finish_audit`] checks the map.
     pub fn audit(&mut self) {
         self.base.audit = Some(Box::new(Audit::new(&self.base.space.ftl)));
         if let Some(survives) = self.survives()
@@ -136,7 +135,7 @@ impl Device {
         }
     }
 
-    /// Checks the map against itself and against what the auditor saw.
+    /// Checks the map against itself and against the auditor's account.
     ///
     /// # Errors
     /// The first disagreement.
@@ -154,13 +153,12 @@ impl Device {
 
     // ---- the host's side --------------------------------------------------
 
-    /// Hands a command to the drive at `at`, which is not before any moment that
-    /// the drive has reached. `arrived` is when the host wanted to: the time
-    /// until `at` is charged to power cuts as long as the drive was off, else to the
-    /// queue depth.
+    /// Submits a command to the drive at `at`, which must not be before any moment that the drive
+    /// has reached. `arrived` is the moment at which the host wanted to submit it: the time until
+    /// `at` is charged to power cuts as far as the drive was off, and otherwise to the queue depth.
     ///
     /// # Panics
-    /// Where `at` is in the drive's past or the range is beyond its end.
+    /// If `at` is in the drive's past or the range is beyond its end.
     #[inline]
     pub fn submit(
         &mut self,
@@ -185,7 +183,7 @@ impl Device {
         let new = |number| Request::new(command, priority, tag, arrived, at, number);
         let (id, ready) = self.port.take_in(self.base.flash.blames(), command, at, off, new);
         if command.kind == Kind::Read {
-            // The map is looked at when the firmware has taken the command in.
+            // The map is read when the firmware has taken the command in.
             self.base.space.ftl.prefetch(self.base.space.ftl.layout.unit_at(command.offset));
         }
         if let Some(audit) = &mut self.base.audit {
@@ -197,20 +195,20 @@ impl Device {
             self.port.ask_for_bus(&mut self.base, Crossing::Begin, id);
             return id;
         }
-        // Also where that is now: a command never completes inside its submission,
-        // so completions that are being handed over keep their slots and blame.
+        // Scheduled even if it is due now: a command never completes inside its submission, so
+        // completions that are being handed over keep their slots and blame.
         self.base.time.agenda.schedule(ready, Event::Dispatch(id), self.port.requests[id].number);
         id
     }
 
-    /// When the drive next has something to do, if it has.
+    /// The moment of the drive's next event, if there is one.
     #[inline]
     pub fn next_due(&self) -> Option<Instant> {
         self.base.time.agenda.next_due()
     }
 
-    /// True where commands wait that nothing in the drive will ever end, although scrubbing
-    /// may go on.
+    /// True if commands wait that no event of the drive will ever complete, although scrubbing may
+    /// go on.
     #[inline]
     pub fn is_stuck(&self) -> bool {
         self.base.outstanding() > 0 && (self.next_due().is_none() || self.scrubs_in_vain())
@@ -224,8 +222,8 @@ impl Device {
         self.base.time.now = self.base.time.now.max(until);
     }
 
-    /// Lets time pass up to `until` where nothing is due before; what is due then
-    /// is left for later.
+    /// Lets time pass up to `until` if no event is due before; events due at `until` are left for
+    /// later.
     pub fn wait(&mut self, until: Instant) {
         debug_assert!(
             self.base.time.agenda.next_due().is_none_or(|due| due >= until),
@@ -234,16 +232,16 @@ impl Device {
         self.base.time.now = self.base.time.now.max(until);
     }
 
-    /// Handles the next event, if there is one, and then those up to and including
-    /// `until`, but no more once a command has completed.
+    /// Handles the next event, if there is one, and then those up to and including `until`, but
+    /// stops once a command has completed.
     pub fn step_while_quiet(&mut self, until: Instant) {
         if self.step().is_some() {
             self.goes_on_until_done(until);
         }
     }
 
-    /// Handles events up to and including `until`, but no more once a command has completed;
-    /// returns whether one has.
+    /// Handles events up to and including `until`, but stops once a command has completed; returns
+    /// true if one has.
     #[inline]
     pub fn goes_on_until_done(&mut self, until: Instant) -> bool {
         self.has_done() || self.handle(until, false).is_some()
@@ -255,10 +253,10 @@ impl Device {
         self.handle(Instant::NEVER, true)
     }
 
-    /// Handles events up to and including `until`, but no more after the first one or once a
-    /// command has completed; returns when the last one was due, or nothing where none is left.
-    // The only place where events are handled: a second one would have the compiler leave calls
-    // in both for what it builds into one.
+    /// Handles events up to and including `until`, but stops after the first one or once a command
+    /// has completed; returns the due time of the last one, or `None` if no event is left.
+    // This is the only place where events are handled: with a second one the compiler would not
+    // inline the handlers.
     #[inline(never)]
     fn handle(&mut self, until: Instant, only_first: bool) -> Option<Instant> {
         loop {
@@ -289,7 +287,7 @@ impl Device {
         self.port.take_done(into);
     }
 
-    /// True where [`Device::take_done`] has something to give.
+    /// True if [`Device::take_done`] would return completions.
     #[inline]
     pub fn has_done(&self) -> bool {
         self.port.has_done()

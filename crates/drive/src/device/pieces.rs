@@ -16,12 +16,12 @@ pub struct Piece {
     batch: u32,
     row: u32,
     planes: u64,
-    /// What it transfers of them.
+    /// Codewords of them that it transfers.
     words: u32,
 }
 
 impl Piece {
-    /// True where it senses a page.
+    /// True if it senses a page.
     pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
         self.block == block && self.row == row && self.planes >> plane & 1 == 1
     }
@@ -46,7 +46,7 @@ impl Base {
         })
     }
 
-    /// Adds what a unit's bytes `from..to` (of the drive) need to `pieces`.
+    /// Adds the pieces for a unit's bytes `from..to` (of the drive) to `pieces`.
     pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         let layout = &self.space.ftl.layout;
         let (block, place) = layout.block_and_place(ppn);
@@ -71,8 +71,8 @@ impl Base {
         }
     }
 
-    /// Adds a piece, joined with the last where one sensing serves both: the same
-    /// page, or planes that a read occupies together anyway.
+    /// Adds a piece, joined with the last if one sensing serves both: the same page, or planes that
+    /// a read occupies together anyway.
     fn add(&self, pieces: &mut Vec<Piece>, piece: Piece) {
         if let Some(last) = pieces.last_mut()
             && last.block == piece.block

@@ -16,13 +16,13 @@ use std::ops::{Index, IndexMut};
 pub struct Completion {
     /// Its id, free for reuse; [`super::Device::blame`] still knows it.
     pub id: RequestId,
-    /// What the submitter called it.
+    /// The submitter's tag.
     pub tag: u32,
     /// The command.
     pub command: Command,
-    /// When the host wanted to submit it.
+    /// The moment at which the host wanted to submit it.
     pub arrived: Instant,
-    /// When its answer reached the host.
+    /// The moment at which its answer reached the host.
     pub finished: Instant,
     /// Mapping units read that were never written (or trimmed).
     pub unmapped: u32,
@@ -43,7 +43,7 @@ pub struct Request {
     /// Its number among all commands.
     pub number: u64,
     // ---- state ----
-    /// When its present stage began.
+    /// The moment at which its present stage began.
     pub since: Instant,
     /// Its parts.
     pub parts: Join,
@@ -51,7 +51,7 @@ pub struct Request {
     pub cursor: u32,
     /// Units read that hold no data.
     pub unmapped: u32,
-    /// What it is charged with; none until that is more than can be said by its times.
+    /// Its charges; none as long as they follow from its times alone.
     blame: IdOrNone<BlameId>,
 }
 
@@ -82,7 +82,7 @@ impl Request {
     }
 }
 
-/// All requests, with what only some of them need kept aside.
+/// All requests, and data apart that only some of them need.
 #[derive(Clone)]
 pub struct Requests {
     // ---- constant ----
@@ -90,16 +90,17 @@ pub struct Requests {
     // ---- state ----
     slab: Slab<RequestId, Request>,
     /// The blame of the request that completed last, and those of others that have completed since
-    /// the host was last given some.
+    /// the host last got completions.
     spent: IdOrNone<BlameId>,
     spent_beside: Vec<BlameId>,
-    /// What the auditor noted at submission; empty without auditor.
+    /// Notes of the auditor at submission; empty without auditor.
     tickets: Vec<AuditTicket>,
-    /// Blames of critical parts, of requests with several.
+    /// Blames of critical parts, for requests with several parts.
     aside: Aside,
-    /// How many there were so far.
+    /// Number of requests so far.
     count: u64,
-    /// Those that are to be answered after the present event, and when they were done.
+    /// Requests that are to be answered after the present event, and the moments at which they were
+    /// done.
     pub(in crate::device) ready: Vec<(RequestId, Instant)>,
 }
 
@@ -116,11 +117,11 @@ impl Requests {
             ready: Vec::new(),
         }
     }
-    /// Nothing is under way any more.
+    /// Forgets all requests.
     pub fn begin_anew(&mut self) {
         *self = Self::new(self.firmware);
     }
-    /// How long the firmware takes for a command.
+    /// Time that the firmware takes for a command.
     #[inline]
     pub fn overhead(&self, kind: Kind) -> Span {
         self.firmware.overhead(kind)
@@ -131,7 +132,7 @@ impl Requests {
         self.count += 1;
         self.slab.insert_with(|| request(number))
     }
-    /// How many requests are under way.
+    /// Number of requests under way.
     pub fn under_way(&self) -> u32 {
         self.slab.taken() as u32
     }
@@ -143,8 +144,8 @@ impl Requests {
     pub fn bytes(&self) -> u64 {
         self.slab.bytes() + self.aside.bytes()
     }
-    /// Gives the slot back. Its blame stays readable until the slot is taken again, and a request
-    /// completes that is the first one since the host was given what had completed.
+    /// Gives the slot back. Its blame stays readable until the slot is taken again and, after the
+    /// host has taken its completions, another request completes.
     #[inline]
     pub fn remove(&mut self, id: RequestId, is_first: bool, blames: &mut Blames) {
         let before = std::mem::replace(&mut self.spent, self.slab[id].blame);
@@ -164,8 +165,9 @@ impl Requests {
 
     // ---- blame -------------------------------------------------------------------------
 
-    /// A request has been submitted: charges it with what led up to that, of which the drive was
-    /// off for `off`. Of a read of a drive that was on its times say that.
+    /// Begins the blame of a submitted request: charges it with the time before the submission, of
+    /// which the drive was off for `off`. For a read of a drive that was on, its times give these
+    /// charges.
     pub fn begin_blame(&mut self, id: RequestId, off: Span, blames: &mut Blames) -> BlameId {
         let blame = blames.take();
         let request = &mut self.slab[id];
@@ -179,18 +181,18 @@ impl Requests {
         let blame = self.slab[id].blame.get();
         blame.unwrap_or_else(|| self.begin_blame(id, Span::ZERO, blames))
     }
-    /// What a request is charged with, to be charged.
+    /// The charges of a request, for adding to them.
     #[inline]
     pub fn blame_mut<'a>(&mut self, id: RequestId, blames: &'a mut Blames) -> &'a mut Blame {
         let blame = self.blame_id(id, blames);
         &mut blames[blame]
     }
-    /// What a request that has completed is charged with.
+    /// The charges of a request that has completed.
     #[inline]
     pub fn blame<'a>(&self, id: RequestId, blames: &'a Blames) -> &'a Blame {
         &blames[self.slab[id].blame.expected()]
     }
-    /// What a request is charged with so far.
+    /// The charges of a request so far.
     pub fn blame_so_far(&self, id: RequestId, blames: &Blames) -> Blame {
         let request = &self.slab[id];
         if let Some(blame) = request.blame.get() {
@@ -203,7 +205,7 @@ impl Requests {
 
     // ---- parts -------------------------------------------------------------------------
 
-    /// A part ended at `at` with `blame`.
+    /// Ends a part at `at` with `blame`.
     pub fn part_done(
         &mut self,
         id: RequestId,
@@ -219,13 +221,13 @@ impl Requests {
             parts.ended_of_several(part, at, blame, &mut self.aside);
         }
     }
-    /// Units of a part failed: it ends all the same.
+    /// Counts units of a part that failed; the part ends nevertheless.
     #[cold]
     pub fn part_failed(&mut self, id: RequestId, units: u32) {
         self.slab[id].parts.fail(units);
     }
-    /// A part ended at `at` and hands its blame over, which becomes the request's if it is the
-    /// only one. Returns when all parts ended, if they have.
+    /// Ends a part at `at` and hands its blame over, which becomes the request's if it is the only
+    /// part. Returns the moment at which all parts ended, if they have.
     #[inline]
     pub fn part_done_with(
         &mut self,
@@ -265,18 +267,18 @@ impl Requests {
         blames.give_back(blame);
         self.settle(id, blames)
     }
-    /// A request is done at `at`: it is answered after the present event.
+    /// Notes that a request is done at `at`: it is answered after the present event.
     pub fn answer(&mut self, id: RequestId, at: Instant) {
         self.ready.push((id, at));
     }
-    /// Has a request answered if all its parts are done.
+    /// Lets a request be answered if all its parts are done.
     pub fn try_answer(&mut self, id: RequestId, blames: &mut Blames) {
         if let Some(at) = self.settle(id, blames) {
             self.answer(id, at);
         }
     }
-    /// Where all parts are done: charges the critical one's blame and returns
-    /// when it ended.
+    /// If all parts are done, charges the critical one's blame and returns the moment at which it
+    /// ended.
     pub fn settle(&mut self, id: RequestId, blames: &mut Blames) -> Option<Instant> {
         let parts = &self.slab[id].parts;
         if !parts.is_over() {
@@ -291,7 +293,7 @@ impl Requests {
 
     // ---- the auditor -------------------------------------------------------------------
 
-    /// The auditor has noted something of a request that was submitted.
+    /// Stores a note of the auditor on a request that was submitted.
     #[inline]
     pub fn set_ticket(&mut self, id: RequestId, ticket: AuditTicket) {
         if self.tickets.len() < self.slab.slots() {
@@ -299,14 +301,14 @@ impl Requests {
         }
         self.tickets[id.0 as usize] = ticket;
     }
-    /// What the auditor noted of a request.
+    /// The auditor's note on a request.
     pub fn ticket(&mut self, id: RequestId) -> &mut AuditTicket {
         &mut self.tickets[id.0 as usize]
     }
 }
 
-/// Charges what led up to the submission of a request, and what the firmware takes for it. Until
-/// its first charge nothing else has begun since its submission.
+/// Charges the time before the submission of a request, and the time of the firmware for it. No
+/// other work has begun between the submission and its first charge.
 #[inline]
 fn charge_beginning(blame: &mut Blame, request: &Request, off: Span, firmware: &FirmwareConfig) {
     if !off.is_zero() {
@@ -330,7 +332,7 @@ impl IndexMut<RequestId> for Requests {
     }
 }
 
-/// What a command touches.
+/// The mapping units that a command touches.
 pub trait Touches {
     /// The first mapping unit and the one behind the last.
     fn units(&self, layout: &Layout) -> (u32, u32);

@@ -1,4 +1,4 @@
-//! What happens when something is due, who hears of it, and what follows in the same moment.
+//! Handling of due events: the parts that are told, and the effects at the same moment.
 
 use super::Device;
 use super::event::Event;
@@ -9,7 +9,7 @@ use super::ids::RequestId;
 use host::Kind;
 
 impl Device {
-    /// Something is due now; returns the operation that it ended, if any.
+    /// Handles an event that is due now; returns the operation that it ended, if any.
     #[inline(always)]
     pub(super) fn happen(&mut self, event: Event, sequence: u64) -> Option<Ended> {
         let Self { base, gc, write, port } = self;
@@ -56,7 +56,7 @@ impl Device {
         }
     }
 
-    /// An operation has ended: its owner hears of it, and then others may start.
+    /// Reports the end of an operation to its owner, and then lets others start.
     pub(super) fn route(&mut self, ended: Ended) {
         let Self { base, gc, write, port } = self;
         let id = ended.id;
@@ -93,9 +93,9 @@ impl Device {
         base.leave(id, group);
     }
 
-    /// What follows in the same moment, in this order: answers; what flash has noted; bins whose
+    /// Handles the effects at the same moment, in this order: answers; notes of flash; bins whose
     /// space has changed, the last one first; partial writes without space; pools whose bins may
-    /// take programs again; idle groups, where data has become invalid.
+    /// take programs again; idle groups, if data has become invalid.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
         let left = self.port.requests.ready.len()

@@ -1,5 +1,5 @@
-//! Where a request stands: what a part of it is doing or waiting for at present, and what is in
-//! the way of that, as data and in words.
+//! State of a request: the activity of each part, or the resource that it waits for, and the
+//! obstacles, as data and in words.
 
 use crate::device::flash::counters::OpKind;
 use engine::{Instant, Span};
@@ -7,7 +7,7 @@ use ftl::{BinId, BlockId};
 use metrics::Holder;
 use serde::Serialize;
 
-/// What a part of a request, or what is in its way, is doing or waiting for.
+/// Stage of a part of a request, or of one of its obstacles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -17,7 +17,7 @@ pub enum Stage {
     Room,
     /// Is in the write buffer, and no program was asked for yet.
     Buffer,
-    /// Waits until what the write buffer holds is on flash.
+    /// Waits until the content of the write buffer is on flash.
     Flush,
     /// Waits for free space.
     Space,
@@ -25,9 +25,9 @@ pub enum Stage {
     Unit,
     /// Waits for its channel.
     Channel,
-    /// An erase or a program that is suspended for reads, or is about to.
+    /// An erase or a program that is suspended for reads, or is about to be.
     Suspended,
-    /// Is at work: on its unit, its channel or in the decoder.
+    /// Works: on its unit, its channel or in the decoder.
     Work,
     /// A collection that has nothing under way.
     #[default]
@@ -36,45 +36,45 @@ pub enum Stage {
     Answered,
 }
 
-/// Where one thing stands, and what is in its way.
+/// State of one part or operation, and its obstacles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// What it is doing or waiting for.
+    /// Its stage.
     pub stage: Stage,
     /// The same in words: a clause.
     pub words: String,
-    /// How many parts of the request stand so.
+    /// Number of parts of the request in this state.
     pub parts: u32,
-    /// Its bin, where it has one.
+    /// Its bin, if it has one.
     pub bin: Option<BinId>,
-    /// The die of that.
+    /// The die of the bin.
     pub die: Option<u32>,
-    /// The block, of what is bound to one.
+    /// The block, if it is bound to one.
     pub block: Option<BlockId>,
-    /// What a flash operation does, and for whom.
+    /// Kind and source of a flash operation.
     pub operation: Option<(OpKind, Holder)>,
-    /// When what it does or waits for at present began, where that is known.
+    /// The moment at which its stage began, if known.
     pub since: Option<Instant>,
-    /// When what it is at will be over, as far as is known.
+    /// The end of its present work, as far as known.
     pub until: Option<Instant>,
-    /// How often it was suspended, of an erase or a program that may be.
+    /// Number of suspensions, for an erase or a program that may be suspended.
     pub suspensions: Option<u32>,
-    /// What is in its way, the first things of it.
+    /// The first of its obstacles.
     pub behind: Vec<Standing>,
 }
 
 impl Standing {
-    /// Something in a stage of which nothing else is known.
+    /// A state of which only the stage is known.
     pub(in crate::device) fn new(stage: Stage, words: String) -> Self {
         Self { stage, words, parts: 1, ..Self::default() }
     }
 
-    /// True where another part of the same request stands in the same way, whichever it is.
+    /// True if another part of the same request is in an equal state, whichever part it is.
     pub(in crate::device) fn is_like(&self, other: &Self) -> bool {
         self.words == other.words && self.block == other.block && self.behind == other.behind
     }
 
-    /// The words, those of what is in the way of that, and so on.
+    /// The words, followed by those of its obstacles, those of their obstacles, and so on.
     pub fn sentence(&self) -> String {
         match self.behind.first() {
             Some(first) => format!("{}: {}", self.words, first.sentence()),

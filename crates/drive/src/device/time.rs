@@ -1,9 +1,9 @@
-//! The time that all parts are told.
+//! The time that all parts get.
 
 use crate::device::event::Event;
 use engine::{Agenda, Instant};
 
-/// How far time has come, and what is due.
+/// The present moment, and the events that are due.
 #[derive(Clone)]
 pub struct Time {
     pub now: Instant,

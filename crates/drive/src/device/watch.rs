@@ -1,4 +1,4 @@
-//! What the device tells the auditor, where there is one.
+//! Reports of the device to the auditor, if there is one.
 
 use crate::audit::Audit;
 use crate::device::Base;
@@ -27,7 +27,7 @@ impl Base {
             audit.read_unmapped(layout, command, ticket, lpn)
         });
     }
-    /// A read waits until its data, which is in the buffer, is on flash.
+    /// Reports a read that waits until its data, which is in the buffer, is on flash.
     #[inline]
     pub fn audit_deferred_read(&self, requests: &mut Requests, id: RequestId, lpn: Lpn) {
         self.audit_read(requests, id, |audit, layout, command, ticket| {
@@ -47,7 +47,7 @@ impl Base {
         }
     }
 
-    /// A unit of a write is taken in; returns its token, or 0 without auditor.
+    /// Reports that a unit of a write is taken in; returns its token, or 0 without auditor.
     #[inline]
     pub fn audit_token(&mut self, requests: &mut Requests, id: RequestId, lpn: Lpn) -> u64 {
         match &mut self.audit {
@@ -58,8 +58,8 @@ impl Base {
             None => 0,
         }
     }
-    /// The token of new data in `of`'s place, of which all but the part that the host wrote
-    /// stays as it is there.
+    /// The token of new data that replaces data `of`: the part that the host wrote is new, and the
+    /// rest stays.
     #[inline]
     pub fn audit_merge(&self, lpn: Lpn, token: u64, of: u64) -> u64 {
         match &self.audit {
@@ -67,7 +67,7 @@ impl Base {
             None => token,
         }
     }
-    /// The token of data of which all but the part that the host wrote is what `ppn` holds.
+    /// The token of a partial write whose rest is the data at `ppn`.
     #[inline]
     pub fn audit_rmw_read(&self, lpn: Lpn, token: u64, ppn: Ppn) -> u64 {
         match &self.audit {
@@ -75,7 +75,7 @@ impl Base {
             None => token,
         }
     }
-    /// Bytes `from..to` of the drive, as far as they lie in `lpn`, are on the pages
+    /// Checks that bytes `from..to` of the drive, as far as they lie in `lpn`, are on the pages
     /// that will be sensed for them.
     #[inline]
     pub fn audit_pieces(&self, pieces: &[Piece], lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
@@ -118,7 +118,7 @@ impl Base {
             audit.copied(&self.space.ftl.layout, from, to);
         }
     }
-    /// All units of a batch were copied.
+    /// Reports that all units of a batch were copied.
     #[inline(never)]
     pub fn audit_batch_copy(&mut self, from: Batch, to: Batch) {
         let layout = &self.space.ftl.layout;
@@ -136,20 +136,21 @@ impl Base {
         }
     }
 
-    /// Data of a program that the power cut off after that was on flash.
+    /// Reports data of a program that a power cut interrupted after the data was on flash.
     pub fn audit_survived(&mut self, lpn: Lpn, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {
             audit.survived(&self.space.ftl.layout, lpn, ppn, token);
         }
     }
-    /// What a program carried that the power cut off: it is not told from noise.
+    /// Reports data of a program that a power cut interrupted: it cannot be distinguished from
+    /// noise.
     pub fn audit_torn(&mut self, ppn: Ppn) {
         if let Some(audit) = &mut self.audit {
             audit.torn(ppn);
         }
     }
 
-    /// True where the auditor watches.
+    /// True if the drive is audited.
     pub fn is_audited(&self) -> bool {
         self.audit.is_some()
     }

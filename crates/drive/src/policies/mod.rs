@@ -1,7 +1,7 @@
-//! Policies of the scheduler, one file each: what goes before what on a unit ([`scheduling`]) and
-//! on a channel ([`channel`]), what a read does that meets an erase or a program ([`routing`]),
-//! and how those are suspended ([`suspension`]). A policy sees what it is given and returns a value;
-//! the device acts on it.
+//! Policies of the scheduler, one file each: the order of operations on a unit ([`scheduling`]) and
+//! on a channel ([`channel`]), the action of a read that waits for an erase or a program
+//! ([`routing`]), and the suspension of those ([`suspension`]). A policy gets a question and
+//! returns a value; the device acts on it.
 
 pub mod channel;
 pub mod routing;

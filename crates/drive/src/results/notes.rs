@@ -1,4 +1,4 @@
-//! What is true of a run and often not meant, in sentences.
+//! Notes, in sentences, on facts about a run that its user often did not intend.
 
 use super::recovery::cuts_between;
 use crate::check::Checked;
@@ -13,8 +13,8 @@ use settings::{Size, counted, each};
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
 
-/// Share of its requests that an open loop may have waiting when the last one comes,
-/// and how many those are at least.
+/// Share of an open loop's requests that may be waiting when the last one arrives, and the least
+/// number of waiting requests that a note mentions.
 const BACKLOG: (f64, u64) = (0.05, 64);
 
 /// The notes on a run whose measuring has ended; `steady` are its verdicts.
@@ -113,7 +113,7 @@ fn unsettled(run: &Run, steady: &Value) -> Vec<String> {
         let share = before as f64 / span.max(1) as f64;
         (share > UNSETTLED).then(|| {
             let at = Instant::from_ns(begun + before);
-            // A warm-up would not leave out what a power cut has disturbed.
+            // A warm-up would not leave out the disturbance by a power cut.
             let why = cuts_between(run.outages(), run.measured().begun_at(), at);
             format!(
                 "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {}",

@@ -6,8 +6,8 @@ use crate::run::Run;
 use engine::Instant;
 use serde_json::{Value, json};
 
-/// What became of the drive in power cuts, and what it has written for them; null for a drive
-/// that keeps nothing to recover by.
+/// Effects of power cuts on the drive, and the writes that recovery needs; null for a drive that
+/// keeps no metadata for recovery.
 pub fn of_run(run: &Run) -> Value {
     let ftl = run.device().ftl();
     if !ftl.keeps_metadata() {
@@ -28,8 +28,8 @@ pub fn of_run(run: &Run) -> Value {
     })
 }
 
-/// Says that the power was cut between two moments, or that the drive recovered then; nothing
-/// where it was not.
+/// A sentence saying that the power was cut between two moments, or that the drive recovered then;
+/// `None` if neither happened.
 pub fn cuts_between(outages: &[Outage], from: Instant, upto: Instant) -> Option<String> {
     let is_between = |outage: &&Outage| outage.at + outage.took > from && outage.at < upto;
     let moments: Vec<String> =

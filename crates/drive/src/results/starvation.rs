@@ -1,4 +1,4 @@
-//! What is told of requests that starve.
+//! Report on requests that starve.
 
 use crate::device::{OpKind, Standing, rounded};
 use crate::experiment::Then;
@@ -8,13 +8,13 @@ use engine::Instant;
 use serde_json::{Map, Value, json};
 use settings::counted;
 
-/// `starvation` of the summary; null where none is looked for.
+/// `starvation` of the summary; null if the run does not look for such requests.
 pub fn of_run(run: &Run) -> Value {
     let name = |index: u32| run.measured().initiators()[index as usize].name.as_str();
     run.starvation().map_or(Value::Null, |watch| table(watch, run.now(), name))
 }
 
-/// What was found until `now`; `name` is that of an initiator.
+/// Findings until `now`; `name` gives the name of an initiator.
 pub fn table<'n>(watch: &Watch, now: Instant, name: impl Fn(u32) -> &'n str) -> Value {
     let tallied = |one: &Tallied| {
         let mut table = Map::new();
@@ -42,7 +42,7 @@ pub fn table<'n>(watch: &Watch, now: Instant, name: impl Fn(u32) -> &'n str) -> 
     })
 }
 
-/// A request that starved, and what was in its way.
+/// A request that starved, and its obstacles at that moment.
 pub fn record(starved: &Starved) -> Value {
     let blame: Map<String, Value> = starved
         .blame
@@ -89,7 +89,7 @@ fn standing(one: &Standing) -> Value {
     })
 }
 
-/// What a note says of it, if any request starved.
+/// A note on requests that starved, if any did.
 pub fn note(run: &Run) -> Option<String> {
     let watch = run.starvation()?;
     let first = watch.first()?;

@@ -1,4 +1,4 @@
-//! Whether a run was in steady state, from its time series.
+//! Verdicts on the steady state of a run, from its time series.
 
 use super::recovery::cuts_between;
 use crate::run::Run;
@@ -7,21 +7,21 @@ use metrics::{Reason, Series, Values, Verdict, Window, steady_state};
 use serde_json::{Value, json};
 use settings::{counted, each};
 
-/// Erases in each bin, in the mean, without which nothing is said about write
-/// amplification: one for each of the five rounds that are compared. With fewer it
-/// depends on chance which bins were collected in a round, and with none the drive
-/// only uses up space that was free before.
+/// Mean number of erases in each bin below which there is no verdict on write amplification: one
+/// for each of the five rounds that are compared. With fewer erases the verdict would depend on
+/// which bins happened to be collected in a round; with none the drive only uses up space that was
+/// free before.
 const ERASES_PER_BIN: u64 = 5;
 
-/// The verdicts on mean latency and on write amplification of a run on a drive of `bins`; where
-/// the power was cut in the time that is not steady, they say so.
+/// The verdicts on mean latency and on write amplification of a run on a drive of `bins` bins. They
+/// mention power cuts in the time that is not steady.
 pub fn verdicts(run: &Run, bins: u32) -> Value {
     let measured = run.measured();
     let cuts = cuts_between(run.outages(), measured.begun_at(), Instant::START + run.elapsed());
     of_series(measured.series(), bins, cuts.as_deref())
 }
 
-/// The same of an untimed run.
+/// The same verdicts for an untimed run.
 pub fn untimed() -> Value {
     let verdict = json!({ "reached": false, "from_ns": null, "reason": "the run took no time" });
     json!({ "latency": verdict, "write_amplification": verdict })
@@ -49,7 +49,7 @@ fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
     })
 }
 
-/// A verdict of steadiness stands only where enough was erased from then on.
+/// Withdraws a verdict of steadiness if too few blocks were erased since the steady state began.
 fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Value {
     let Some(from) = verdict["from_ns"].as_u64() else { return verdict };
     let since = begins.iter().zip(erases).filter(|(begin, _)| **begin >= from);
@@ -66,9 +66,8 @@ fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Val
     json!({ "reached": false, "from_ns": null, "reason": reason })
 }
 
-/// The sums of some columns over the sums of others, each window with the row in
-/// which it begins. Rows in which nothing was counted join the next one that
-/// counts: what was done in them is not lost.
+/// The sums of some columns over the sums of others, each window with the row in which it begins. A
+/// row without counts joins the next row that has some, so that its work is not lost.
 fn windows(totals: &[&[u64]], counts: &[&[u64]]) -> Vec<(usize, Window)> {
     let rows = totals.iter().map(|column| column.len()).max().unwrap_or(0);
     let sum = |columns: &[&[u64]], row: usize| {
@@ -95,7 +94,7 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64], cuts: Option<&str>) -> V
             json!({ "reached": true, "from_ns": begin, "reason": null })
         }
         Verdict::NotReached { reason } => {
-            // Of too few intervals no cut is the reason.
+            // A power cut is not the reason for too few intervals.
             let cuts = cuts.filter(|_| !matches!(reason, Reason::TooFewWindows { .. }));
             let cuts = cuts.map_or_else(String::new, |cuts| format!(" ({cuts})"));
             let reason = told(&reason, windows, begins) + &cuts;
@@ -104,7 +103,7 @@ fn verdict(windows: &[(usize, Window)], begins: &[u64], cuts: Option<&str>) -> V
     }
 }
 
-/// A reason in times and intervals, which is what a user sees of windows.
+/// A reason in times and intervals: the user sees those, and no windows.
 fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String {
     match *reason {
         Reason::TooFewWindows { windows, needed } => format!(

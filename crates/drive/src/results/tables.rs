@@ -20,14 +20,14 @@ pub enum Values {
 /// A table: columns of equal length.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name, which is also its file's.
+    /// Its name, which is also the name of its file.
     pub name: &'static str,
     /// Names with units, and values.
     pub columns: Vec<(String, Values)>,
 }
 
-/// All tables of a run whose measuring has ended: latency histograms, blame, in all and
-/// by latency, time series, wear and the slowest requests.
+/// All tables of a run whose measuring has ended: latency histograms, blame (total and by latency),
+/// time series, wear, and the slowest requests.
 pub fn tables(run: &Run) -> Vec<Table> {
     let measured = run.measured();
     vec![
@@ -122,7 +122,7 @@ fn series(measured: &Measured) -> Table {
 fn wear(device: &Device) -> Table {
     let ftl = device.ftl();
     let rows: Vec<_> = ftl.erase_counts().iter().zip(ftl.block_states()).enumerate().collect();
-    // Nothing is interrupted where nothing is counted.
+    // No block is interrupted if the firmware does not count interruptions.
     let strain = |block: usize, of: usize| ftl.strain().get(block).map_or(0, |all| all[of].into());
     let state = |state: &BlockState| match state {
         BlockState::Free => "free",

@@ -10,8 +10,8 @@ impl Run {
         RunError::Workload { workload: self.initiators[index].source.name().into(), problem }
     }
 
-    /// A request of an initiator, or else something that the drive does, would come
-    /// after all time.
+    /// The error for a request of an initiator, or else an operation of the drive, that would come
+    /// after the end of simulated time.
     #[cold]
     pub(super) fn too_late(&self, index: Option<usize>) -> RunError {
         let busy = |initiator: &Initiator| initiator.outstanding > 0;

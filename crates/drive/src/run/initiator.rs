@@ -1,4 +1,4 @@
-//! Initiators: the host programs that use the drive, and what of theirs has still to come.
+//! Initiators: the host programs that use the drive, and their requests that are still to come.
 
 use crate::check;
 use crate::experiment::Experiment;
@@ -20,7 +20,7 @@ impl engine::Event for Coming {
         Self(index)
     }
     fn lane(self) -> Option<usize> {
-        // Arrivals come in order, and so do think times that are all alike.
+        // Arrivals come in order, and so do think times that are all equal.
         Some(0)
     }
 }
@@ -29,27 +29,27 @@ impl engine::Event for Coming {
 #[derive(Clone, Copy)]
 pub(super) struct Drawn {
     pub(super) command: Command,
-    /// Its place among all that its initiator has drawn.
+    /// Its number among all requests that its initiator has drawn.
     pub(super) number: u64,
 }
 
 /// A host program that uses the drive.
 pub(super) struct Initiator {
     pub(super) source: Source,
-    /// How many requests were drawn.
+    /// Number of requests that were drawn.
     pub(super) drawn: u64,
     pub(super) outstanding: u32,
     pub(super) depth: u32,
-    /// Arrived, and waiting in the host: for a place in the queue (open loop), or for the
-    /// drive's power.
+    /// Requests that have arrived and wait in the host: for a place in the queue (open loop), or
+    /// for the drive's power.
     pub(super) waiting: VecDeque<(Instant, Drawn)>,
-    /// Nothing more comes.
+    /// No more requests come.
     pub(super) stopped: bool,
-    /// Closed loop: places that are to be filled at the beginning.
+    /// Closed loop: queue places that are still to be filled at the beginning.
     pub(super) places: u64,
-    /// Whether a trace, or a number of requests or bytes, ends it whatever time it is.
+    /// True if a trace, or a number of requests or bytes, ends it independently of time.
     pub(super) is_bounded: bool,
-    /// The moment of its last completion, and how many there were at that moment.
+    /// The moment of its last completion, and the number of completions at that moment.
     pub(super) standing: (Instant, u64),
     pub(super) backlog: Backlog,
 }
@@ -76,14 +76,14 @@ impl Initiator {
     }
 }
 
-/// How many requests of an open loop were waiting or under way, as arrivals found it.
+/// Number of requests of an open loop that were waiting or under way when others arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     /// Requests that have arrived.
     pub arrived: u64,
-    /// How many of them had not completed when the last one arrived.
+    /// Number of requests that had not completed when the last one arrived.
     pub at_last: u64,
-    /// The same when between a quarter and a half of them had arrived.
+    /// The same when between a quarter and a half of the requests had arrived.
     pub at_half: u64,
     at_power_of_two: u64,
 }

@@ -8,8 +8,8 @@ use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
 use host::Issue;
 
-/// Completions of an initiator at one moment after which it is taken to go on
-/// there without end, unless a number of requests or bytes will end it.
+/// Number of completions of an initiator at one moment from which it is taken to repeat there
+/// without end, unless a number of requests or bytes will end it.
 const AT_ONE_MOMENT: u64 = 1 << 20;
 
 impl Run {
@@ -25,14 +25,14 @@ impl Run {
         self.issued += 1;
         self.issued_bytes += request.command.bytes;
         if self.issued >= self.stop_requests || self.issued_bytes >= self.stop_bytes {
-            // What is still to come would not be issued: the run need not wait for it.
+            // The remaining requests would not be issued, so the run need not wait for them.
             self.agenda = Agenda::new();
             self.initiators.iter_mut().for_each(|initiator| initiator.stopped = true);
         }
     }
 
-    /// Draws an initiator's next request, which is issued at once or waits for its
-    /// moment. In a closed loop a place in the queue is free since `free`.
+    /// Draws an initiator's next request, which is issued at once or waits for its moment. In a
+    /// closed loop its place in the queue has been free since `free`.
     #[inline]
     pub(super) fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
         let initiator = &mut self.initiators[index];
@@ -68,7 +68,7 @@ impl Run {
         Ok(())
     }
 
-    /// A request's moment has come.
+    /// Takes the request whose moment has come.
     pub(super) fn arrive(&mut self) -> Result<(), RunError> {
         let (now, id, _) = self.agenda.pop().expect("a request was coming");
         let (index, request) = self.coming[id];
@@ -84,7 +84,7 @@ impl Run {
         self.count_issued(request);
         let initiator = &mut self.initiators[index];
         if !is_open && is_off {
-            // Its place in the queue is free: it is kept for the drive alone.
+            // Its place in the queue is free; the request waits only for the drive's power.
             initiator.waiting.push_back((now, request));
             self.waiting += 1;
             return Ok(());
@@ -145,7 +145,7 @@ impl Run {
             let mut completions = std::mem::take(&mut self.completions);
             self.device.take_done(&mut completions);
             for completion in &completions {
-                // Before anything is submitted: the blame's slot is free for reuse.
+                // Recorded before anything is submitted, which may reuse the slot of the blame.
                 self.measured.record(completion, self.device.blame(completion.id));
             }
             if self.watch.is_some() {

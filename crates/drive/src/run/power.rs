@@ -1,10 +1,9 @@
-//! Power cuts in a run: when they come, what becomes of the hosts' requests, and when the
-//! drive is there again.
+//! Power cuts in a run: their moments, the fate of the hosts' requests, and the moment at which the
+//! drive is ready again.
 //!
-//! While the drive is off, requests of open loops arrive and wait in the host, and those of
-//! closed loops, whose think time ends then, too; all of them since the moment at which they
-//! came. What was under way is lost: closed loops draw another request in its place when the
-//! drive is there again.
+//! While the drive is off, requests wait in the host: those of open loops from their arrival, and
+//! those of closed loops from the end of their think time. Requests that were under way are lost; a
+//! closed loop draws another request in the place of each when the drive is ready again.
 
 use super::Run;
 use crate::error::RunError;
@@ -13,8 +12,8 @@ use crate::recovery::Outage;
 use engine::Instant;
 
 impl Run {
-    /// Cuts the power, or has the drive there again, where that comes before the next request
-    /// at `own` and before what the drive does; returns whether it did.
+    /// Cuts the power, or turns the drive on again, if that comes before the next request at `own`
+    /// and before the next event of the drive; returns true if it did.
     #[cold]
     #[inline(never)]
     pub(super) fn power_goes_first(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
@@ -76,7 +75,7 @@ impl Run {
         Ok(())
     }
 
-    /// The drive is there again.
+    /// Turns the drive on again.
     fn power_up(&mut self, at: Instant) -> Result<(), RunError> {
         self.measured.note_time(at, &mut self.device);
         self.device.power_up(at);
@@ -94,7 +93,7 @@ impl Run {
         Ok(())
     }
 
-    /// Submits what has waited in the host and finds a place in the queue.
+    /// Submits the requests that have waited in the host and for which the queue has a place.
     fn submit_waiting(&mut self, index: usize, at: Instant) -> Result<(), RunError> {
         while self.initiators[index].outstanding < self.initiators[index].depth {
             let initiator = &mut self.initiators[index];

@@ -1,4 +1,4 @@
-//! Requests that starve in a run: what the watch is told, and what comes of it.
+//! Requests that starve in a run: calls to the watch, and the consequences.
 
 use super::Run;
 use crate::device::{Completion, RequestId};
@@ -7,8 +7,8 @@ use engine::Instant;
 use host::Kind;
 
 impl Run {
-    /// Whether a request starves before the next one comes at `own` and before the drive does
-    /// anything, which may answer it. What is due at that very moment comes first.
+    /// True if a request starves before the next one arrives at `own` and before the next event of
+    /// the drive, which may answer it. Events that are due at that very moment come first.
     #[cold]
     #[inline(never)]
     pub(super) fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
@@ -28,7 +28,8 @@ impl Run {
         }
     }
 
-    /// A request was submitted. Out of line, as few runs look for those that starve.
+    /// Tells the watch of a submitted request. Out of line, as few runs look for requests that
+    /// starve.
     #[cold]
     #[inline(never)]
     pub(super) fn watch_submitted(&mut self, id: RequestId, at: Instant, index: usize, kind: Kind) {
@@ -38,7 +39,7 @@ impl Run {
         }
     }
 
-    /// Requests were answered; their ids were not given away again.
+    /// Tells the watch of answered requests; their ids must not have been reused yet.
     #[cold]
     #[inline(never)]
     pub(super) fn watch_answered(&mut self, completions: &[Completion]) {
@@ -48,7 +49,7 @@ impl Run {
         }
     }
 
-    /// Nothing goes on once a request has starved that was to end the run.
+    /// Refuses to advance once a request has starved that was to end the run.
     pub(super) fn refuse_starved(&self) -> Result<(), RunError> {
         match self.watch.as_ref().and_then(|watch| watch.ended_by()) {
             Some(starved) => Err(RunError::Starved(Box::new(starved.clone()))),

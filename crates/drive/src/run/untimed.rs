@@ -1,6 +1,6 @@
-//! An untimed run, for wear and write amplification alone: writes and trims go straight to
-//! the firmware, one after the other, as when a drive is preconditioned; reads do nothing. It
-//! ends as any run does, or when the drive is worn out.
+//! An untimed run, for wear and write amplification alone: writes and trims go straight to the
+//! firmware, one after the other, as in preconditioning; reads do nothing. It ends as any run does,
+//! or when the drive is worn out.
 
 use super::Run;
 use super::untimed_state::UntimedState;
@@ -11,12 +11,12 @@ use ftl::{Lpn, PoolId};
 use host::{Command, Issue, Kind};
 
 impl Run {
-    /// What had been asked for when the drive was worn out, in bytes, in an untimed run.
+    /// Bytes that had been requested when the drive was worn out, in an untimed run.
     pub fn worn_out(&self) -> Option<u64> {
         self.untimed.as_ref().and_then(|run| run.worn_out)
     }
 
-    /// Goes on for so many requests; returns whether there is more to do.
+    /// Advances by this many requests; returns true if there is more to do.
     pub(super) fn go_on_untimed(&mut self, requests: u64) -> Result<bool, RunError> {
         let mut state = self.untimed.take().expect("an untimed run");
         let mut goes_on = Ok(!state.has_ended);
@@ -44,7 +44,7 @@ impl Run {
         goes_on
     }
 
-    /// The moment of an initiator's next request follows from the last one's.
+    /// Draws an initiator's next request, whose moment follows from that of the last one.
     fn draw_next(&mut self, state: &mut UntimedState, index: usize) -> Result<(), RunError> {
         let initiator = &mut self.initiators[index];
         let last = state.next[index].map_or(Instant::START, |(at, ..)| at);
@@ -112,7 +112,8 @@ impl Run {
             }
             Kind::Write => state.writer.write_run(ftl, Lpn(first), behind - first),
             Kind::Trim | Kind::WriteZeroes => {
-                // What waits for a full batch is written first, or it would come back.
+                // Data that waits for a full batch is written first; otherwise the trimmed data
+                // would come back.
                 state.writer.flush(ftl)?;
                 (first..behind).filter(whole).for_each(|lpn| {
                     ftl.trim(Lpn(lpn));

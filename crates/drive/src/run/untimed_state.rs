@@ -5,18 +5,18 @@ use engine::Instant;
 use ftl::{BinChoice, Tally, Untimed};
 use host::Command;
 
-/// What an untimed run needs.
+/// State of an untimed run.
 pub struct UntimedState {
     pub(super) writer: Untimed,
-    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    /// True if a partial write is an in-plane read-modify-write.
     pub(super) modifies: bool,
-    /// By initiator: its next request and its moment. Among those due together the initiator
-    /// that has had the fewest goes first.
+    /// By initiator: its next request and its moment. Among those that are due together, the
+    /// initiator with the fewest requests so far goes first.
     pub(super) next: Vec<Option<(Instant, u64, Command)>>,
-    /// What had been asked for when the drive had no space left any more, in bytes.
+    /// Bytes that had been requested when the drive ran out of space.
     pub(super) worn_out: Option<u64>,
     pub(super) has_ended: bool,
-    /// What had become of the flash when the run began, and as far as the digest knows.
+    /// Counts of the flash when the run began, and those that the digest includes already.
     pub(super) begun: Tally,
     pub(super) noted: Tally,
 }

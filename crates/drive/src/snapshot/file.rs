@@ -1,6 +1,6 @@
-//! Snapshots in files: a magic number, the length and checksum of a header in JSON, the
-//! header, and the columns, each from a multiple of 4 KiB on. Numbers are little-endian.
-//! What is zero is left out where the file system can do that.
+//! Snapshots in files: a magic number, the length and checksum of a header in JSON, the header, and
+//! the columns, each aligned to 4 KiB. Numbers are little-endian. Zeros are left out as holes if
+//! the file system supports that.
 
 use crate::check::Found;
 use crate::device::empty_firmware;
@@ -14,7 +14,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a file begins with; the last byte is the version of the format.
+/// The first bytes of a file; the last of them is the version of the format.
 const MAGIC: [u8; 8] = *b"flsnap\0\x02";
 
 /// Columns begin at multiples of this.
@@ -23,16 +23,16 @@ const ALIGN: u64 = 4096;
 /// Bytes that are read and written at a time.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// More is no header.
+/// Greatest length of a header.
 const HEADER_MOST: u64 = 1 << 30;
 
-/// A file that holds no snapshot that can be used.
+/// A file without a usable snapshot.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct Damaged {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong, and what to do.
+    /// The fault, and the remedy.
     pub problem: String,
 }
 
@@ -50,7 +50,7 @@ struct Column {
     crc32: u32,
 }
 
-/// What can go wrong while a column is read.
+/// Faults while a column is read.
 enum Fault {
     Io(io::Error),
     Other(String),
@@ -67,31 +67,31 @@ impl From<Unknown> for Fault {
     }
 }
 
-/// A file with a snapshot, found whole. The file must not be changed as long as this or a
-/// drive that was started from it lives.
+/// A file with a verified snapshot. The file must not change during the lifetime of this value and
+/// of every drive that was started from it.
 pub struct Kept {
     path: PathBuf,
-    /// Where drives have their map.
+    /// The file that the maps of drives lie in.
     file: Arc<File>,
     /// The same file; one reader at a time moves its position.
     input: Mutex<File>,
     header: Header,
-    /// Where each column begins, in the order of the header.
+    /// The beginning of each column, in the order of the header.
     places: Vec<u64>,
 }
 
-/// Where the snapshot in a file comes from.
+/// The origin of the snapshot in a file.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn info(path: &Path) -> Result<Origin, Damaged> {
     Kept::open(path).map(|kept| kept.header.origin)
 }
 
-/// As [`info`], and what the check of an experiment asks of the drive.
+/// As [`info`], with the facts about the drive that the check of an experiment needs.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn content(path: &Path) -> Result<(Origin, Found), Damaged> {
     Kept::open(path).map(|kept| {
         let found = kept.found();
@@ -99,11 +99,11 @@ pub fn content(path: &Path) -> Result<(Origin, Found), Damaged> {
     })
 }
 
-/// What names the content of a snapshot's file, of which only the beginning is read: its
-/// header, which has the checksums of all the rest.
+/// Bytes that identify the content of a snapshot's file. Only the beginning of the file is read:
+/// its header, which has the checksums of all the rest.
 ///
 /// # Errors
-/// Where there is no such file, or none with a snapshot.
+/// If there is no such file, or none with a snapshot.
 pub fn header(path: &Path) -> Result<Vec<u8>, Damaged> {
     let kept = Kept::open(path)?;
     serde_json::to_vec(&kept.header)
@@ -127,11 +127,11 @@ impl Kept {
         opened.map_err(|fault| damaged(path, fault))
     }
 
-    /// Opens a file and compares all checksums. `ongoing` is told how much is read, from 0
-    /// to 1, and ends it by returning false, in which case `None` is returned.
+    /// Opens a file and verifies all checksums. `ongoing` gets the share that is read, from 0 to 1,
+    /// and stops the reading by returning false, in which case `None` is returned.
     ///
     /// # Errors
-    /// Where there is no such file, or none with a whole snapshot.
+    /// If there is no such file, or none with a whole snapshot.
     pub fn read(
         path: &Path,
         ongoing: &mut dyn FnMut(f64) -> bool,
@@ -162,7 +162,7 @@ impl Kept {
             }
         }
         drop(input);
-        // That the columns are those of its drive shows here.
+        // This shows that the columns are those of its drive.
         kept.firmware()?;
         Ok(Some(kept))
     }
@@ -171,22 +171,22 @@ impl Kept {
         self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the snapshot comes from.
+    /// The origin of the snapshot.
     pub fn origin(&self) -> &Origin {
         &self.header.origin
     }
 
-    /// What the check of an experiment asks of the drive.
+    /// Facts about the drive that the check of an experiment needs.
     pub fn found(&self) -> Found {
         let Header { origin, rest, .. } = &self.header;
         Found { mapped_units: origin.mapped_units, bad_blocks: rest.bad_blocks() }
     }
 
-    /// The firmware that was kept. Its map stays in the file, whose memory all that are
-    /// made from it share, until it is changed.
+    /// The firmware that was kept. Its map stays in the file, and all drives that are made from it
+    /// share that memory, until they change it.
     ///
     /// # Errors
-    /// Where the file holds what its drive cannot have, or has become unreadable.
+    /// If the file holds values that its drive cannot have, or has become unreadable.
     pub fn firmware(&self) -> Result<Ftl, Damaged> {
         let Origin { drive, seed, .. } = &self.header.origin;
         let mut ftl = empty_firmware(drive, *seed);
@@ -214,7 +214,7 @@ impl Kept {
     }
 }
 
-/// Where each column begins in a file of `length` bytes, which ends with the last one.
+/// The beginning of each column in a file of `length` bytes, which ends with the last column.
 fn places(header: &Header, behind_header: u64, length: u64) -> Result<Vec<u64>, Fault> {
     let mut end = Some(behind_header);
     let place = |column: &Column| {
@@ -237,7 +237,7 @@ fn places(header: &Header, behind_header: u64, length: u64) -> Result<Vec<u64>, 
 /// Writes a snapshot to a file that is empty.
 ///
 /// # Errors
-/// Where the file cannot be written.
+/// If the file cannot be written.
 pub fn write(file: &mut File, origin: &Origin, ftl: &Ftl) -> io::Result<()> {
     if cfg!(target_endian = "big") {
         return Err(io::Error::other("snapshots are written by little-endian machines only"));

@@ -1,12 +1,12 @@
-//! Whether a drive can be started from a snapshot: what says where data lies must be
-//! as it was; all else may differ.
+//! The check that a drive can be started from a snapshot: the settings of the data layout must be
+//! the same; all else may differ.
 
 use crate::config::DriveConfig;
 use crate::history::Origin;
 use serde_json::{Value, json};
 
-/// Each key of `drive` that says otherwise than the snapshot's drive, with what is
-/// wrong; nothing where a drive can be started from it.
+/// Each key of `drive` that differs from the snapshot's drive, with the fault; empty if a drive can
+/// be started from the snapshot.
 pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)> {
     let (theirs, ours) = (layout(&origin.drive), layout(drive));
     let pairs = theirs.into_iter().zip(ours);
@@ -22,12 +22,12 @@ pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)
         .collect()
 }
 
-/// What says where data lies, by its path in the configuration.
+/// The settings of the data layout, by their paths in the configuration.
 fn layout(drive: &DriveConfig) -> [(&'static str, Value); 18] {
     let DriveConfig { geometry, ftl, .. } = drive;
     let allocation = &ftl.allocation;
     let exported = ftl.exported_bytes(&nand::Geometry::from(geometry));
-    // Without it: what one program command writes.
+    // Default: the bytes that one program command writes.
     let row = u64::from(ftl.block_planes).saturating_mul(nand::Geometry::from(geometry).page_bytes);
     let stripe = allocation.stripe.map_or(row.max(ftl.unit.bytes()), |size| size.bytes());
     let units = exported.map(|bytes| (bytes / u128::from(ftl.unit.bytes()).max(1)) as u64);

@@ -1,8 +1,7 @@
-//! A bench for drives: experiments from a small complete drive with overrides,
-//! run whole ([`run`]) or command by command ([`Bench`]). Whatever a run is
-//! for, conservation is checked in it: every request completes once, blame and
-//! latencies sum to the same time, series to totals, and Little's law holds to
-//! the nanosecond (on the bench, where every event is seen, twice).
+//! A bench for drives: experiments from a small complete drive with overrides, run completely
+//! ([`run`]) or command by command ([`Bench`]). Every run also checks conservation: each request
+//! completes once, blame and latencies sum to the same time, series to totals, and Little's law
+//! holds to the nanosecond (on the bench, which sees every event, it is checked twice).
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -28,9 +27,9 @@ pub fn set(path: &'static str, value: impl ToString) -> Override {
     (path, value.to_string())
 }
 
-/// The text of an experiment on [`DRIVE`], and what is laid over it: `text` has the
-/// workloads and the run, paths without a table of their own are those of the drive.
-/// The audit is on unless an override says otherwise.
+/// The text of an experiment on [`DRIVE`], and its overrides: `text` has the workloads and the run;
+/// paths without a table of their own are those of the drive. The audit is on unless an override
+/// says otherwise.
 pub fn configuration(text: &str, overrides: &[Override]) -> (String, Vec<(String, String)>) {
     let mut all: Vec<(String, String)> = Vec::new();
     let has = |key: &str| overrides.iter().any(|(path, _)| path.contains(key));
@@ -58,19 +57,19 @@ pub fn try_experiment(text: &str, overrides: &[Override]) -> Result<Experiment, 
         .map_err(|problems| problems.to_string())
 }
 
-/// As [`try_experiment`], for one that is sound.
+/// As [`try_experiment`], for a sound experiment.
 pub fn experiment(text: &str, overrides: &[Override]) -> Experiment {
     try_experiment(text, overrides).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 // ---- whole runs -------------------------------------------------------------
 
-/// Runs an experiment to its end and checks what is conserved in every run.
+/// Runs an experiment to its end and checks conservation.
 pub fn run(experiment: &Experiment) -> Run {
     try_run(experiment).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// As [`run`], for one that may fail.
+/// As [`run`], for an experiment that may fail.
 pub fn try_run(experiment: &Experiment) -> Result<Run, String> {
     let surveys: Vec<_> =
         experiment.workload.iter().map(|w| w.survey()).collect::<Result<_, _>>().map_err(text)?;
@@ -85,8 +84,8 @@ pub fn try_run(experiment: &Experiment) -> Result<Run, String> {
     Ok(run)
 }
 
-/// Runs an experiment as fast as it goes, for millions of requests, and checks
-/// what is conserved.
+/// Runs an experiment without stopping at events, for millions of requests, and checks
+/// conservation.
 pub fn run_fast(experiment: &Experiment) -> Run {
     let surveys: Vec<_> = experiment.workload.iter().map(|w| w.survey().expect("sound")).collect();
     let mut run = Run::new(experiment, &surveys, &mut |_| true)
@@ -128,9 +127,9 @@ fn kinds(run: &Run) -> impl Iterator<Item = &drive::measure::KindStats> {
     run.measured().initiators().iter().flat_map(|i| i.kinds.iter().flatten()).map(|kind| &**kind)
 }
 
-/// What holds in every run: time is blamed whole, every request completes once,
-/// what is outstanding sums to the latencies, series sum to totals, what the flash
-/// did fits what was written, and nothing is busier than all the time.
+/// Checks the invariants of every run: all time is blamed, every request completes once,
+/// outstanding requests sum to the latencies, series sum to totals, the work of the flash fits the
+/// writes, and nothing is busy for longer than the run.
 fn check_conserved(run: &Run, all_counted: bool) {
     for stats in kinds(run) {
         let blamed: u128 = stats.bands.total().iter().map(|ns| u128::from(*ns)).sum();
@@ -153,9 +152,9 @@ fn check_conserved(run: &Run, all_counted: bool) {
     check_little(run, all_counted);
 }
 
-/// Units that were programmed, by whom or as padding, fill the batches of all
-/// programs. One of each bin may have been under way when counting began, and
-/// one when it ended: it is then a program, and no unit of it is on flash.
+/// Checks that the programmed units, by source or as padding, fill the batches of all programs. One
+/// program of each bin may have been under way when counting began, and one when it ended: it is
+/// then a program, and no unit of it is on flash.
 fn check_programs(run: &Run, all_counted: bool) {
     let (counters, tally) = (run.measured().counters(), run.measured().tally());
     let layout = &run.device().ftl().layout;
@@ -170,13 +169,13 @@ fn check_programs(run: &Run, all_counted: bool) {
         })
         .sum();
     let under_way = programs as i64 - batches;
-    // And when the power was cut.
+    // And one when the power was cut.
     let bins = i64::from(layout.bins) * (1 + run.outages().len() as i64);
     let least = if all_counted { 0 } else { -bins };
     assert!((least..=bins).contains(&under_way), "{programs} programs wrote {batches} batches");
 }
 
-/// Sums over the time series are the totals.
+/// Checks that sums over the time series are the totals.
 fn check_series(run: &Run) {
     let measured = run.measured();
     let of = |kind: Kind| measured.initiators().iter().flat_map(move |i| &i.kinds[kind.index()]);
@@ -204,9 +203,9 @@ fn series_sum(run: &Run, name: &str) -> u128 {
     }
 }
 
-/// Little's law to the nanosecond: the number of commands in the drive, which the
-/// auditor integrates over time as they come and go, and what they waited for
-/// before, against the latencies that were measured one by one.
+/// Checks Little's law to the nanosecond: the number of commands in the drive, which the auditor
+/// integrates over time, and their waits before that, against the latencies that were measured one
+/// by one.
 fn check_little(run: &Run, all_counted: bool) {
     let Some((outstanding, queued)) = run.device().audited_outstanding_ns() else { return };
     if all_counted {
@@ -237,7 +236,7 @@ fn check_little(run: &Run, all_counted: bool) {
     assert_eq!(outstanding + queued, latency, "Little's law, warm-up included");
 }
 
-/// Fails a drive that goes in circles at one moment, which would never end.
+/// Fails a drive that repeats events at one moment without end.
 #[derive(Default)]
 struct Patience {
     since: Instant,
@@ -286,13 +285,13 @@ pub struct Bench {
     outstanding: BTreeSet<u32>,
     /// Number of commands in the drive, integrated over time in nanoseconds.
     pub area_ns: u128,
-    /// What commands waited for before they came in.
+    /// Waits of commands before they entered the drive.
     queued_ns: u128,
-    /// By tag, when a command that is under way arrived, and was submitted.
+    /// By tag, the moments of arrival and submission of a command under way.
     came: BTreeMap<u32, [u64; 2]>,
 }
 
-/// Any workload, for experiments whose commands come by hand.
+/// Any workload, for experiments whose commands are submitted by the test.
 pub const BY_HAND: &str =
     "[[workload]]\nname = \"by hand\"\nreads = \"50 %\"\nsize = \"512 B\"\n[run]\nrequests = 1\n";
 
@@ -341,7 +340,7 @@ impl Bench {
         }
     }
 
-    /// Cuts the power at `ns`; the drive is there again when it has recovered.
+    /// Cuts the power at `ns`; the drive is on again when it has recovered.
     pub fn cut_power(&mut self, ns: u64) -> Result<Outage, String> {
         self.until(ns);
         let Cut { outage, lost } = self.device.cut_power()?;
@@ -367,7 +366,7 @@ impl Bench {
         self.device.advance(until);
     }
 
-    /// Handles one event; returns whether there was one.
+    /// Handles one event; returns true if there was one.
     pub fn step(&mut self) -> bool {
         let (before, outstanding) = (self.device.now(), self.device.outstanding());
         let stepped = self.device.step().is_some();
@@ -456,11 +455,11 @@ impl Bench {
         self.done.iter().find(|done| done.tag == tag).expect("it completed").clone()
     }
 
-    /// Whether the command called `tag` has completed.
+    /// True if the command with tag `tag` has completed.
     pub fn is_done(&self, tag: u32) -> bool {
         !self.outstanding.contains(&tag)
     }
-    /// The command called `tag`, which has completed.
+    /// The command with tag `tag`, which has completed.
     pub fn done(&self, tag: u32) -> &Done {
         self.done.iter().find(|done| done.tag == tag).expect("it completed")
     }
@@ -494,7 +493,7 @@ impl Table {
         println!("{what:46} {expected:14.4} {measured:14.4} {:9.3} %", deviation * 100.0);
         deviation
     }
-    /// Fails where a figure did not agree.
+    /// Fails if a figure did not agree.
     pub fn end(self) {
         assert!(self.missed.is_empty(), "{}", self.missed.join("\n"));
     }

@@ -1,4 +1,4 @@
-//! Which addresses are asked for: by requests, and by ageing, of 1000 places of 4 KiB.
+//! Addresses of requests, and of ageing, among 1000 places of 4 KiB.
 
 use crate::case::{Case, Predicted, Scene, all_about, case};
 use crate::common::set;
@@ -8,9 +8,8 @@ use ftl::Ppn;
 const PLACES: u64 = 1_000;
 const DRAWS: u64 = 2_000;
 
-/// Figures of the places that were drawn: the second of them, how many lie in the
-/// first twentieth and in the first fifth, how many follow the one before, and how
-/// often the one was drawn that was drawn most.
+/// Figures of the drawn places: the second one, the numbers in the first twentieth and in the first
+/// fifth, the number that follow the one before, and the count of the most frequent one.
 fn figures(draws: &[u64]) -> Vec<u64> {
     assert_eq!(draws.len() as u64, DRAWS);
     let below = |bound: u64| draws.iter().filter(|place| **place < bound).count() as u64;
@@ -21,8 +20,8 @@ fn figures(draws: &[u64]) -> Vec<u64> {
     vec![draws[1], below(PLACES / 20), below(PLACES / 5), follow, most]
 }
 
-/// The same places drawn by a workload and by ageing: the wide drive has room for all
-/// that is written, so each physical unit still says what it was written with.
+/// The same places drawn by a workload and by ageing: the wide drive has room for all writes, so
+/// each physical unit still shows its logical unit.
 fn of_requests(scene: &Scene) -> Vec<u64> {
     figures(&offsets(&scene.run()).iter().map(|offset| offset / PAGE).collect::<Vec<_>>())
 }
@@ -54,8 +53,8 @@ fn ranked(theta: f64) -> Predicted {
     all_about(&[ANY, drawn(zipf(theta, 50)), drawn(zipf(theta, 200)), ANY, ANY])
 }
 
-/// Uniform inside two or three zones, of which the first two end at a twentieth and at
-/// a fifth of the space.
+/// Uniform inside two or three zones, of which the first two end at a twentieth and at a fifth of
+/// the space.
 fn zones(twentieth: f64, fifth: f64) -> Predicted {
     all_about(&[ANY, drawn(twentieth), drawn(fifth), ANY, ANY])
 }
@@ -73,7 +72,7 @@ fn every(stride: u64) -> Predicted {
     figures(&draws).into()
 }
 
-/// The cases of a table of addresses, as it stands in one place of a configuration.
+/// The cases of a table of addresses at one place of a configuration.
 fn of(
     [pattern, stride, theta, scatter, hot_space, hot_accesses]: [&'static str; 6],
     base: impl Fn(&'static str, &'static str) -> Case,
@@ -102,13 +101,13 @@ fn of(
             ("0.99", ranked(0.99)),
             ("2.0", ranked(2.0)),
         ]),
-        // The first rank is drawn as often, but no longer at the first place: the fifty
-        // most frequent are scattered, and one of them hits a place in twenty.
+        // The first rank is drawn as often, but no longer at the first place: the fifty most
+        // frequent ranks are scattered, and one of them hits a place in twenty.
         base(scatter, zipf_in_order).under([
             ("false", all_about(&[ANY, drawn(zipf(0.99, 50)), ANY, ANY, drawn(zipf(0.99, 1))])),
             ("true", all_about(&[ANY, (0.0, DRAWS as f64 / 3.0), ANY, ANY, drawn(zipf(0.99, 1))])),
         ]),
-        // A fifth of the space is all that is hot, or half of that.
+        // The hot space is a fifth, or twice that.
         base(hot_space, hot_cold).under([("20 %", zones(0.2, 0.8)), ("40 %", zones(0.1, 0.4))]),
         base(hot_accesses, hot_cold)
             .under([("80 %", zones(0.2, 0.8)), ("50 %", zones(0.125, 0.5))]),

@@ -1,4 +1,4 @@
-//! Where writes go.
+//! Places of writes.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
@@ -20,7 +20,7 @@ fn two_of_each() -> Vec<Override> {
     ]
 }
 
-/// The block, and the bin, that a unit lies in.
+/// The block, and the bin, of a unit.
 fn block_of(bench: &Bench, lpn: u32) -> BlockId {
     let ftl = bench.device.ftl();
     ftl.layout.block(ftl.lookup(Lpn(lpn)).expect("it was written"))
@@ -30,7 +30,7 @@ fn bin_of(bench: &Bench, lpn: u32) -> u64 {
     u64::from(bench.device.ftl().layout.bin(block_of(bench, lpn)).0)
 }
 
-/// In how many bins one page comes to lie that is written again and again.
+/// Number of bins that one page has been in when it is written again and again.
 fn bins_of_one_page(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     let mut place = || {
@@ -52,9 +52,9 @@ fn bins_in_turn(scene: &Scene, pages: u32) -> Vec<u64> {
         .collect()
 }
 
-/// Three dies with a channel each, in one pool; die 0 is read from for 10 x 125 us,
-/// which goes before the programs that it gets meanwhile. The dies of pages 101, 102 …
-/// that are written at these moments.
+/// Three dies with a channel each, in one pool; die 0 is read for 10 x 125 us, and these reads go
+/// before the programs that it gets meanwhile. Returns the dies of pages 101, 102 … that are
+/// written at these moments.
 fn beside_a_busy_die(scene: &Scene, at_us: &[u64]) -> Vec<u64> {
     let mut bench = scene.bench();
     for number in 0..10 {
@@ -68,7 +68,7 @@ fn beside_a_busy_die(scene: &Scene, at_us: &[u64]) -> Vec<u64> {
     (101..).zip(at_us).map(|(page, _)| bin_of(&bench, page)).collect()
 }
 
-/// Whether the page that was moved first lies in the block that takes host writes.
+/// The place of the page that was moved first: in the block of host writes, or apart.
 fn moved_beside_host_data(scene: &Scene) -> &'static str {
     let mut bench = scene.bench();
     // Page 3 of each block stays, until the first block is collected.
@@ -83,17 +83,17 @@ fn moved_beside_host_data(scene: &Scene) -> &'static str {
     if block(3) == block(last) { "beside" } else { "apart" }
 }
 
-/// How far erase counts of blocks differ that data moves through. One page is written
-/// 480 times while data lies still in 4 of 16 blocks. Then that data is written anew,
-/// which frees unworn blocks, and the page 160 times more: 40 blocks. Taken by wear,
-/// those are the unworn ones, ten times each; in turn, they are all, three times each.
+/// Spread of the erase counts of blocks that data moves through. One page is written 480 times
+/// while cold data stays in 4 of 16 blocks. Then that data is rewritten, which frees unworn blocks,
+/// and the page is written 160 times more: 40 blocks. By wear, the unworn blocks are taken, ten
+/// times each; in turn, all blocks are taken, three times each.
 fn spread_of_wear(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     for number in std::iter::repeat_n(0, 480).chain(0..16).chain(std::iter::repeat_n(0, 160)) {
         bench.alone(Kind::Write, page(0, number), PAGE);
     }
     let ftl = bench.device.ftl();
-    // Data that lies still keeps its blocks from being worn under any order.
+    // Cold data protects its blocks from wear under any order.
     let moving = (0..16).filter(|block| ftl.valid_units(BlockId(*block)) == 0);
     let counts: Vec<_> = moving.map(|block| ftl.erase_counts()[block as usize]).collect();
     u64::from(counts.iter().max().unwrap() - counts.iter().min().unwrap())

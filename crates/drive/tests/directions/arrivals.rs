@@ -1,4 +1,4 @@
-//! When requests come: open and closed loops, queues and bursts.
+//! Arrivals of requests: open and closed loops, queues and bursts.
 
 use crate::case::{Case, about, case};
 use crate::common::{Override, set};
@@ -55,7 +55,7 @@ pub fn cases() -> Vec<Case> {
                 ("10 kIOPS", [0.0, 100.0, 200.0, 300.0, 400.0]),
                 ("1 kIOPS", [0.0, 1e3, 2e3, 3e3, 4e3]),
             ]),
-        // One die: of so many that come together the last waits for all.
+        // One die: of 64 that come together, the last waits for all.
         reads("workload.queue_depth", 64, &[])
             .see("the longest of 64 reads, ns", longest)
             .left_out(READ)
@@ -93,7 +93,7 @@ pub fn cases() -> Vec<Case> {
                 ("100 us", about(225.0, 4.0 * 100.0 / libm::sqrt(2e3))),
                 ("300 us", about(425.0, 4.0 * 300.0 / libm::sqrt(2e3))),
             ]),
-        // Arrivals 100 us apart, of which the clock stands still between bursts.
+        // Arrivals 100 us apart; the arrival clock stops between bursts.
         reads("workload.bursts.on", 5, &phases)
             .see("when five reads come, us", |scene| arrivals_us(&scene.run()))
             .under([

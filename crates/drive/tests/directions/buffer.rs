@@ -1,5 +1,5 @@
-//! The write buffer: when a write is answered, when data goes to flash, and what is
-//! saved until then. A page is programmed in 100 + 200 us and read in 25 + 100.
+//! The write buffer: the time of a write's answer, the time of its flush, and the writes that it
+//! saves. A page is programmed in 100 + 200 us and read in 25 + 100.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
@@ -13,7 +13,7 @@ fn programs(bench: &Bench) -> u64 {
     bench.device.counters().commands(OpKind::Program, Holder::HostProgram)
 }
 
-/// Writes some pages at once; the programs that follow from it.
+/// Writes some pages at once; returns the number of programs.
 fn programs_of(scene: &Scene, pages: &[u64]) -> u64 {
     let mut bench = scene.bench();
     for page in pages {
@@ -27,8 +27,8 @@ fn early() -> Override {
     set("buffer.durability", "capacitor")
 }
 
-/// Ten pages fit. The fifth reaches 50 %; of the five that wait then, three go, until
-/// two (20 %) are left.
+/// Ten pages fit. The fifth reaches 50 %; of the five that wait then, three are flushed, until two
+/// (20 %) are left.
 fn of_a_watermark(parameter: &'static str) -> Case {
     let policy = "{ policy = 'watermark', high = '50 %', low = '20 %' }";
     case(parameter)
@@ -64,7 +64,7 @@ pub fn cases() -> Vec<Case> {
                 ("volatile", [3, 300 - 10, 2]),
                 ("capacitor", [3, 2, 2]),
             ]),
-        // What does not fit waits for the end of a program each.
+        // Each write that does not fit waits for the end of a program.
         case("drive.buffer.size")
             .given(&[early()])
             .see("a write of 12 pages, ns", |scene| {
@@ -104,8 +104,8 @@ pub fn cases() -> Vec<Case> {
             ("20 %", 3),
             ("40 %", 1),
         ]),
-        // Four pages fit, and when they are full one goes: what came first, or what was
-        // written longest ago (page 0 is written twice).
+        // Four pages fit, and when the buffer is full one is flushed: the page that came first, or
+        // the page that was written longest ago (page 0 is written twice).
         case("drive.buffer.order")
             .given(&[
                 early(),
@@ -122,7 +122,7 @@ pub fn cases() -> Vec<Case> {
                 (0..4).filter(|page| ftl.lookup(Lpn(*page)).is_some()).map(u64::from).sum::<u64>()
             })
             .under([("fifo", 0), ("lru", 1)]),
-        // Alone in its batch the page goes when its time has come, or never.
+        // Alone in its batch the page is flushed when its time has come, or never.
         case("drive.buffer.partial_after")
             .given(&[early()])
             .given(&pairs())
@@ -133,8 +133,8 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(0)
             .under([("70 us", 70 * US + WRITE), ("90 us", 90 * US + WRITE)]),
-        // Page 1 is written again while page 0 is being programmed: in place where it
-        // still waits in the buffer, else by a program more.
+        // Page 1 is rewritten while page 0 is being programmed: in place if it still waits in the
+        // buffer, else by one more program.
         case("drive.buffer.programs_per_bin")
             .given(&[early()])
             .see("programs of pages 0, 1, 2 and 1 again", |scene| programs_of(scene, &[0, 1, 2, 1]))

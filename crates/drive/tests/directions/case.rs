@@ -1,8 +1,8 @@
-//! A case: an experiment, a parameter of it, values for that parameter, and what the
-//! model says must be seen under each of them.
+//! A case: an experiment, one of its parameters, values for that parameter, and the model's
+//! prediction for each value.
 //!
-//! Which parameters a case changes is found by comparing the configurations that it
-//! makes, so it cannot claim another.
+//! The parameters that a case changes are found by comparing the configurations that it makes, so
+//! it cannot claim another one.
 
 pub use crate::predicted::{Predicted, REFUSED, about, all_about};
 pub use crate::scene::Scene;
@@ -16,7 +16,7 @@ use std::fmt;
 
 type Measure = Box<dyn Fn(&Scene) -> Seen>;
 
-/// A parameter that is changed, and what that must do.
+/// A parameter that is changed, and the predicted effects.
 pub struct Case {
     parameter: &'static str,
     at: String,
@@ -24,14 +24,14 @@ pub struct Case {
     given: Vec<Override>,
     text: String,
     is_whole: bool,
-    /// What is measured.
+    /// Name of the measured figure.
     what: &'static str,
     measure: Measure,
-    /// Values as a command line sets them, or nothing where the key is left out.
+    /// Values as a command line sets them, or nothing if the key is left out.
     values: Vec<(Option<&'static str>, Predicted)>,
 }
 
-/// A case for the parameter called so (see `schema`).
+/// A case for a parameter (its names are in `schema`).
 pub fn case(parameter: &'static str) -> Case {
     let tag_value = |rest: &str| rest.find(')').map_or(rest.len(), |end| end + 1);
     let mut at = String::new();
@@ -52,20 +52,20 @@ pub fn case(parameter: &'static str) -> Case {
 }
 
 impl Case {
-    /// Sets the value at another path than the parameter's own: at a table, because
-    /// other keys of it must change with this one.
+    /// Sets the value at another path than the parameter's own: at a table, because other keys of
+    /// it must change with this one.
     pub fn at(mut self, path: &str) -> Self {
         self.at = path.to_owned();
         self
     }
 
-    /// Parameters that change with this one, because they must.
+    /// Parameters that must change together with this one.
     pub fn beside(mut self, parameters: &[&'static str]) -> Self {
         self.beside.extend_from_slice(parameters);
         self
     }
 
-    /// What is set beside the small drive of the tests.
+    /// Overrides of the small drive of the tests.
     pub fn given(mut self, overrides: &[Override]) -> Self {
         self.given.extend_from_slice(overrides);
         self
@@ -76,7 +76,7 @@ impl Case {
         self.given(&[set("precondition.fill", "sequential")])
     }
 
-    /// The workloads and the run; without it commands come by hand.
+    /// The workloads and the run; without it the test submits the commands.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.text = text.into();
         self
@@ -88,7 +88,7 @@ impl Case {
         self.text(text)
     }
 
-    /// What is measured, in words, and how.
+    /// The measured figure, in words, and its measurement.
     pub fn see<S: Into<Seen>>(
         mut self,
         what: &'static str,
@@ -99,7 +99,7 @@ impl Case {
         self
     }
 
-    /// What must be seen under each value.
+    /// The predicted figure for each value.
     pub fn under<const N: usize, P: Into<Predicted>>(
         mut self,
         values: [(&'static str, P); N],
@@ -108,7 +108,7 @@ impl Case {
         self
     }
 
-    /// What must be seen where the key is left out.
+    /// The predicted figure if the key is left out.
     pub fn left_out(mut self, predicted: impl Into<Predicted>) -> Self {
         self.values.push((None, predicted.into()));
         self
@@ -124,7 +124,7 @@ impl Case {
         self.under(values.map(|value| (value, Predicted::Times(0.0..=factor.recip()))))
     }
 
-    /// Something else is seen under each value; what, is for chance to say.
+    /// The figure differs for each value; chance determines it.
     pub fn differs<const N: usize>(self, values: [&'static str; N]) -> Self {
         self.under(values.map(|value| (value, Predicted::Unlike)))
     }
@@ -142,7 +142,7 @@ impl Case {
         }
     }
 
-    /// What the case is about and what it changes, by value, or what is wrong with it.
+    /// Subject and changed parameters of the case, by value, or its fault.
     pub fn changes(&self, known: &Parameters) -> Result<Changes, String> {
         if !known.words.contains_key(self.parameter) {
             return Err(format!("{self}: the configuration has no such parameter"));
@@ -181,7 +181,7 @@ impl Case {
         Ok(Changes { parameter: self.parameter, values: words.collect() })
     }
 
-    // ---- whether it is as predicted ------------------------------------------------
+    // ---- the check against the prediction ------------------------------------------------
 
     /// Runs the scene under every value.
     pub fn check(&self) -> Result<(), String> {
@@ -202,7 +202,7 @@ impl Case {
         self.tells_apart(&seen)
     }
 
-    /// Fails where a value does nothing that another does not do, too.
+    /// Fails if two values have the same effect.
     fn tells_apart(&self, seen: &[Seen]) -> Result<(), String> {
         for (index, (value, predicted)) in self.values.iter().enumerate() {
             let mut others = (0..seen.len()).filter(|other| *other != index);

@@ -1,7 +1,7 @@
-//! Garbage collection: which block, when, how much at a time, and in front of whom.
+//! Garbage collection: the choice of a block, its time, its pace, and its priority.
 //!
-//! On the drive in `poised`, where a write takes 100 + 200 us, a page is collected in
-//! 25 + 100 us (read) and 100 + 200 us (write), and a block erased in 1500 us.
+//! On the drive in `poised` a write takes 100 + 200 us, a page is collected in 25 + 100 us (read)
+//! and 100 + 200 us (write), and a block is erased in 1500 us.
 
 use crate::case::{Case, Predicted, Scene, all_about, case};
 use crate::common::{Bench, Override, set};
@@ -31,7 +31,7 @@ fn erases_begun(bench: &Bench) -> u64 {
     bench.device.counters().commands(OpKind::Erase, Holder::Erase)
 }
 
-/// Writes pages of die 0, each when the one before is done and nothing is going on.
+/// Writes pages of die 0, each when the one before is done and the drive is idle.
 fn overwrite(bench: &mut Bench, numbers: impl IntoIterator<Item = u64>) -> u64 {
     for number in numbers {
         bench.alone(Kind::Write, page(0, number), PAGE);
@@ -39,8 +39,7 @@ fn overwrite(bench: &mut Bench, numbers: impl IntoIterator<Item = u64>) -> u64 {
     bench.settle()
 }
 
-/// Block 0 is left with one valid page, and the next write opens a block, which leaves
-/// 2 free.
+/// Block 0 is left with one valid page, and the next write opens a block, which leaves 2 free.
 fn poised(scene: &Scene) -> (Bench, u64) {
     let mut bench = scene.bench();
     let now = overwrite(&mut bench, [0, 1, 2, 4]);
@@ -77,8 +76,8 @@ fn of_collection(parameter: &'static str, more: &[Override]) -> Case {
 
 const SEEDS: u64 = 400;
 
-/// How often each of blocks 0, 1 and 4 is the victim, by seed, where die 0 stands so at
-/// a host's unit 40:
+/// Number of seeds for which each of blocks 0, 1 and 4 is the victim, when die 0 is in this state
+/// at a host's unit 40:
 ///
 /// | block | valid | closed at |
 /// |---|---|---|
@@ -114,8 +113,8 @@ fn victims(scene: &Scene) -> [u64; 3] {
     [counts[0], counts[1], counts[4]]
 }
 
-/// How often each of blocks 0 to 3 is the victim, by seed, where two of the four pages of each
-/// are valid, and it was closed before the next.
+/// Number of seeds for which each of blocks 0 to 3 is the victim, when two of the four pages of
+/// each are valid, and each was closed before the next.
 fn victims_of_equals(scene: &Scene) -> [u64; 4] {
     let mut counts = [0; 6];
     for seed in 0..SEEDS {
@@ -134,7 +133,7 @@ fn victims_of_equals(scene: &Scene) -> [u64; 4] {
     [counts[0], counts[1], counts[2], counts[3]]
 }
 
-/// A policy in Python, which is found from Python; here by name in a file of ours.
+/// A policy in Python, which only Python can find; here it is found by name in a file of the test.
 struct ByName(String);
 
 impl ChooseOutside for ByName {
@@ -162,16 +161,16 @@ fn drawn(shares: [f64; 3]) -> Predicted {
     all_about(&shares.map(|share| (seeds * share, four_sigma(seeds, share))))
 }
 
-/// The best of so many draws out of four blocks: block 4 unless all miss it, block 0,
-/// which is the worst, if all hit it, and the other two alike.
+/// The best of `draws` draws out of four blocks: block 4 unless all miss it, block 0, which is the
+/// worst, if all hit it, and the other two alike.
 fn best_of(draws: i32) -> Predicted {
     let (best, worst) = (1.0 - 0.75f64.powi(draws), 0.25f64.powi(draws));
-    // Of equals the one drawn first.
+    // Among equals the one drawn first.
     drawn([worst, ((1.0 - best - worst) / 2.0).max(0.0), best])
 }
 
 fn victim_cases() -> Vec<Case> {
-    // Names, and which block of those that gain each takes.
+    // Names of policies, and the block that each takes among those that gain space.
     let policies = file("policies", "first lowest\nlast highest\n");
     let others = file("other-policies", "first highest\n");
     let python: &str =
@@ -190,11 +189,11 @@ fn victim_cases() -> Vec<Case> {
             ("cost-benefit", [0, SEEDS, 0].into()),
             ("random", drawn([0.25; 3])),
             ("d-choices", best_of(10)),
-            // Its window takes all in.
+            // Its window includes all blocks.
             ("windowed-greedy", [0, 0, SEEDS].into()),
             (python, [SEEDS, 0, 0].into()),
         ]),
-        // Block 0 is the lowest that gains, block 4 the highest.
+        // Block 0 is the lowest that gains space, block 4 the highest.
         of_victims("drive.ftl.gc.victim(python).function")
             .given(&[set("ftl.gc.victim", python)])
             .under([("first", [SEEDS, 0, 0]), ("last", [0, 0, SEEDS])]),
@@ -228,11 +227,10 @@ fn victim_cases() -> Vec<Case> {
     ]
 }
 
-// ---- when it begins and ends --------------------------------------------------------
+// ---- beginning and end --------------------------------------------------------
 
-/// The write with which the first block is erased. Of 12 blocks 4 hold data; writes 1,
-/// 5, 9 and so on open a block and leave 7, 6, 5 … free; from the fourth on block 0 is
-/// invalid as a whole.
+/// The write with which the first block is erased. Of 12 blocks 4 hold data; writes 1, 5, 9 and so
+/// on open a block and leave 7, 6, 5 … free; from the fourth on, block 0 has no valid page.
 fn first_erase(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     let mut writes = 0;
@@ -243,9 +241,8 @@ fn first_erase(scene: &Scene) -> u64 {
     writes
 }
 
-/// The drive after five writes, one after the other, that end at 1500 us, and leave 2
-/// blocks free and two pages valid in each of blocks 0 and 1; when all that follows has
-/// ended, in us.
+/// The end of all operations, in us, after five writes, one after the other, that end at 1500 us
+/// and leave 2 blocks free and two pages valid in each of blocks 0 and 1.
 fn end_of_an_idle_time(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     for (turn, number) in [0, 1, 4, 5, 8].into_iter().enumerate() {
@@ -271,7 +268,7 @@ fn threshold_cases() -> Vec<Case> {
                 bench.done(write).latency() / US
             })
             .under([("1 block", 600), ("2 blocks", 300 + 425 + 1_500 + 300)]),
-        // Writing pages 0 to 11 anew kills blocks 0 to 2 and fills 4 to 6; the next
+        // Rewriting pages 0 to 11 makes blocks 0 to 2 invalid and fills 4 to 6; the next write
         // opens block 7, which leaves 4 free: background. One erase more for each block.
         of_collection("drive.ftl.gc.stop", &thresholds(4, 4, 4))
             .given(&[twelve])
@@ -295,10 +292,10 @@ fn threshold_cases() -> Vec<Case> {
     ]
 }
 
-// ---- how it shares the drive ---------------------------------------------------------
+// ---- sharing of the drive ---------------------------------------------------------
 
-/// When four writes that come together are done, in us, on a drive of 9 blocks where
-/// gaining a page takes a move, and whose space stays between the background and the foreground threshold.
+/// Ends of four writes that come together, in us, on a drive of 9 blocks on which gaining a page
+/// takes a move, and whose space stays between the background and the foreground threshold.
 fn four_writes(scene: &Scene) -> Vec<u64> {
     let mut bench = scene.bench();
     let start = overwrite(&mut bench, [0, 1, 4, 5]);

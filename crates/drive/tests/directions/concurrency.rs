@@ -1,5 +1,5 @@
-//! What each command keeps busy: on a channel of two packages of two dies of four
-//! planes, 16 planes or 8 pairs, 4 dies, 2 packages or one gang.
+//! Units that each command keeps busy: on a channel of two packages of two dies of four planes, 16
+//! planes or 8 pairs, 4 dies, 2 packages or one gang.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Override, set};
@@ -23,8 +23,8 @@ fn gang() -> Vec<Override> {
     ]
 }
 
-/// Sixteen commands at once, one for each plane, spread over packages and dies first
-/// so that none waits for its unit without need; when the last has ended, in us.
+/// Sixteen commands at once, one for each plane, spread over packages and dies first so that none
+/// waits for its unit without need. Returns the end of the last one, in us.
 fn sixteen(scene: &Scene, kind: Kind) -> u64 {
     let mut bench = scene.bench();
     for plane in [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15] {
@@ -33,9 +33,9 @@ fn sixteen(scene: &Scene, kind: Kind) -> u64 {
     bench.settle() / US
 }
 
-/// A command works for 1000 us in the array and 100 us on the channel, which all
-/// share. So `units` units, each with as many of the 16 commands, begin 100 us apart,
-/// and each is occupied all the time.
+/// End of the last command. A command works for 1000 us in the array and 100 us on the channel,
+/// which all share. So `units` units, each with as many of the 16 commands, begin 100 us apart, and
+/// each is occupied all the time.
 fn last_of(units: u64) -> u64 {
     16 / units * 1_100 + (units - 1) * 100
 }
@@ -54,8 +54,8 @@ fn of_sixteen(parameter: &'static str, kind: Kind) -> Case {
         ])
 }
 
-/// While plane 0 is erased, reads of another plane of its pair, of its die, of its
-/// package and of its channel; how many of them must wait.
+/// Number of reads that must wait while plane 0 is erased: reads of another plane of its pair, of
+/// its die, of its package and of its channel.
 fn shut_out_by_an_erase(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     // Block 0 is left with one valid page of four when the next write opens a block.

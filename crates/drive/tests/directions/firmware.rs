@@ -4,7 +4,7 @@ use crate::case::{Case, case};
 use crate::requests::{PAGE, READ, US, WRITE};
 use host::Kind;
 
-/// What one command of each kind takes on an idle drive: read, write, trim, flush and
+/// Duration of one command of each kind on an idle drive: read, write, trim, flush and
 /// write-zeroes, of which the last counts as a trim.
 fn of_each_kind(parameter: &'static str) -> Case {
     case(parameter).filled().see("one command of each kind, ns", |scene| {

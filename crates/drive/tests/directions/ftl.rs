@@ -11,9 +11,9 @@ fn of_units(parameter: &'static str) -> Case {
         .see("units exported of 1024", |scene| u64::from(logical_units(&scene.experiment())))
 }
 
-/// Under uniform overwrites greedy collection tends to [DESNOYERS]'s closed form: 2.69
-/// at 25 % of spare over data (20 % reserved) and 1.48 at 67 % (40 %), a factor of 1.8.
-/// The fill and what is written before the first erase, which move nothing, dilute it.
+/// Under uniform overwrites greedy collection tends to [DESNOYERS]'s closed form: 2.69 at 25 % of
+/// spare over data (20 % reserved) and 1.48 at 67 % (40 %), a factor of 1.8. The fill and the
+/// writes before the first erase, which move nothing, dilute it.
 fn of_write_amplification(parameter: &'static str) -> Case {
     case(parameter)
         .given(&[set("precondition.fill", "random"), set("precondition.age.overwrites", "4.0")])
@@ -46,7 +46,7 @@ fn gone_bad(scene: &Scene) -> u64 {
 pub fn cases() -> Vec<Case> {
     let bad = |blocks: f64, share: f64| about(blocks * share, four_sigma(blocks, share));
     vec![
-        // All of a unit crosses the channel.
+        // The whole unit crosses the channel.
         case("drive.ftl.unit")
             .filled()
             .given(&[set("geometry.page_size", "16 KiB")])

@@ -25,7 +25,7 @@ pub fn cases() -> Vec<Case> {
             .see("the title in the summary", |scene| title(&scene.experiment()))
             .left_out("null")
             .under([("a full drive", "\"a full drive\""), ("an empty one", "\"an empty one\"")]),
-        // What is drawn by chance is drawn anew.
+        // Random choices are drawn anew.
         case("seed")
             .filled()
             .given(&[set("workload[0].arrivals", "{ process = 'poisson', rate = '1 kIOPS' }")])

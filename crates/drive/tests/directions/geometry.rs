@@ -1,5 +1,4 @@
-//! How the flash is arranged: what works side by side, how much there is, and how
-//! much of it a command moves.
+//! Arrangement of the flash: its parallel parts, its capacity, and the data that a command moves.
 
 use crate::case::{Case, Scene, case};
 use crate::common::set;
@@ -16,8 +15,8 @@ fn second_of_two_reads(scene: &Scene) -> u64 {
     bench.done(tags[1]).latency()
 }
 
-/// Two reads that share a unit go one after the other; two units on a channel sense
-/// at once and take turns on the channel; two channels share nothing.
+/// Two reads of one unit go one after the other; two units on a channel sense at once and take
+/// turns on the channel; two channels share nothing.
 const ONE_UNIT: u64 = 2 * READ;
 const ONE_CHANNEL: u64 = READ + 100 * US;
 

@@ -1,4 +1,4 @@
-//! The way to the host.
+//! The link to the host.
 
 use crate::case::{Case, case};
 use crate::common::set;
@@ -12,9 +12,9 @@ pub fn cases() -> Vec<Case> {
             .see("a read, ns", |scene| scene.bench().alone(Kind::Read, 0, PAGE).latency())
             .left_out(READ)
             .under([("1 GB/s", READ + 4_096), ("2 GB/s", READ + 2_048)]),
-        // Reads of what was never written are answered at once: the answer crosses the
-        // link beside the writes' data, or behind it. A bus carries the second write's data
-        // when the first one is done, and the read's when the second one is.
+        // Reads of unwritten data are answered at once: the answer crosses the link together with
+        // the writes' data, or after it. A bus carries the second write's data when the first one
+        // is done, and the read's when the second one is.
         case("drive.link.duplex")
             .given(&[set("buffer.durability", "capacitor"), set("link.rate", "1 GB/s")])
             .see("a write of 8 KiB, a read of 64 KiB and a write again at once, ns", |scene| {

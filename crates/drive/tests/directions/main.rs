@@ -1,12 +1,11 @@
-//! Every parameter of the configuration has a case that says how changing it moves a
-//! result, and by how much (docs/decisions/0025).
+//! Every parameter of the configuration has a case that says how changing it moves a result, and by
+//! how much (docs/decisions/0025).
 //!
-//! What the parameters are follows from the schema, what is covered from the cases: a
-//! parameter, or a value that it may take, without a case fails
-//! [`every_parameter_has_a_case`]. To add one, add a `case(…)` to the list in the file
-//! of its part of the configuration: what is given, what is measured, and under each
-//! value what the model predicts. Predictions come from docs/model, by arithmetic
-//! or theory, and never from a run.
+//! The schema gives the parameters, and the cases give the covered ones: a parameter, or a value
+//! that it may take, without a case fails [`every_parameter_has_a_case`]. To add one, add a
+//! `case(…)` to the list in the file of its part of the configuration: the setup, the measured
+//! figure, and the model's prediction for each value. Predictions come from docs/model, by
+//! arithmetic or theory, and never from a run.
 
 mod case;
 #[path = "../common/mod.rs"]
@@ -76,8 +75,8 @@ fn check(cases: Vec<Case>) {
     assert!(faults.is_empty(), "{} cases fail:\n  {}", faults.len(), faults.join("\n  "));
 }
 
-/// What is wrong with a list of cases: those that change something else than they
-/// say, and parameters or values of them that no case is about.
+/// Faults of a list of cases: cases that change another parameter than they say, and parameters or
+/// values without a case.
 fn faults(known: &Parameters, cases: &[Case]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut covered: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();

@@ -30,8 +30,8 @@ fn of_parts(parameter: &'static str) -> Case {
     })
 }
 
-/// On the drive that is one write away from collecting: the write, the move of a page
-/// and three steps of an erase of 500 us each, unless something else is set.
+/// On the drive that is one write away from collecting: the write, the move of a page and three
+/// steps of an erase of 500 us each, unless overridden.
 fn of_an_erase(parameter: &'static str) -> Case {
     let erase =
         "{ steps = 3, ramp = '0 us', execute = '500 us', recover = '0 us', verify = '0 us' }";
@@ -61,8 +61,8 @@ fn retired_by_an_erase(scene: &Scene) -> f64 {
     tally.retired as f64 / tally.erases as f64
 }
 
-/// What became of a drive whose list has a figure for each page type of one kind of
-/// cell; others cannot have such a list.
+/// State of a drive whose list has a figure for each page type of one kind of cell; others cannot
+/// have such a list.
 fn typed(scene: &Scene) -> String {
     match scene.try_experiment() {
         Ok(_) => format!("{:?}", reads(scene)),
@@ -172,8 +172,8 @@ pub fn cases() -> Vec<Case> {
         of_an_erase("drive.nand.command_cycles.erase")
             .given(&[cycles()])
             .under([("0 us", BEFORE + ERASE), ("5 us", BEFORE + ERASE + 5 * US)]),
-        // Free blocks take turns, so none of 40 is erased twice so soon. (A block that is
-        // retired leaves no space, so that others are erased at once.)
+        // Free blocks take turns, so none of 40 is erased twice this soon. (A block that is retired
+        // leaves no space, so that others are erased at once.)
         case("drive.nand.endurance")
             .given(&[
                 set("geometry.blocks_per_plane", 40),

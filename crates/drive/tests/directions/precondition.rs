@@ -1,4 +1,4 @@
-//! What the drive holds at first. On the drive here 768 units are exported of 1024.
+//! Content of the drive at first. On the drive here 768 units are exported of 1024.
 
 use crate::case::{Case, Predicted, Scene, case};
 use crate::common::{BY_HAND, experiment, set};
@@ -7,8 +7,8 @@ use drive::Snapshot;
 use ftl::{Lpn, Ppn, Source};
 use std::collections::BTreeSet;
 
-/// Units that hold data, those that lie where a fill by address puts them, and places
-/// that are taken of the first 768.
+/// Units that hold data, units at the place where a fill by address puts them, and occupied places
+/// among the first 768.
 fn mapped(scene: &Scene) -> [u64; 3] {
     let bench = scene.bench();
     let ftl = bench.device.ftl();
@@ -19,7 +19,7 @@ fn mapped(scene: &Scene) -> [u64; 3] {
     [places.len() as u64, in_order, taken.range(..768).count() as u64]
 }
 
-/// Units that were written to age the drive.
+/// Number of units that were written to age the drive.
 fn aged(scene: &Scene) -> u64 {
     let done = scene.run().history().preconditioned;
     assert_eq!(done.filled + done.aged, done.tally.units[Source::Host as usize]);
@@ -59,7 +59,7 @@ pub fn cases() -> Vec<Case> {
             .given(&filled_and_aged)
             .see("units written by ageing", aged)
             .under([("0.0", 0), ("0.5", 384), ("2.5", 1_920)]),
-        // The drive that was kept, whatever else is said.
+        // The drive of the snapshot, whatever the other keys are.
         case("precondition.snapshot")
             .text("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\nrequests = 1\n")
             .see("units that hold data", |scene| {
@@ -67,10 +67,10 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(0)
             .under([(snapshot("50 %"), 384), (snapshot("100 %"), 768)]),
-        // Sequential overwrites move nothing: every window is alike from the first on,
-        // and three windows of 500 erases are the least. That is 24 000 units written
-        // over, and up to the free quarter of the drive before the first erase; a window
-        // ends with a quarter of the 768 units.
+        // Sequential overwrites move nothing: every window is alike from the first on, and three
+        // windows of 500 erases are the least. That is 24 000 units written over, and up to the
+        // free quarter of the drive before the first erase; a window ends with a quarter of the 768
+        // units.
         case("precondition.age.until_steady")
             .given(&filled_and_aged)
             .given(&[set("precondition.age.addresses", "sequential")])

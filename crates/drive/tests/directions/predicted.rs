@@ -1,39 +1,39 @@
-//! What a scene sees, and what the model predicts of it.
+//! Measurements of a scene, and the model's predictions of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What a scene has measured.
+/// A measurement of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
     Figures(Vec<f64>),
     Words(String),
 }
 
-/// What must be seen.
+/// A prediction.
 #[derive(Clone, Debug)]
 pub enum Predicted {
     /// Figures, each within its bounds.
     Figures(Vec<RangeInclusive<f64>>),
     Words(String),
-    /// At least, or at most, so many times the first figure under the value before;
-    /// any under the first value.
+    /// At least, or at most, this many times the first figure for the value before; any for the
+    /// first value.
     Times(RangeInclusive<f64>),
-    /// Whatever is not seen under another value.
+    /// Anything that differs from the measurements for the other values.
     Unlike,
 }
 
-/// What is seen of a value that cannot stand beside what is given. It tells others
-/// apart, but says nothing of what the value does where it can.
+/// Measurement for a value that contradicts the given settings. It differs from others, but does
+/// not show the effect of the value where it is allowed.
 pub const REFUSED: &str = "refused";
 
 impl Predicted {
-    /// Whether these words must be seen.
+    /// True if exactly these words are predicted.
     pub fn is(&self, words: &str) -> bool {
         matches!(self, Self::Words(own) if own == words)
     }
 
-    /// Whether a scene has seen this; `before` is what it saw under the value before.
+    /// True if a measurement is as predicted; `before` is the measurement for the value before.
     pub fn holds(&self, seen: &Seen, before: Option<&Seen>) -> bool {
         match (self, seen, before) {
             (Self::Figures(bounds), Seen::Figures(figures), _) => {
@@ -49,7 +49,7 @@ impl Predicted {
         }
     }
 
-    /// Whether nothing that is seen can be as both predict.
+    /// True if no measurement can agree with both predictions.
     pub fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Figures(one), Self::Figures(other)) => {
@@ -104,12 +104,12 @@ impl fmt::Display for Seen {
     }
 }
 
-/// A figure within `most` of what it must be in the mean.
+/// A figure within `most` of its mean.
 pub fn about(mean: f64, most: f64) -> Predicted {
     Predicted::Figures(vec![mean - most..=mean + most])
 }
 
-/// Figures, each with what it may differ by.
+/// Figures, each with its greatest deviation.
 pub fn all_about(figures: &[(f64, f64)]) -> Predicted {
     let bounds = figures.iter().map(|(mean, most)| mean - most..=mean + most);
     Predicted::Figures(bounds.collect())
@@ -149,7 +149,7 @@ impl From<String> for Seen {
     }
 }
 
-/// What is known to the last digit.
+/// Figures that are known to the last digit.
 impl<T: Into<Seen>> From<T> for Predicted {
     fn from(exactly: T) -> Self {
         match exactly.into() {

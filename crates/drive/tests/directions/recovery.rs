@@ -1,4 +1,4 @@
-//! Recovery from power cuts: where the map comes from, and what a trim survives.
+//! Recovery from power cuts: the source of the map, and the durability of trims.
 
 use crate::case::{Case, Scene, case};
 use crate::common::Bench;
@@ -11,7 +11,7 @@ fn cut(bench: &mut Bench) -> Outage {
     bench.cut_power(now).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Writes of 300 us, one behind the other.
+/// Writes of 300 us, one after the other.
 fn writes(bench: &mut Bench, count: u64) {
     (0..count).for_each(|turn| _ = bench.submit(turn * 300 * US, Kind::Write, turn * PAGE, PAGE));
     bench.until(count * 300 * US);

@@ -1,4 +1,4 @@
-//! What the requests of a run were, as the drive saw them, and figures of them.
+//! The requests of a run as the drive received them, and figures of them.
 
 use crate::common::{Override, set};
 use drive::measure::SlowRequest;
@@ -9,7 +9,7 @@ pub const US: u64 = 1_000;
 pub const KIB: u64 = 1_024;
 pub const PAGE: u64 = 4 * KIB;
 
-/// What a page takes to be read and to be written on the drive of the tests.
+/// Durations of a read and of a write of a page on the drive of the tests.
 pub const READ: u64 = 125 * US;
 pub const WRITE: u64 = 300 * US;
 
@@ -27,33 +27,33 @@ pub fn requests(run: &Run) -> Vec<SlowRequest> {
     all
 }
 
-/// When each request arrived, in microseconds.
+/// Arrival of each request, in microseconds.
 pub fn arrivals_us(run: &Run) -> Vec<f64> {
     requests(run).iter().map(|request| request.arrived.as_ns() as f64 / 1e3).collect()
 }
 
-/// Where each request began, in bytes.
+/// Offset of each request, in bytes.
 pub fn offsets(run: &Run) -> Vec<u64> {
     requests(run).iter().map(|request| request.command.offset).collect()
 }
 
-/// How many bytes each request was for.
+/// Size of each request, in bytes.
 pub fn bytes(run: &Run) -> Vec<u64> {
     requests(run).iter().map(|request| request.command.bytes).collect()
 }
 
-/// How many requests of a kind were counted.
+/// Number of requests of a kind that were counted.
 pub fn count(run: &Run, kind: Kind) -> u64 {
     let of_kind = run.measured().initiators().iter().filter_map(|i| i.kinds[kind.index()].as_ref());
     of_kind.map(|stats| stats.latency.count()).sum()
 }
 
-/// How long a request took, in nanoseconds.
+/// Latency of a request, in nanoseconds.
 pub fn latency(request: &SlowRequest) -> u64 {
     request.blame.iter().map(|(_, span)| span.as_ns()).sum()
 }
 
-/// How many units a drive exports.
+/// Number of units that a drive exports.
 pub fn logical_units(experiment: &Experiment) -> u32 {
     drive::Device::new(&experiment.drive, experiment.seed).ftl().layout.host_units
 }

@@ -28,7 +28,7 @@ fn gangs(gang: &str) -> Vec<Override> {
     ]
 }
 
-/// Die 0 is read from 0 to 125 us. When reads are answered that come at 10, of dies 1 and 2:
+/// Die 0 is read from 0 to 125 us. Returns the answers to reads of dies 1 and 2 that come at 10:
 /// pages take gangs in turn, and dies in them.
 fn reads_of_other_dies(scene: &Scene) -> [u64; 2] {
     let mut bench = scene.bench();
@@ -38,8 +38,8 @@ fn reads_of_other_dies(scene: &Scene) -> [u64; 2] {
     reads.map(|read| bench.done(read).finished / US)
 }
 
-/// A page is read from 0 to 125 us. When reads are answered that come at 10: of the next
-/// plane, of the next pair, of the next die, of the next package, in us.
+/// A page is read from 0 to 125 us. Returns the answers, in us, to reads that come at 10: of the
+/// next plane, of the next pair, of the next die, of the next package.
 fn reads_beside_a_read(scene: &Scene) -> [u64; 4] {
     let mut bench = scene.bench();
     bench.submit(0, Kind::Read, 0, PAGE);
@@ -49,7 +49,7 @@ fn reads_beside_a_read(scene: &Scene) -> [u64; 4] {
     reads.map(|read| bench.done(read).finished / US)
 }
 
-/// When a read is answered that comes 1000 us after a write that leaves too little space.
+/// Answer to a read that comes 1000 us after a write that leaves too little space.
 fn a_read_after_a_write(scene: &Scene) -> u64 {
     let (mut bench, start) = collecting(scene);
     let read = bench.submit(start + 1_000 * US, Kind::Read, page(0, 1), PAGE);
@@ -57,8 +57,8 @@ fn a_read_after_a_write(scene: &Scene) -> u64 {
     (bench.done(read).finished - start) / US
 }
 
-/// A package of two dies reads from 0 to 125 us. When a write and two reads end that come
-/// meanwhile, to dies 1, 0 and 1.
+/// A package of two dies reads from 0 to 125 us. Returns the ends of a write and two reads that
+/// come meanwhile, to dies 1, 0 and 1.
 fn a_write_and_two_reads(scene: &Scene) -> [u64; 3] {
     let mut bench = scene.bench();
     bench.submit(0, Kind::Read, page(0, 0), PAGE);
@@ -73,8 +73,8 @@ pub fn cases() -> Vec<Case> {
     let own =
         [set("ftl.gc.preemptible", "false"), set("scheduler.rounds", "{ unit = \"package\" }")];
     vec![
-        // Those with rounds of their own are sensed by 35 and wait for the channel until 125;
-        // the others are sensed from then on.
+        // Dies with rounds of their own are sensed by 35 and wait for the channel until 125; the
+        // others are sensed from then on.
         case("drive.scheduler.rounds.unit")
             .filled()
             .given(&planes())
@@ -99,8 +99,8 @@ pub fn cases() -> Vec<Case> {
             .given(&[set("scheduler.rounds.unit", "gang")])
             .see("reads of two other dies, us", reads_of_other_dies)
             .under([("2", [125 + 125, 10 + 125]), ("4", [125 + 125, 125 + 125])]),
-        // As one, two channels carry both pages of 4 KiB of a page of 8 KiB at a time: a unit of
-        // 8 KiB crosses in 100 us, and in 200 each channel alone.
+        // As one channel, two channels carry both pages of 4 KiB of a page of 8 KiB at a time: a
+        // unit of 8 KiB crosses in 100 us, and in 200 over each channel alone.
         case("drive.geometry.gang.control")
             .filled()
             .given(&gangs("{ channels = 2 }"))

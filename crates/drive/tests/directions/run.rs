@@ -1,5 +1,5 @@
-//! How long a run is, what of it counts, what is checked, and what is recorded. Reads
-//! of 125 us, one behind the other.
+//! Length of a run, the counted part of it, its checks, and its records. Reads of 125 us, one after
+//! the other.
 
 use crate::case::{Case, Scene, case};
 use crate::common::set;
@@ -14,14 +14,14 @@ fn reads(parameter: &'static str, run: &str) -> Case {
         .text(format!("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\n{run}\n"))
 }
 
-/// Requests, those that were counted, and when counting began, in us.
+/// Requests, those that were counted, and the beginning of counting, in us.
 fn counted(scene: &Scene) -> [u64; 3] {
     let run = scene.run();
     let counted = crate::requests::count(&run, Kind::Read);
     [run.issued(), counted, run.measured().begun_at().as_ns() / US]
 }
 
-/// When the power is cut, in us, and requests that are lost.
+/// The moment of a power cut, in us, and the number of lost requests.
 fn outage(scene: &Scene) -> [u64; 2] {
     let run = scene.run();
     run.outages()
@@ -53,7 +53,7 @@ pub fn cases() -> Vec<Case> {
             ("9 KiB", [3, 3, 0]),
             ("40 KiB", [10, 10, 0]),
         ]),
-        // What comes later counts; what is under way then does not.
+        // Later requests count; those that are under way then do not.
         reads("run.warm_up.time", "requests = 8")
             .see(what, counted)
             .left_out([8, 8, 0])
@@ -88,7 +88,8 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out([8, 1_000])
             .under([("false", [8, 1_000]), ("true", [8, 0])]),
-        // What is due at that moment comes first: at 125 us a read ends, and the next begins.
+        // Events that are due at that moment come first: at 125 us a read ends, and the next
+        // begins.
         cut_off("run.power_cut.at")
             .see("when the power is cut in us, and requests lost", outage)
             .left_out([0, 0])
@@ -102,7 +103,7 @@ pub fn cases() -> Vec<Case> {
         cut_off("run.power_cut.within")
             .see("when the power is cut, ns", |scene| scene.run().outages()[0].at.as_ns())
             .rises(1.99, ["1 ms", "2 ms", "4 ms"]),
-        // A second account: what it takes (docs/model/determinism.md), and that it is kept.
+        // A second account: its memory (docs/model/determinism.md), and its existence.
         reads("run.audit", "requests = 1")
             .see("bytes of the account, and accounts that are kept", move |scene| {
                 let experiment = scene.experiment();

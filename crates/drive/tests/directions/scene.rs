@@ -1,6 +1,5 @@
-//! An experiment in which something is measured. It is made without telling the value
-//! of the parameter in question, which reaches it through the configuration's text
-//! alone.
+//! An experiment in which something is measured. It does not know the value of the parameter in
+//! question, which reaches it through the configuration's text alone.
 
 use crate::common::{self, Bench, Override};
 use drive::presets::{PRESETS, preset};
@@ -8,7 +7,7 @@ use drive::{Experiment, Run, load};
 use serde_json::Value;
 use settings::{Document, Problems};
 
-/// An experiment, as a text and what is laid over it.
+/// An experiment, as a text and its overrides.
 pub struct Scene {
     text: String,
     overrides: Vec<(String, String)>,
@@ -33,7 +32,7 @@ impl Scene {
         self
     }
 
-    /// The whole configuration, whether or not its values contradict each other.
+    /// The whole configuration, even if its values contradict each other.
     pub fn resolved(&self) -> Result<Value, Problems> {
         let mut document = Document::parse(&self.text, "case.toml")?;
         for (path, value) in &self.overrides {
@@ -48,7 +47,7 @@ impl Scene {
         Ok(serde_json::to_value(experiment).expect("a configuration is plain data"))
     }
 
-    /// The experiment, or all that is wrong with it.
+    /// The experiment, or all its faults.
     pub fn try_experiment(&self) -> Result<Experiment, String> {
         load::load(&self.text, "case.toml", &self.overrides)
             .map(|(experiment, _)| experiment)
@@ -60,7 +59,7 @@ impl Scene {
         self.try_experiment().unwrap_or_else(|problems| panic!("{problems}"))
     }
 
-    /// The drive, to which commands come by hand.
+    /// The drive, to which the test submits commands.
     pub fn bench(&self) -> Bench {
         Bench::of(&self.experiment())
     }
@@ -70,7 +69,7 @@ impl Scene {
         common::run(&self.experiment())
     }
 
-    /// As [`Scene::run`], where the experiment or the run may be refused.
+    /// As [`Scene::run`], if the experiment or the run may be refused.
     pub fn try_run(&self) -> Result<Run, String> {
         common::try_run(&self.try_experiment()?)
     }

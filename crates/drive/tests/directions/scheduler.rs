@@ -1,4 +1,4 @@
-//! Which operation of a unit goes first.
+//! Order of the operations of a unit.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
@@ -12,9 +12,9 @@ use host::Kind;
 use settings::Outside;
 use std::fs;
 
-/// Reads come to a die at 0, 30 and 130 us, and a write at 20. The first read ends at
-/// 125. In order, the write is next. In batches, the read that was there with the
-/// write goes before it. Drained, all reads do.
+/// Reads come to a die at 0, 30 and 130 us, and a write at 20. The first read ends at 125. With
+/// `none` the write is next. With `batch` the read that was waiting with the write goes before it.
+/// With `drain` all reads do.
 pub fn cases() -> Vec<Case> {
     let bypass = case("drive.scheduler.bypass.policy")
         .filled()
@@ -33,10 +33,10 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// One channel, five dies. Data of the first read have the channel from 25 to 125, those of the
-/// second ask for it at 35, the write at 40, data of the third read at 45 and of the fourth at
-/// 130. With age the write goes before the third, with commands first before all that wait; by
-/// default, and with data first, after those that waited at 125.
+/// One channel, five dies. Data of the first read has the channel from 25 to 125; data of the
+/// second asks for it at 35, the write at 40, data of the third read at 45 and of the fourth at
+/// 130. By age the write goes before the third, and with commands first before all that wait; by
+/// default, and with data first, it goes after those that waited at 125.
 fn channel_case() -> Case {
     case("drive.scheduler.channel.policy")
         .filled()
@@ -63,10 +63,10 @@ fn channel_case() -> Case {
         ])
 }
 
-/// One channel, five dies, and commands that need it. Data of the first read have it from 25 to
-/// 125, then those of the second and the third, which have waited since. The write has waited since
-/// 40; data of a fourth read, whose page takes 150 us, ask at 165. They wait for the write's program
-/// to be sent, unless data goes first in any case.
+/// One channel, five dies, and commands that need it. Data of the first read has it from 25 to 125,
+/// then those of the second and the third, which have waited since. The write has waited since 40;
+/// data of a fourth read, whose page takes 150 us, asks at 165. That data waits for the write's
+/// program to be sent, unless data goes first in any case.
 fn strict_case() -> Case {
     case("drive.scheduler.channel(data-first).strict")
         .filled()
@@ -96,7 +96,7 @@ fn strict_case() -> Case {
 
 // ---- erases that are suspended -----------------------------------------------------------
 
-/// A policy in Python, which is found from Python; here a number in a file of ours.
+/// A policy in Python, which only Python can find; here it is a number in a file of the test.
 struct AtLeast(u32);
 
 impl RouteOutside for AtLeast {
@@ -140,8 +140,8 @@ pub fn functions() -> [&'static str; 2] {
     [functions, others]
 }
 
-/// On the drive that is one write away from collecting: that write, and when it comes. A block
-/// is erased from 725 us after it on.
+/// On the drive that is one write away from collecting: that write, and its time. A block is erased
+/// from 725 us after it on.
 pub fn collecting(scene: &Scene) -> (Bench, u64) {
     let mut experiment = scene.experiment();
     find_outside(&mut experiment);
@@ -154,8 +154,8 @@ pub fn collecting(scene: &Scene) -> (Bench, u64) {
     (bench, start)
 }
 
-/// When reads that come 1000 and 1300 us after a write are answered, in us after it. The
-/// write has a block erased in three steps of 500 us from 725 on; a read takes 125 us.
+/// Answers to reads that come 1000 and 1300 us after a write, in us after it. The write causes the
+/// erase of a block in three steps of 500 us from 725 on; a read takes 125 us.
 fn reads_beside_an_erase(scene: &Scene) -> [u64; 2] {
     let (mut bench, start) = collecting(scene);
     let reads = [(1_000, 1), (1_300, 2)]
@@ -176,8 +176,8 @@ fn beside_an_erase(parameter: &'static str, more: &[Override]) -> Case {
         .see("two reads beside an erase, us", reads_beside_an_erase)
 }
 
-/// Steps end at 1225, 1725 and 2225. If the erase is suspended at the first of these it goes on
-/// at 1350, and the end of its second step is at 1850.
+/// Steps end at 1225, 1725 and 2225. If the erase is suspended at the first of these it resumes at
+/// 1350, and the end of its second step is at 1850.
 fn routing_cases() -> Vec<Case> {
     let waits = [2_350, 2_475];
     let once = [1_350, 2_475];
@@ -196,8 +196,8 @@ fn routing_cases() -> Vec<Case> {
         beside_an_erase(ROUTING, &[]).at("drive.scheduler").beside(&[SUSPENSION]).under([
             (never, waits),
             (scheduler("'suspend'", "'d-es'"), twice),
-            // At 1000 the erase has 1225 us to go; the second read meets it at 1350, with
-            // 1000 to go.
+            // At 1000 the erase has 1225 us to go; at 1350, with 1000 to go, the second read
+            // decides.
             (scheduler("{ policy = 'deadline', within = '1100 us' }", "'d-es'"), once),
             (scheduler(python("later"), "'d-es'"), waits),
         ]),

@@ -1,11 +1,10 @@
-//! The parameters of a configuration, by a walk of its JSON schema.
+//! The parameters of a configuration, found in its JSON schema.
 //!
-//! A parameter is a key that holds a value: `drive.nand.decode`. Lists are left out
-//! of the name, which is alike for all entries. A key that comes with a tag names the
-//! tag's value: `workload.addresses(zipf).theta`; the tag itself is a parameter of
-//! which every value counts. The walk knows the forms that configuration types have
-//! (`settings`, on what they must keep to), and stops at any other, so that nothing is
-//! passed over in silence.
+//! A parameter is a key that holds a value: `drive.nand.decode`. The name does not include
+//! positions in lists, so it is the same for all entries. A key that belongs to a tag names the
+//! tag's value: `workload.addresses(zipf).theta`; the tag itself is a parameter, and all its values
+//! count. The search knows the forms of configuration types (see `settings`), and stops at any
+//! other form, so that it skips nothing in silence.
 
 use drive::Experiment;
 use drive::presets::PRESETS;
@@ -15,7 +14,7 @@ use std::collections::BTreeMap;
 /// The parameters of a configuration.
 #[derive(Debug, Default)]
 pub struct Parameters {
-    /// By name, the values that each can take, where it takes one of a few.
+    /// By name, the values of each parameter that has a fixed list of them.
     pub words: BTreeMap<String, Vec<String>>,
     /// The tag of each tagged table.
     tags: BTreeMap<String, String>,
@@ -28,20 +27,20 @@ impl Parameters {
         Self::of(&settings::schema_under_presets::<Experiment>("drive", &presets))
     }
 
-    /// Those that a schema describes.
+    /// The parameters that a schema describes.
     pub fn of(schema: &Value) -> Self {
         let mut found = Self::default();
         found.node(&inlined(schema, schema), "");
         found
     }
 
-    /// The parameters below a table, or the table's tag and what comes with it.
+    /// The parameters below a table, or the table's tag and the keys that belong to it.
     pub fn is_below(name: &str, table: &str) -> bool {
         name.strip_prefix(table).is_some_and(|rest| rest.starts_with(['.', '(']))
     }
 
-    /// The values that a resolved configuration gives to its parameters; a list gives
-    /// several to one.
+    /// The values that a resolved configuration gives to its parameters; a list gives several
+    /// values to one parameter.
     pub fn values(&self, configuration: &Value) -> BTreeMap<String, Vec<Value>> {
         let mut values = BTreeMap::new();
         self.collect(configuration, "", &mut values);
@@ -64,7 +63,7 @@ impl Parameters {
         }
     }
 
-    /// The name of what a table holds at `key`.
+    /// The name of the key `key` of a table.
     fn key(&self, table: &Map<String, Value>, name: &str, key: &str) -> String {
         let Some(tag) = self.tags.get(name).filter(|tag| *tag != key) else {
             return join(name, key);
@@ -72,7 +71,7 @@ impl Parameters {
         let word = table.get(tag).and_then(Value::as_str).unwrap_or_default();
         let with_tag = join(&format!("{name}({word})"), key);
         let is_known = |known: &String| *known == with_tag || Self::is_below(known, &with_tag);
-        // What stands beside a flattened choice goes with all of its tags.
+        // Keys beside a flattened choice belong to all of its tags.
         if self.words.keys().any(is_known) { with_tag } else { join(name, key) }
     }
 
@@ -122,8 +121,7 @@ fn join(name: &str, key: &str) -> String {
     if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
 }
 
-/// A schema with what its `$ref`s lead to in their places, and joined to what stands
-/// beside them.
+/// A schema whose `$ref`s are replaced by their targets, joined with the keys beside them.
 fn inlined(root: &Value, node: &Value) -> Value {
     match node {
         Value::Array(list) => list.iter().map(|entry| inlined(root, entry)).collect(),
@@ -142,7 +140,7 @@ fn inlined(root: &Value, node: &Value) -> Value {
     }
 }
 
-/// Adds what `below` has and `whole` lacks.
+/// Adds the keys of `below` that `whole` lacks.
 fn join_under(whole: &mut Value, below: Value) {
     let (Value::Object(whole), Value::Object(below)) = (whole, below) else { return };
     for (key, value) in below {
@@ -153,7 +151,7 @@ fn join_under(whole: &mut Value, below: Value) {
     }
 }
 
-/// The types of a place without null.
+/// The types of a schema, without null.
 fn types(node: &Value) -> Vec<&str> {
     let types = match node.get("type") {
         Some(Value::String(name)) => vec![name.as_str()],
@@ -163,7 +161,7 @@ fn types(node: &Value) -> Vec<&str> {
     types.into_iter().filter(|name| *name != "null").collect()
 }
 
-/// What may stand at a place, null and mere conditions aside.
+/// The alternatives of a schema, without null and mere conditions.
 fn alternatives(node: &Value) -> Vec<&Value> {
     let listed = node.get("oneOf").or_else(|| node.get("anyOf"));
     let listed = listed.and_then(Value::as_array).into_iter().flatten();
@@ -191,8 +189,8 @@ fn words(node: &Value) -> Option<Vec<String>> {
     words.map(|words| words.concat()).filter(|words| !words.is_empty())
 }
 
-/// The key that tells tables apart, each of which holds another word there. (The word
-/// alone may stand for its table, which is the same value written shorter.)
+/// The key that distinguishes tables, each of which has another word there. (The word alone may
+/// replace its table, which is the same value written shorter.)
 fn tag<'s>(alternatives: &[&'s Value]) -> Option<&'s str> {
     let tables: Vec<_> = alternatives
         .iter()

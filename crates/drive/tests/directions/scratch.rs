@@ -9,8 +9,8 @@ pub fn file(name: &str, contents: &str) -> &'static str {
     written(name, |file| file.write_all(contents.as_bytes()))
 }
 
-/// As [`file`], written by `write`. Lists of cases are made by several tests at once, so
-/// it is put in its place whole.
+/// As [`file`], written by `write`. Several tests make lists of cases at once, so the file is moved
+/// to its place when it is complete.
 pub fn written(name: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> &'static str {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

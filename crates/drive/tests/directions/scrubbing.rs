@@ -1,4 +1,4 @@
-//! Scrubbing: when, and which block.
+//! Scrubbing: its times, and the choice of a block.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
@@ -8,7 +8,7 @@ use ftl::scrub::{ScrubChoice, ScrubOutside, Written};
 use host::Kind;
 use std::fs;
 
-/// A policy in Python, which is found from Python; here by name in a file of ours.
+/// A policy in Python, which only Python can find; here it is found by name in a file of the test.
 struct ByName(String);
 
 impl ScrubOutside for ByName {
@@ -41,7 +41,7 @@ fn erased(bench: &Bench) -> impl Iterator<Item = u64> {
     counts.filter(|(_, count)| **count > 0).map(|(block, _)| block as u64)
 }
 
-/// Of 48 full blocks, in which one is moved and erased in 8.3 ms.
+/// A case on 48 full blocks, one of which is moved and erased in 8.3 ms.
 fn of_scrubbing(parameter: &'static str, choice: &str) -> Case {
     let given: Vec<Override> =
         vec![set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", choice)];
@@ -56,7 +56,7 @@ fn of_choice(parameter: &'static str, choice: &str) -> Case {
     })
 }
 
-/// Where the first page of the first block lies, against data that a host writes while that block
+/// Place of the first page of the first block, relative to data that a host writes while that block
 /// is moved.
 fn scrubbed_beside_host_data(scene: &Scene) -> &'static str {
     let mut bench = read_drive(scene);
@@ -74,7 +74,7 @@ pub fn cases() -> Vec<Case> {
     let python: &str =
         format!("{{ policy = 'python', function = 'first', file = '{functions}' }}").leak();
     vec![
-        // Looks at 10, 20, 30 and 40 ms; those of the last are over at 48.3.
+        // Polls at 10, 20, 30 and 40 ms; the work of the last is over at 48.3.
         of_scrubbing("drive.ftl.scrub.interval", "oldest")
             .see("blocks erased by 45 ms", |scene| {
                 let mut bench = read_drive(scene);

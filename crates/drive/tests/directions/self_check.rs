@@ -1,4 +1,4 @@
-//! The harness finds what it is there to find.
+//! Checks that the harness finds faults.
 
 use crate::case::{Case, REFUSED, case};
 use crate::faults;
@@ -22,7 +22,7 @@ fn expect(outcome: Result<impl std::fmt::Debug, String>, phrase: &str) {
 
 #[test]
 fn a_parameter_that_does_nothing_fails() {
-    // An erase has nothing to do with a read, whatever is said about it.
+    // An erase does not affect a read, whatever the case claims.
     let erase = || of_a_read("drive.nand.erase.execute");
     let same = erase().under([("1 ms", 125 * US), ("2 ms", 125 * US)]);
     expect(same.check(), "the same is seen or predicted");
@@ -32,7 +32,7 @@ fn a_parameter_that_does_nothing_fails() {
     );
     expect(erase().rises(1.01, ["1 ms", "2 ms"]).check(), "predicted at least 1.01 times");
     expect(erase().differs(["1 ms", "2 ms"]).check(), "the same is seen");
-    // Bounds so wide that they do not tell the values apart.
+    // Bounds so wide that they do not distinguish the values.
     let vague = || crate::case::about(125e3, 50e3);
     let wide = of_a_read("drive.nand.decode").under([("0 us", vague()), ("7 us", vague())]);
     expect(wide.check(), "the same is seen or predicted");
@@ -70,7 +70,7 @@ fn a_case_that_changes_something_else_fails() {
 
 #[test]
 fn a_parameter_and_a_value_without_a_case_fail() {
-    // Those of one part, of which something is taken away.
+    // The cases of one part, with something removed.
     let found = |part: &str, cases: Vec<Case>| {
         let faults = faults(&Parameters::of_experiment(), &cases);
         faults.into_iter().filter(|fault| fault.starts_with(part)).collect::<Vec<_>>()
@@ -82,7 +82,7 @@ fn a_parameter_and_a_value_without_a_case_fail() {
         [format!("{name}: no case; add one to crates/drive/tests/directions/{file}.rs")]
     };
 
-    // A program's steps are told by what interrupts it.
+    // Interruptions show a program's steps.
     let (mut nand, decode) = (crate::nand::cases(), "drive.nand.decode");
     nand.extend(crate::suspension::cases());
     assert_eq!(found("drive.nand", without(nand, decode)), add_one(decode, "nand"));
@@ -92,7 +92,7 @@ fn a_parameter_and_a_value_without_a_case_fail() {
     two.push(case(bypass).under([("batch", 0), ("none", 1)]));
     assert_eq!(found(bypass, two), add_one("drive.scheduler.bypass.policy = drain", "scheduler"));
 
-    // A value that is only ever refused.
+    // A value that is always refused.
     let order = "drive.buffer.order";
     let mut refused = without(crate::buffer::cases(), order);
     refused.push(case(order).under([("fifo", "some page"), ("lru", REFUSED)]));
@@ -110,7 +110,7 @@ fn addresses_and_preconditioning() -> Vec<Case> {
     crate::addresses::cases().into_iter().chain(crate::precondition::cases()).collect()
 }
 
-// ---- the walk of the schema ---------------------------------------------------------
+// ---- the search of the schema ---------------------------------------------------------
 
 /// Every form that a configuration type has.
 #[derive(JsonSchema)]
@@ -151,7 +151,7 @@ enum Order {
         choices: u32,
         post: Post,
     },
-    /// What the tag stands beside is described elsewhere.
+    /// The keys beside the tag are described elsewhere.
     Assigned(Assigned),
 }
 

@@ -1,4 +1,4 @@
-//! How large requests are.
+//! Sizes of requests.
 
 use crate::case::{Case, Predicted, about, case};
 use crate::common::set;
@@ -18,9 +18,9 @@ fn range(scene: &crate::case::Scene) -> [u64; 2] {
     [*bytes.iter().min().expect("requests"), *bytes.iter().max().expect("requests")]
 }
 
-/// The mean of an exponential of so many units that is rounded up to whole ones: a
-/// geometric distribution, 1 / (1 - q) with q = e^(-1 / mean), and four times the
-/// standard deviation of the mean of all requests, √q / (1 - q).
+/// The mean of an exponential of `mean` units that is rounded up to whole ones: a geometric
+/// distribution, 1 / (1 - q) with q = e^(-1 / mean), and four times the standard deviation of the
+/// mean of all requests, √q / (1 - q).
 fn rounded_up(mean: f64) -> Predicted {
     let q = libm::exp(-1.0 / mean);
     about(1.0 / (1.0 - q), 4.0 * libm::sqrt(q) / (1.0 - q) / libm::sqrt(REQUESTS))

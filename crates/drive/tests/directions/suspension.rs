@@ -1,4 +1,4 @@
-//! How erases and programs are suspended for reads.
+//! Suspension of erases and programs for reads.
 
 use crate::case::{Case, Scene, case};
 use crate::common::{Bench, Override, set};
@@ -13,7 +13,7 @@ const ERASE: &str =
 /// Four steps of a program of 200 us, of which 30 execute.
 const PROGRAM: &str = "{ steps = 4, ramp = '5 us', recover = '10 us', verify = '5 us' }";
 
-/// When reads at 1000 and 1400 us are answered, and when the erase is over, in us.
+/// Answers to reads at 1000 and 1400 us, and the end of the erase, in us.
 fn reads_beside_an_erase(scene: &Scene) -> [u64; 3] {
     let (mut bench, start) = collecting(scene);
     let reads = [(1_000, 1), (1_400, 2)]
@@ -30,7 +30,7 @@ fn of_erases(parameter: &'static str, more: &[Override]) -> Case {
         .see("two reads beside an erase and the erase's end, us", reads_beside_an_erase)
 }
 
-/// When reads at 220 and 400 us are answered, and a write that is programmed from 100 on.
+/// Answers to reads at 220 and 400 us, and to a write that is programmed from 100 on.
 fn reads_beside_a_program(scene: &Scene) -> [u64; 3] {
     let mut experiment = scene.experiment();
     find_outside(&mut experiment);
@@ -49,7 +49,7 @@ fn of_programs(parameter: &'static str, more: &[Override]) -> Case {
         .see("two reads beside a program and the program's end, us", reads_beside_a_program)
 }
 
-/// When a write is on flash that reads its other half first, from 1000 us on.
+/// The moment at which a write is on flash that reads its other half first, from 1000 us on.
 fn a_partial_write_beside_an_erase(scene: &Scene) -> u64 {
     let (mut bench, start) = collecting(scene);
     let write = bench.submit(start + 1_000 * US, Kind::Write, page(0, 1), PAGE / 2);
@@ -57,8 +57,8 @@ fn a_partial_write_beside_an_erase(scene: &Scene) -> u64 {
     (bench.done(write).finished - start) / US
 }
 
-/// When a write is on flash that reads its other half first, from 220 us on, beside a program
-/// from 100 to 300.
+/// The moment at which a write is on flash that reads its other half first, from 220 us on, beside
+/// a program from 100 to 300.
 fn a_partial_write_beside_a_program(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     bench.submit(0, Kind::Write, 20 * PAGE, PAGE);
@@ -67,15 +67,15 @@ fn a_partial_write_beside_a_program(scene: &Scene) -> u64 {
     bench.done(write).finished / US
 }
 
-/// When the erase is over, in us, if a read comes at 900 and GC is not in the foreground.
+/// End of the erase, in us, if a read comes at 900 and GC is not in the foreground.
 fn end_of_an_erase(scene: &Scene) -> u64 {
     let (mut bench, start) = collecting(scene);
     bench.submit(start + 900 * US, Kind::Read, page(0, 1), PAGE);
     (bench.settle() - start) / US
 }
 
-/// When two erases are over of blocks of three invalid pages each, in us, after a write that
-/// leaves two blocks free.
+/// Ends of two erases, of blocks of three invalid pages each, in us, after a write that leaves two
+/// blocks free.
 fn end_of_two_erases(scene: &Scene) -> u64 {
     let mut bench = scene.bench();
     for number in [0, 1, 2, 4, 8, 9, 10, 12] {
@@ -86,8 +86,8 @@ fn end_of_two_erases(scene: &Scene) -> u64 {
     (bench.settle() - start) / US
 }
 
-/// A drive that erases and interrupts all the time: the mean factor of its blocks' error rates
-/// in the summary, less 1 and over what their extra ramps make at 1 % for each of 1000.
+/// A drive that erases and interrupts all the time: the mean factor of its blocks' error rates in
+/// the summary, less 1, divided by the effect of their extra ramps at 1 % for each of 1000.
 fn error_rate(scene: &Scene) -> String {
     let experiment = scene.experiment();
     let mut run = crate::common::run(&experiment);
@@ -128,10 +128,10 @@ fn erases() -> Vec<Case> {
     let later = [1_850, 1_975, 2_475];
     // At 1225 the first is read, until 1350; the second waits until 1850.
     let deferred = [1_350, 1_975, 2_475];
-    // Cancelled at 1000; gone on with at 1225: a verify until 1275, a ramp until 1325, and
-    // 75 us of the pulse. Cancelled again at 1400; gone on with at 1625.
+    // Cancelled at 1000; resumed at 1225: a verify until 1275, a ramp until 1325, and 75 us of the
+    // pulse. Cancelled again at 1400; resumed at 1625.
     let cancelled = [1_225, 1_625, 1_625 + 50 + 1_500];
-    // Without a bound: gone on with at 1225, a verify and three steps.
+    // Without a bound: resumed at 1225, a verify and three steps.
     let once = [1_225, 2_775 + 125, 2_775 + 125];
     let suspension = "drive.scheduler.suspension.policy";
     let scheme = |name: &str| set("scheduler.suspension", name);
@@ -150,8 +150,8 @@ fn erases() -> Vec<Case> {
             ("baseline", [2_350, 2_475, 2_475]),
             ("d-es", deferred),
             ("i-es", cancelled),
-            // 225 us were executed by 1000. Gone on with at 1225, the other 75 are by 1350;
-            // its recovery is over at 1450: at 1400 half of that is left. Then the verify.
+            // 225 us were executed by 1000. Resumed at 1225, it executes the other 75 by 1350; its
+            // recovery is over at 1450: at 1400 half of that is left. Then the verify.
             ("es", [1_225, 1_450 + 125, 1_575 + 50 + 1_000]),
             ("ideal-es", [1_125, 1_525, 2_475]),
             ("t-es", cancelled),
@@ -175,7 +175,7 @@ fn erases() -> Vec<Case> {
             .given(&[set("scheduler.suspension_bounds.by", "host-reads")])
             .under([
                 ("0 s", cancelled),
-                // Gone on with at 1225, it is cancelled at 1500.
+                // Resumed at 1225, it is cancelled at 1500.
                 ("275 us", [1_225, 1_600 + 125, 1_725 + 50 + 1_500]),
             ]),
         of_erases("drive.scheduler.suspension_bounds.by", &[scheme("i-es")])
@@ -202,9 +202,8 @@ fn programs() -> Vec<Case> {
     // Three steps are done at 250.
     let waits = [300 + 125, 425 + 125, 300];
     let deferred = [250 + 125, 425 + 125, 425];
-    // Cancelled at 220 in its third step, and gone on with at 355: a verify until 360, a ramp,
-    // the pulse until 395. At 400 its recovery has 5 us to go; then come its verify and the
-    // fourth step.
+    // Cancelled at 220 in its third step, and resumed at 355: a verify until 360, a ramp, the pulse
+    // until 395. At 400 its recovery has 5 us to go; then come its verify and the fourth step.
     let cancelled = [230 + 125, 405 + 125, 530 + 5 + 50];
     // Without the second interruption it is over at 460.
     let once = [355, 460 + 125, 460];

@@ -18,8 +18,7 @@ fn replay(parameter: &'static str, trace: Override) -> Case {
     case(parameter).filled().text("[[workload]]\nname = \"host\"\n").given(&[trace, recorded()])
 }
 
-/// What `of_run` sees of a replay, or the words for a trace that is refused because of
-/// this.
+/// The measurement `of_run` of a replay, or a word if the trace is refused with this message.
 fn or_refused(
     scene: &Scene,
     because: &str,
@@ -33,15 +32,15 @@ fn or_refused(
     }
 }
 
-/// When requests come, in us.
+/// Arrivals of requests, in us.
 fn arrivals(run: &Run) -> String {
     format!("{:?}", arrivals_us(run))
 }
 
-/// What a trace comes to that a policy refuses.
+/// Measurement for a trace that a policy refuses.
 const ERROR: &str = "an error";
 
-/// Two reads of pages 0 and 1 in each format, and when they come.
+/// Two reads of pages 0 and 1 in each format, and their arrivals.
 const FORMATS: &[(&str, &str, &str)] = &[
     ("mqsim", "938513000 0 0 8 1\n938813000 0 8 8 1\n", "[0.0, 300.0]"),
     ("disksim", "10.5 0 0 8 1\n10.8 0 8 8 1\n", "[0.0, 300.0]"),
@@ -67,7 +66,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("tencent", "1538323200,0,8,0,7\n1538323201,8,8,0,7\n", "[0.0, 1000000.0]"),
 ];
 
-/// Requests begin where they end less what they took.
+/// Requests begin at their end less their duration.
 const ETW: &str = "BeginHeader
 DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, IrpFlags, DiskSvcTime, I/O Pri, VolSnap, FileObject, FileName
 EndHeader
@@ -93,7 +92,7 @@ const FIO_V3: &str = "fio version 3 iolog\n0 /dev/sda add\n2 /dev/sda open\n\
     15 /dev/sda read 0 4096\n315 /dev/sda read 4096 4096\n400 /dev/sda close\n";
 const SPC: &str = "0,0,4096,R,0.500000\n0,8,4096,R,0.500300\n";
 
-/// The format is found, or given; as another the file cannot be read.
+/// A case in which the format is detected, or given; with another format the file cannot be read.
 fn of_format((format, rows, expected): &(&'static str, &str, &'static str)) -> Case {
     let other = if *format == "captured" { "mqsim" } else { "captured" };
     replay("workload.trace.format", trace(format, rows))
@@ -102,7 +101,7 @@ fn of_format((format, rows, expected): &(&'static str, &str, &'static str)) -> C
         .under([(*format, *expected), (other, REFUSED)])
 }
 
-/// How a file is understood where its format leaves that open.
+/// Interpretation of a file if its format leaves it open.
 fn options() -> Vec<Case> {
     let arrivals = |parameter, trace| {
         replay(parameter, trace).see("when requests come, us", |scene| arrivals_us(&scene.run()))
@@ -123,7 +122,7 @@ fn options() -> Vec<Case> {
         arrivals("workload.trace.time_unit", trace("stamps", FIO_V3))
             .left_out([0.0, 300.0])
             .under([("us", [0.0, 300.0]), ("ms", [0.0, 300_000.0])]),
-        // One behind the other, or both from the beginning.
+        // One after the other, or both from the beginning.
         arrivals("workload.trace.waits", trace("waits", FIO_V2))
             .left_out([0.0, 300.0, 700.0])
             .under([("gaps", [0.0, 300.0, 700.0]), ("moments", [0.0, 300.0, 400.0])]),
@@ -155,7 +154,7 @@ pub fn cases() -> Vec<Case> {
     };
     let few = file("few.trace", "time_us,op,offset,length\n0,R,0,4096\n");
     let many = file("many.trace", STAMPED);
-    // Asked for are 0 to 6 MiB, twice the drive.
+    // The trace asks for 0 to 6 MiB, twice the drive.
     let far = "time_us,op,offset,length\n0,R,0,4096\n1,R,5242880,4096\n2,R,6287360,4096\n";
     let mut all = vec![
         replay("workload.trace.file", trace("few", "time_us,op,offset,length\n0,R,0,4096\n"))
@@ -190,7 +189,7 @@ pub fn cases() -> Vec<Case> {
                 ("[3]", vec![8 * KIB]),
                 ("[0, 3]", vec![0, 4 * KIB, 8 * KIB]),
             ]),
-        // The second device begins at 1 MiB, or where the first does.
+        // The second device begins at 1 MiB, or at the beginning of the first.
         replay("workload.trace.combine", devices(""))
             .see("initiators, and where requests begin", |scene| {
                 let run = scene.run();
@@ -212,7 +211,7 @@ pub fn cases() -> Vec<Case> {
                 ("wrap", "[0, 2097152, 3141632]"),
                 ("scale", "[0, 2621440, 3141632]"),
             ]),
-        // Three rows over 1000 us; a mean gap of 500 us behind the last, once more.
+        // Three rows over 1000 us; after a mean gap of 500 us behind the last, they are repeated.
         replay("workload.trace.repeat", stamped())
             .see("when the last request comes, us, and their number", |scene| {
                 let arrivals = arrivals_us(&scene.run());

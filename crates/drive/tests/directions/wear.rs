@@ -38,14 +38,14 @@ fn course(scene: &Scene) -> u64 {
 
 pub fn cases() -> Vec<Case> {
     vec![
-        // Half of the blocks hold data that lies still. Without migration the others share 400
-        // erases; with it all do, and none is far from the mean.
+        // Half of the blocks hold cold data. Without migration the others share 400 erases; with
+        // migration all blocks do, and none is far from the mean.
         case("drive.ftl.wear.retirement_age")
             .filled()
             .given(&drive())
             .see("erases of the most worn block", most_worn)
             .falls(1.1, ["80 %", "97 %"]),
-        // Others are taken where a victim's chance is less.
+        // Other blocks are taken if a victim's chance is smaller.
         case("drive.ftl.wear.age_variance")
             .filled()
             .given(&drive())

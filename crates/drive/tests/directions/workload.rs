@@ -1,5 +1,5 @@
-//! Who uses the drive: names, ranks, parts of the drive, kinds of request, and when an
-//! initiator begins and stops.
+//! Users of the drive: names, ranks, parts of the drive, kinds of request, and the beginning and
+//! end of an initiator.
 
 use crate::case::{Case, about, case};
 use crate::common::set;
@@ -21,8 +21,8 @@ fn reads(parameter: &'static str, requests: u64) -> Case {
         .given(&[recorded()])
 }
 
-/// Four initiators with a read each: one that the die is busy with, one of normal and
-/// one of low rank that wait, and behind them the one whose rank is changed.
+/// Four initiators with a read each: one that occupies the die, one of normal and one of low rank
+/// that wait, and behind them the one whose rank is changed.
 const RANKED: &str = "[[workload]]\nname = \"ranked\"\nstart = \"30 us\"\n\
     reads = \"100 %\"\nstop = { requests = 1 }\n\
     [[workload]]\nname = \"first\"\nreads = \"100 %\"\nstop = { requests = 1 }\n\
@@ -32,7 +32,7 @@ const RANKED: &str = "[[workload]]\nname = \"ranked\"\nstart = \"30 us\"\n\
 
 const REQUESTS: u64 = 1_000;
 
-/// A mix of which one kind has a share, and another the rest.
+/// A mix in which one kind has a share, and another the rest.
 fn of_mix(
     parameter: &'static str,
     kind: Kind,
@@ -100,7 +100,7 @@ pub fn cases() -> Vec<Case> {
         reads("workload.name", 100)
             .see("the addresses of 100 requests", |scene| format!("{:?}", offsets(&scene.run())))
             .differs(["database", "backup"]),
-        // The die is busy until 125 us; then those that wait are served by rank.
+        // The die is busy until 125 us; then the waiting reads are served by rank.
         case("workload.priority")
             .filled()
             .text(RANKED)
@@ -145,7 +145,7 @@ pub fn cases() -> Vec<Case> {
                 ("50 %", about(half, four_sigma(1e3, 0.5))),
                 ("100 %", 1e3.into()),
             ]),
-        // Places are multiples of it: the greatest divisor of so many.
+        // Offsets are multiples of it: the measured figure is their greatest common divisor.
         reads("workload.align", 1_000)
             .see("the greatest common divisor of the addresses", |scene| {
                 offsets(&scene.run()).into_iter().fold(0, greatest_common_divisor)

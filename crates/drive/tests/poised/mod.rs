@@ -1,9 +1,8 @@
-//! A small drive that is one write away from collecting, for tests of collection
-//! and of what it does to others.
+//! A small drive that is one write away from collecting, for tests of collection and of its effects
+//! on other operations.
 //!
-//! Two dies share a channel, and each has a pool of its own: pages 2n lie on die
-//! 0, pages 2n + 1 on die 1. A die has 8 blocks of 4 pages, and 16 pages of data
-//! fill blocks 0 to 3.
+//! Two dies share a channel, and each has a pool of its own: pages 2n lie on die 0, pages 2n + 1 on
+//! die 1. A die has 8 blocks of 4 pages, and 16 pages of data fill blocks 0 to 3.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -17,7 +16,7 @@ pub fn page(die: u64, number: u64) -> u64 {
     (2 * number + die) * PAGE
 }
 
-/// The drive's shape, with thresholds at 2 blocks, and overrides of that.
+/// The drive's shape, with thresholds at 2 blocks, and overrides.
 pub fn shape(overrides: &[Override]) -> Vec<Override> {
     let mut all = vec![
         set("geometry.dies_per_package", 2),
@@ -38,9 +37,9 @@ pub fn filled(overrides: &[Override]) -> Bench {
     Bench::filled(&shape(overrides))
 }
 
-/// The drive with block 4 of die 0 filled by pages 0, 1, 2 and 4 anew: block 0
-/// has one valid page (3), and the next write opens block 5, which leaves 2 free.
-/// Returns the moment that everything had ended.
+/// The drive after pages 0, 1, 2 and 4 were rewritten to block 4 of die 0: block 0 has one valid
+/// page (3), and the next write opens block 5, which leaves 2 free. Returns the moment at which
+/// everything had ended.
 pub fn poised(overrides: &[Override]) -> (Bench, u64) {
     let mut bench = filled(overrides);
     for number in [0, 1, 2, 4] {

@@ -1,4 +1,4 @@
-//! What survives a cut: acknowledged data, and trims.
+//! Data that survives a cut: acknowledged data, and trims.
 
 use crate::common::{Bench, set};
 use crate::{Cutting, PAGE, US, buffered, now, ns, trimmed};
@@ -79,7 +79,7 @@ fn a_part_that_a_capacitor_saves_is_merged_afterwards() {
     ]);
     let reads =
         |drive: &Cutting| drive.bench.device.counters().commands(OpKind::Read, Holder::RmwRead);
-    // The rest of the page is on its way until 125 us.
+    // The rest of the page is being read until 125 us.
     drive.bench.submit(0, Kind::Write, 5 * PAGE, PAGE / 4);
     drive.bench.until(59 * US);
     assert_eq!(reads(&drive), 1);
@@ -131,9 +131,9 @@ fn what_was_written_after_a_trim_wins() {
     }
 }
 
-/// Page 0 is in a block that the drive was filled with, and again in the block behind it,
-/// which has 16 pages of as many blocks. The checkpoint at 200 ms knows both blocks. Then the
-/// 16 are trimmed, and one other page is written until that block is erased.
+/// Page 0 is in a block that the drive was filled with, and again in the block after it, which has
+/// 16 pages of as many blocks. The checkpoint at 200 ms includes both blocks. Then the 16 are
+/// trimmed, and one other page is written until that block is erased.
 fn trimmed_since_a_checkpoint(map: &str) -> Cutting {
     let mut drive = Cutting {
         bench: Bench::filled(&[set("recovery.map", map), set("recovery.trims", "volatile")]),
@@ -158,7 +158,7 @@ fn trimmed_since_a_checkpoint(map: &str) -> Cutting {
 
 #[test]
 fn a_checkpoint_does_not_lead_to_what_was_older_than_it() {
-    // A scan finds what the drive was filled with.
+    // A scan finds the data that the drive was filled with.
     let scan = trimmed_since_a_checkpoint("scan").cut(300_000 * US).unwrap();
     assert_eq!(scan.units, 768);
     // The checkpoint leads to a block that was erased since, and no other block is read.
@@ -192,7 +192,7 @@ fn zeroes_stay_though_trims_may_not() {
         let mut drive = Cutting { bench: Bench::filled(&given) };
         drive.bench.submit(0, Kind::WriteZeroes, 7 * PAGE, PAGE);
         drive.bench.submit(0, Kind::Trim, 8 * PAGE, PAGE);
-        // A trim of zeroes takes nothing back.
+        // A trim after zeroes does not bring data back.
         drive.bench.submit(US, Kind::Trim, 7 * PAGE, PAGE);
         let outage = drive.cut(100 * US).unwrap();
         assert_eq!(outage.units, 767, "{map}");

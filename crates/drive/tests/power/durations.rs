@@ -1,4 +1,4 @@
-//! How long recovery takes.
+//! Duration of recovery.
 
 use crate::common::{Override, set};
 use crate::{Cutting, LOOK, PAGE, US, collecting, now, ns};
@@ -35,7 +35,7 @@ fn summaries_spare_the_pages_of_full_blocks() {
     ]);
     let outage = drive.cut(0).unwrap();
     assert_eq!(outage.units, 720);
-    // Of a free block its last row and then its first.
+    // The last row of a free block, and then its first.
     assert_eq!((outage.pages_scanned, outage.blocks_scanned), (48 + 16 * 2, 64));
     assert_eq!(ns(outage.took), 64 * 37_500 + 16 * LOOK);
 }
@@ -50,9 +50,9 @@ fn channels_and_units_work_beside_each_other() {
     // Two channels: as long as one, whose unit is the same.
     assert_eq!(blocks(&[]), 16 * LOOK);
     assert_eq!(blocks(&[set("geometry.channels", 2)]), 16 * LOOK);
-    // Two dies of a channel sense beside each other and carry one after the other.
+    // Two dies of a channel sense in parallel and transfer one after the other.
     assert_eq!(blocks(&[set("geometry.dies_per_package", 2)]), 16 * LOOK);
-    // Two planes read apart, or one after the other where the die is the unit.
+    // Two planes are read in parallel, or one after the other if the die is the unit.
     let planes = set("geometry.planes_per_die", 2);
     assert_eq!(blocks(std::slice::from_ref(&planes)), 32 * LOOK);
     let apart = [planes, set("concurrency.read", "plane")];
@@ -60,7 +60,7 @@ fn channels_and_units_work_beside_each_other() {
     // 1024 spare bytes a page take 25 us, and nothing else changes.
     let spare = set("geometry.page_spare", "1 KiB");
     assert_eq!(blocks(&[spare]), 16 * 50 * US);
-    // 64 dies carry for longer than one of them senses and carries.
+    // 64 dies transfer for longer than one of them senses and transfers.
     let many = [set("geometry.dies_per_package", 64), set("geometry.page_spare", "1 KiB")];
     assert_eq!(blocks(&many), 64 * 16 * 25 * US);
     // On two channels, half as many each.
@@ -74,8 +74,8 @@ fn channels_and_units_work_beside_each_other() {
 
 #[test]
 fn a_summary_of_several_planes_is_read_at_once() {
-    // Blocks of two planes, which one read takes: 64 of 16 rows of 8 KiB; the last is a summary
-    // of 512 bytes, 12.5 us. 15 rows hold 30 units: 48 full blocks.
+    // Blocks of two planes, which one read covers: 64 of 16 rows of 8 KiB; the last row is a
+    // summary of 512 bytes, 12.5 us. 15 rows hold 30 units: 48 full blocks.
     let mut drive = Cutting::filled(&[
         set("geometry.planes_per_die", 2),
         set("ftl.block_planes", 2),
@@ -109,9 +109,9 @@ fn channels_of_a_gang_read_beside_each_other() {
         let at = now(&drive);
         drive.cut(at).unwrap()
     };
-    // Each channel has a row of its own with 4 KiB and 1 KiB spare, 125 us; a poll of one
-    // carries 1 KiB, 25 us. Four pages were written, two on each channel; a third row of each is
-    // found erased. The map takes 3 KiB: a row of one bin.
+    // Each channel has a row of its own with 4 KiB and 1 KiB spare, 125 us; a read of the metadata
+    // of a row transfers 1 KiB, 25 us. Four pages were written, two on each channel; a third row of
+    // each is found erased. The map takes 3 KiB: a row of one bin.
     let looks = 3 * 50 * US;
     let apart = took("asynchronous");
     assert_eq!((apart.blocks_scanned, apart.pages_scanned), (2, 6));
@@ -125,13 +125,14 @@ fn channels_of_a_gang_read_beside_each_other() {
 #[test]
 fn a_block_that_was_closed_early_is_read_as_far_as_it_was_written() {
     let given = [set("ftl.unit", "16 KiB"), set("nand.program", "[\"200 us\"]")];
-    // A unit of four rows of 300 us: how many of them are begun, after one that is whole.
+    // A unit of four rows of 300 us: the number of rows that are begun, after one unit that is
+    // complete.
     for (at, rows) in [(1_299, 0), (1_301, 1), (1_599, 1), (1_701, 2), (2_350, 4)] {
         let mut drive = Cutting::new(&given);
         drive.bench.submit(0, Kind::Write, 0, 4 * PAGE);
         drive.bench.submit(1_200 * US, Kind::Write, 4 * PAGE, 4 * PAGE);
         let outage = drive.cut(at * US).unwrap();
-        // The rows that are not erased, and the next; of each of 63 free blocks a row.
+        // The rows that are not erased, and the next; a row of each of 63 free blocks.
         assert_eq!(outage.pages_scanned, 4 + rows + 1 + 63, "at {at} us");
         assert_eq!(ns(outage.took), (4 + rows + 1 + 63) * LOOK, "at {at} us");
         // It is no fuller at the next cut.
@@ -144,7 +145,7 @@ fn a_block_that_was_closed_early_is_read_as_far_as_it_was_written() {
 fn after_a_cut_the_least_worn_block_is_opened_first() {
     for (order, is_least_worn) in [("least-worn", true), ("fifo", false)] {
         let mut drive = Cutting::filled(&[set("ftl.allocation.free_block", order)]);
-        // The free block of the least number, and that of the fewest erases.
+        // The free block with the least number, and the one with the fewest erases.
         let free = |drive: &Cutting| {
             let ftl = drive.bench.device.ftl();
             let is_free = |block: &usize| ftl.block_states()[*block] == BlockState::Free;

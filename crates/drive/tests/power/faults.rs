@@ -1,10 +1,10 @@
-//! The auditor finds what a recovery does wrong.
+//! The auditor finds faults of a recovery.
 
 use crate::common::{Bench, set};
 use crate::{Cutting, US, buffered, now, trimmed};
 use ftl::recovery::Fault;
 
-/// What the auditor says of a recovery that does something wrong.
+/// The auditor's report on a recovery with a fault.
 fn found(mut drive: Cutting, fault: Fault, at: u64) -> String {
     drive.device().recover_badly(fault);
     drive.cut(at).expect_err("it is found")

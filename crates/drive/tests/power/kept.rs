@@ -5,7 +5,7 @@ use crate::{Cutting, US};
 use drive::{Experiment, Prepared, Run, Snapshot};
 use engine::Instant;
 
-/// Requests to a drive in use, one in so many of them a trim.
+/// Requests to a drive in use, with shares of writes and trims.
 fn mixed(write: u32, trim: u32) -> String {
     format!(
         "[precondition]\nfill = \"random\"\nage.overwrites = 2.0\n[[workload]]\nname = \"mix\"\n\
@@ -14,7 +14,7 @@ fn mixed(write: u32, trim: u32) -> String {
     )
 }
 
-/// What an experiment leaves, and the same from a file.
+/// The snapshot that an experiment leaves, and the same from a file.
 fn kept_and_read(experiment: &Experiment, name: &str) -> (Snapshot, Snapshot) {
     let kept = run(experiment).into_snapshot(experiment).unwrap();
     let path = std::env::temp_dir().join(format!("flashscape-{name}-{}", std::process::id()));
@@ -43,7 +43,7 @@ fn versions_survive_a_snapshot() {
     assert_eq!(one.device().digest(), other.device().digest());
     assert_eq!(one.outages(), other.outages());
     assert_eq!(one.outages().len(), 1);
-    // A drive that keeps nothing may be started from it, and the other way round.
+    // A drive without metadata for recovery may be started from it, and the other way round.
     assert!(!run_from(&read, &plain).device().ftl().keeps_metadata());
     let without = run(&plain).into_snapshot(&plain).unwrap();
     assert_eq!(run_from(&without, &cutting).outages().len(), 1);

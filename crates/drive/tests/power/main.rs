@@ -1,5 +1,5 @@
-//! Power cuts: what survives, what is found again, how long that takes, and that the auditor
-//! finds what a recovery does wrong.
+//! Power cuts: the data that survives, the data that is found again, the duration of recovery, and
+//! the auditor's detection of a faulty recovery.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -21,10 +21,10 @@ use metrics::Holder;
 
 const PAGE: u64 = 4_096;
 const US: u64 = 1_000;
-/// The metadata of a page, 16 bytes at 40.96 MB/s: 390.6 ns, and sensing.
+/// Time to read the metadata of a page: 16 bytes at 40.96 MB/s, 390.6 ns, and sensing.
 const LOOK: u64 = 25 * US + 391;
 
-/// The small drive, which keeps what recovery takes.
+/// The small drive, which keeps the metadata for recovery.
 fn recovering(overrides: &[Override]) -> Vec<Override> {
     let mut all = vec![set("recovery.map", "scan")];
     all.extend_from_slice(overrides);
@@ -49,7 +49,7 @@ impl Cutting {
     fn device(&mut self) -> &mut Device {
         &mut self.bench.device
     }
-    /// Cuts the power at a time; the drive is there again afterwards.
+    /// Cuts the power at a time; afterwards the drive is on again.
     fn cut(&mut self, ns: u64) -> Result<Outage, String> {
         self.bench.cut_power(ns)
     }
@@ -66,13 +66,13 @@ fn now(drive: &Cutting) -> u64 {
     drive.bench.device.now().as_ns()
 }
 
-/// The moment at which a collection first does something, on a drive that is full and is
-/// overwritten, with the drive at that moment.
+/// A drive that is full and is overwritten, at the moment at which a collection first begins an
+/// operation of a kind, with that moment.
 fn collecting(overrides: &[Override], kind: OpKind, by: Holder) -> Cutting {
     written_until(overrides, |counters| counters.commands(kind, by) > 0)
 }
 
-/// A drive that was written to until something was counted, which has just begun.
+/// A drive that was written to until an operation was counted, which has just begun.
 fn written_until(overrides: &[Override], is_seen: impl Fn(&Counters) -> bool) -> Cutting {
     let mut drive = Cutting::filled(overrides);
     let mut page = 0;
@@ -80,7 +80,7 @@ fn written_until(overrides: &[Override], is_seen: impl Fn(&Counters) -> bool) ->
         if drive.bench.device.outstanding() == 0 {
             let now = drive.bench.device.now().as_ns();
             let pages = u64::from(drive.bench.device.ftl().layout.host_units);
-            // Never the same order twice, so that some of a block lives on.
+            // Never the same order twice, so that part of each block stays valid.
             drive.write(now, (page * page * 7 + page) % pages);
             page += 1;
         }

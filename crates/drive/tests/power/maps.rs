@@ -1,4 +1,4 @@
-//! Checkpoints, and a map that stays.
+//! Checkpoints, and a persistent map.
 
 use crate::common::{Bench, experiment, run, set};
 use crate::{Cutting, US, now, ns};

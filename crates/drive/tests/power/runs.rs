@@ -1,4 +1,4 @@
-//! Whole runs that are cut off, and what is refused.
+//! Whole runs with power cuts, and refusals.
 
 use crate::common::{experiment, run, set, try_experiment};
 use crate::{LOOK, US, ns, recovering};
@@ -48,7 +48,7 @@ fn a_run_goes_on_after_power_cuts_and_is_the_same_each_time() {
         assert_eq!(first.outages().len(), 3, "{durability}, {map}");
         assert_eq!(first.outages(), again.outages());
         assert_eq!(first.device().digest(), again.device().digest());
-        // The one whose moment is given comes then, whatever comes before.
+        // The cut with a given moment comes then, whatever comes before.
         let at = Instant::from_ns(50_000 * US);
         assert_eq!(first.outages().iter().filter(|outage| outage.at == at).count(), 1);
         assert!(first.lost_requests() > 0);
@@ -57,7 +57,7 @@ fn a_run_goes_on_after_power_cuts_and_is_the_same_each_time() {
 
 #[test]
 fn requests_of_open_loops_wait_for_the_drive() {
-    // With one place the second that waited also waits for the first, which takes 300 us.
+    // With one place the second waiting request also waits for the first, which takes 300 us.
     for (depth, queued) in [("", 0), ("queue_depth = 1", 300 * US)] {
         open_loop_waits_for_the_drive(depth, queued);
     }
@@ -83,14 +83,15 @@ fn open_loop_waits_for_the_drive(depth: &str, queued: u64) {
     let run = run(&experiment(&text, &given));
     let [outage] = run.outages() else { panic!("one cut") };
     assert_eq!((outage.at, outage.lost_requests), (Instant::from_ns(1_500_000), 0));
-    // Two requests came before, at 0 and at 1 ms; 64 blocks are looked into, one of them twice more.
+    // Two requests came before, at 0 and at 1 ms; 64 blocks are scanned, two more pages of one of
+    // them.
     assert_eq!(ns(outage.took), (63 + 3) * LOOK);
     let up_at = 1_500 * US + 66 * LOOK;
     let waiting = (2..10).filter(|ms| ms * 1_000 * US < up_at).count();
     assert_eq!(waiting, 2);
     let stats = crate::common::stats(&run, 0, Kind::Write);
     assert_eq!(stats.latency.count(), 10);
-    // The first that waited came at 2 ms and is written in 300 us.
+    // The first waiting request came at 2 ms and is written in 300 us.
     let longest = stats.latency.max().unwrap();
     assert_eq!(ns(longest), up_at + 300 * US - 2_000 * US);
     let blamed = |state: State| stats.bands.total()[state as usize];
@@ -100,8 +101,8 @@ fn open_loop_waits_for_the_drive(depth: &str, queued: u64) {
 
 #[test]
 fn a_think_time_that_ends_without_power_is_followed_by_waiting_for_it() {
-    // Writes of 300 us, a millisecond of thought before each: at 1 ms, and at 2.3 ms, when the
-    // drive is off; the next 1.3 ms after that one's answer could begin.
+    // Writes of 300 us, a millisecond of think time before each: at 1 ms, and at 2.3 ms, when the
+    // drive is off; the next comes 1.3 ms after the earliest possible start of that one.
     let text = "
         [[workload]]
         name = \"thinker\"
@@ -114,7 +115,7 @@ fn a_think_time_that_ends_without_power_is_followed_by_waiting_for_it() {
     let run = run(&experiment(text, &recovering(&[set("run.power_cut", "{ at = \"1.5 ms\" }")])));
     let [outage] = run.outages() else { panic!("one cut") };
     assert_eq!(outage.lost_requests, 0);
-    // Of 64 blocks one page each, and of the one that is written a page more.
+    // One page of each of 64 blocks, and one more page of the block that is written.
     let up_at = 1_500 * US + 65 * LOOK;
     assert_eq!(ns(outage.took), 65 * LOOK);
     let stats = crate::common::stats(&run, 0, Kind::Write);
@@ -128,8 +129,9 @@ fn a_think_time_that_ends_without_power_is_followed_by_waiting_for_it() {
 
 #[test]
 fn what_replaces_a_lost_request_is_asked_for_when_the_drive_is_there() {
-    // Without thought the cut takes the fourth write, with half a millisecond before each the
-    // second, from 1.3 to 1.6 ms. The next begins, or is thought of, when the drive is there.
+    // Without think time the cut hits the fourth write; with half a millisecond before each write
+    // it hits the second, from 1.3 to 1.6 ms. The next write, or its think time, begins when the
+    // drive is on again.
     for (think, cut, written) in [(0, "1.1 ms", 3), (500, "1.5 ms", 1)] {
         let text = format!(
             "[[workload]]\nname = \"closed\"\nreads = \"0 %\"\nsize = \"4 KiB\"\n\
@@ -151,8 +153,8 @@ fn what_replaces_a_lost_request_is_asked_for_when_the_drive_is_there() {
 
 #[test]
 fn a_run_that_ends_in_an_outage_answers_what_was_asked_for_before() {
-    // The second request comes at 2.3 ms and the run ends at 2.5 ms; the drive is there again
-    // at 3.2 ms.
+    // The second request comes at 2.3 ms and the run ends at 2.5 ms; the drive is on again at 3.2
+    // ms.
     let text = "
         [[workload]]
         name = \"thinker\"
@@ -175,7 +177,7 @@ fn a_second_cut_begins_the_recovery_anew() {
     let run = run(&experiment(text, &given));
     let [first, second] = run.outages() else { panic!("two cuts") };
     assert!(first.interrupted && !second.interrupted);
-    // The fourth write is being programmed. It was so once.
+    // The fourth write is being programmed; it was under way only at the first cut.
     let did = |of: &Outage| (of.half_programmed, of.closed_early, of.units);
     assert_eq!((did(first), did(second)), ((1, 1, 3), (0, 0, 3)));
     assert_eq!(ns(first.took), 1_000 * US);
@@ -204,7 +206,7 @@ fn the_cuts_of_a_file_are_left_out_by_a_word() {
         assert!(experiment(&text, &recovering(&[])).run.power_cut.is_some());
         let without = experiment(&text, &recovering(&[set("run.power_cut", "none")]));
         assert!(without.run.power_cut.is_none(), "{cuts}");
-        // One of another kind takes their place and is not joined with them.
+        // Requests of another kind take their places and are not joined with them.
         let other =
             experiment(&text, &recovering(&[set("run.power_cut", "{ within = \"3 ms\" }")]));
         assert_eq!(other.run.power_cut.map(|cuts| cuts.all().len()), Some(1), "{cuts}");

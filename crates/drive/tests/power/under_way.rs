@@ -1,4 +1,4 @@
-//! What operations that were cut off have left.
+//! Data left by operations that were cut off.
 
 use crate::common::set;
 use crate::{Cutting, PAGE, US, collecting, now, ns, written_until};
@@ -17,7 +17,7 @@ fn a_block_that_was_being_erased_is_erased_anew() {
     assert_eq!((outage.half_erased, ns(outage.parts[3])), (1, 1_500 * US));
     let after = drive.bench.device.ftl().tally;
     assert_eq!((before.erases, after.erases), (20, 21));
-    // Victims come one after the other: all that was moved was moved out of those.
+    // Victims come one after the other: all moved units came from those.
     let moved = after.units[ftl::Source::Gc as usize];
     assert!(moved > 0);
     assert_eq!((after.collected, after.moved), (21, moved));
@@ -147,7 +147,7 @@ fn a_block_whose_summary_was_cut_off_is_scanned() {
 
 #[test]
 fn a_copy_whose_summary_was_cut_off_is_a_copy() {
-    // Each copy carries a whole batch, so the first program of collection is a summary: nothing
+    // Each copy transfers a whole batch, so the first program of collection is a summary: nothing
     // is copied twice by then.
     let given = [
         set("ftl.allocation.streams", "separate"),
@@ -184,7 +184,7 @@ fn a_migration_that_was_cut_off_leaves_its_source() {
     while !is_under_way(&drive) {
         if drive.bench.device.outstanding() == 0 {
             let now = now(&drive);
-            // A part of the drive, so that the rest gets cold.
+            // A part of the drive, so that the rest becomes cold.
             drive.write(now, turn * 7 % 200);
             turn += 1;
         }
@@ -206,7 +206,7 @@ fn a_migration_that_was_cut_off_leaves_its_source() {
 
 #[test]
 fn what_was_moved_before_a_cut_counts_with_its_block() {
-    // One page of sixteen is superseded in each block that is full, and the power is cut amid moves.
+    // One page of sixteen is invalid in each full block, and the power is cut during moves.
     let mut drive = Cutting::filled(&[
         set("ftl.over_provisioning.exported", "3584 KiB"),
         set("ftl.gc.background", "3 blocks"),
@@ -238,7 +238,7 @@ fn what_was_moved_before_a_cut_counts_with_its_block() {
     }
     drive.bench.settle();
     let (tally, moved) = (drive.bench.device.ftl().tally, moves(&drive) - undone);
-    // But for a victim or two that were not erased yet.
+    // Except for one or two victims that were not erased yet.
     assert!(
         undone > 100 && tally.moved <= moved && moved < tally.moved + 32,
         "{tally:?}, {undone}"
@@ -270,11 +270,11 @@ fn a_collection_of_the_last_free_block_is_undone() {
     let outage = drive.cut(at).unwrap();
     assert_eq!((outage.undone, outage.units), (1, 768));
     assert_eq!(ns(outage.parts[3]), 1_500 * US);
-    // Nothing was collected by that, and what was moved is where it was.
+    // That collected nothing, and the moved data is at its old place.
     let after = drive.bench.device.ftl().tally;
     assert_eq!(after.erases, before.erases + 1);
     assert_eq!((after.collected, after.moved), (before.collected, before.moved));
-    // It can go on to collect, and no block counts with more than it holds.
+    // It can collect on, and no block counts more valid units than it holds.
     for turn in 0..200 {
         let now = drive.bench.settle();
         drive.write(now, turn * 11 % 768);

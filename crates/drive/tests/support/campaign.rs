@@ -1,6 +1,6 @@
-//! Many cases over all cores: each is a function of the campaign's seed and of its
-//! number. A case that fails is shrunk and written to a folder, from which it can be
-//! kept as a test; one that does not end is named by a watchdog, which ends it all.
+//! Many cases over all cores: each is a function of the campaign's seed and of its number. A case
+//! that fails is shrunk and written to a folder, from which it can be kept as a test. A watchdog
+//! names a case that does not end, and ends the process.
 
 use super::kinds::{Case, Kind};
 use super::ordeal::Outcome;
@@ -10,35 +10,35 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is run.
+/// Settings of a campaign.
 #[derive(Clone)]
 pub struct Campaign {
     /// The seed that all cases are derived from.
     pub seed: u64,
-    /// The number of the first case, and how many there are.
+    /// The number of the first case.
     pub first: u64,
-    /// How many cases.
+    /// Number of cases.
     pub cases: u64,
-    /// Only those of one kind, where it is given.
+    /// Only cases of this kind, if given.
     pub only: Option<Kind>,
     /// Threads.
     pub jobs: u64,
-    /// Where findings go.
+    /// Folder for findings.
     pub folder: PathBuf,
-    /// How long a case may take.
+    /// Longest time of a case.
     pub patience: Duration,
-    /// Whether progress is printed.
+    /// True if progress is printed.
     pub is_told: bool,
 }
 
-/// What came of a campaign.
+/// Results of a campaign.
 #[derive(Default)]
 pub struct Tally {
-    /// How many cases of a kind had an outcome.
+    /// Number of cases by kind and outcome.
     pub outcomes: BTreeMap<(&'static str, &'static str), u64>,
     /// Operations of collection that turned into others.
     pub turned: u64,
-    /// What was found, a text each.
+    /// Findings, a text each.
     pub findings: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl Campaign {
     ) {
         let folder =
             std::env::temp_dir().join(format!("flashscape-fuzz-{}-{job}", std::process::id()));
-        // Whatever ends the process leaves the name of the case.
+        // The name of the case remains, whatever ends the process.
         let note = self.folder.join(format!("running-{job}"));
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -106,12 +106,12 @@ impl Campaign {
         let _ = std::fs::remove_dir_all(folder);
     }
 
-    /// What a case is called in reports: enough to run it again.
+    /// Name of a case in reports, sufficient to run it again.
     fn name(&self, number: u64) -> String {
         format!("seed {}, case {number} ({})", self.seed, Kind::of(number).name())
     }
 
-    /// Makes a failing case smaller while it fails, and writes it down.
+    /// Shrinks a failing case as long as it fails, and writes it down.
     fn shrink(
         &self,
         number: u64,
@@ -123,7 +123,7 @@ impl Campaign {
         let kind = Kind::of(number);
         let place = self.folder.join(format!("{}-{}-{number}", kind.name(), self.seed));
         println!("finding: {}: {problem}\n  in {}", self.name(number), place.display());
-        // At first as it is, in case that shrinking does not end.
+        // First unchanged, in case that shrinking does not end.
         self.keep(&place, number, &kind.case(&dice), problem);
         let until = now() + SHRINKING;
         let mut last = problem.to_owned();
@@ -150,7 +150,7 @@ impl Campaign {
         std::fs::write(place.join("finding.txt"), text).expect("room for the finding");
     }
 
-    /// Looks at the clock and tells how it goes.
+    /// Watches the time of cases and reports progress.
     fn watch(&self, desks: &[Mutex<Option<UnderWay>>], tally: &Mutex<Tally>, done: &AtomicBool) {
         let (begun, mut told) = (now(), now());
         while !done.load(Ordering::Relaxed) {
@@ -177,7 +177,7 @@ impl Campaign {
         }
     }
 
-    /// A case does not end: nothing can end it but the end of the process.
+    /// Gives up on a case that does not end: only the end of the process can end it.
     fn give_up(&self, number: u64) -> ! {
         let kind = Kind::of(number);
         let place = self.folder.join(format!("{}-{}-{number}", kind.name(), self.seed));
@@ -190,7 +190,7 @@ impl Campaign {
     }
 }
 
-/// How long a failing case is made smaller.
+/// Longest time of shrinking a failing case.
 const SHRINKING: Duration = Duration::from_secs(60);
 /// Time between two lines of progress.
 const TELLING: Duration = Duration::from_secs(10);
@@ -210,7 +210,7 @@ fn run(kind: Kind, dice: &[u32], folder: &Path) -> Result<(Outcome, u64), String
     })
 }
 
-/// True where two problems are the same, up to figures in them.
+/// True if two problems are the same, up to figures in them.
 fn is_like(one: &str, other: &str) -> bool {
     let words = |text: &str| -> String {
         text.lines().next().unwrap_or("").chars().filter(|c| !c.is_ascii_digit()).take(60).collect()
@@ -218,8 +218,8 @@ fn is_like(one: &str, other: &str) -> bool {
     words(one) == words(other)
 }
 
-/// Dice that still fail, as many of them as small as can be: whole stretches at zero at
-/// first, then single dice halved.
+/// Dice that still fail, with as many of them as small as possible: whole stretches are set to zero
+/// at first, then single dice are halved.
 pub fn smaller(mut dice: Vec<u32>, fails: &mut dyn FnMut(&[u32]) -> bool) -> Vec<u32> {
     let mut stretch = 64;
     while stretch > 0 {

@@ -1,13 +1,13 @@
-//! Random experiments that make sense: a row of dice becomes the text of an
-//! experiment file. Every die at zero is the simplest drive with the simplest
-//! workload, so that a failing case shrinks towards it.
+//! Random sound experiments: a row of dice becomes the text of an experiment file. With every die
+//! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
+//! towards it.
 
 use std::fmt::Write;
 
-/// Dice for each part of an experiment; a part that needs more begins anew.
+/// Dice for each part of an experiment; a part that needs more starts again with the first.
 pub const PART: usize = 24;
-/// Parts: flash, firmware, collection, buffer, surroundings, precondition, run,
-/// three workloads, and power.
+/// Parts: flash, firmware, collection, buffer, surroundings, precondition, run, three workloads,
+/// and power.
 const PARTS: usize = 11;
 /// Dice that a case takes.
 pub const DICE: usize = PART * PARTS;
@@ -41,7 +41,7 @@ impl<'d> Dice<'d> {
     }
 }
 
-/// What later parts must know of earlier ones.
+/// Facts about earlier parts that later parts need.
 pub struct Shape {
     bins: u64,
     blocks: u64,
@@ -53,19 +53,19 @@ pub struct Shape {
     block_units: u64,
     /// Erases of a bin that may wait for each other.
     waiting_erases: u64,
-    /// Levels that operations may go in rounds of, and whether those hold several units.
+    /// Levels that operations may go in rounds of; true for those that hold several units.
     rounds: Vec<(&'static str, bool)>,
-    /// True where pages may stream between packages.
+    /// True if pages may stream between packages.
     may_stream: bool,
-    /// True where each batch may be copied back.
+    /// True if each batch may be copied back.
     copies_all: bool,
-    /// True where partial writes stay in their planes.
+    /// True if partial writes stay in their planes.
     modifies: bool,
-    /// Bytes that the drive shows.
+    /// Bytes that the drive exports.
     pub exported: u64,
 }
 
-/// Writes an initiator, with the dice of its own, its name and its index.
+/// Writes an initiator, from its own dice, its name and its index.
 pub type Initiate<'i> = dyn FnMut(&mut String, &mut Dice<'_>, &Shape, u64) + 'i;
 
 /// The experiment that `dice` describe, as text.
@@ -114,7 +114,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     text
 }
 
-/// Writes how a drive recovers.
+/// Writes the settings of a drive's recovery.
 pub fn recovery(text: &mut String, dice: &mut Dice<'_>) {
     let checkpoint = match dice.below(2) {
         0 => format!("every = \"{} us\"", dice.between(50, 20_000)),
@@ -160,7 +160,7 @@ fn flash_and_firmware(
     if has_gang {
         writeln!(text, "gang = {{ channels = 2, control = \"{control}\" }}").unwrap();
     }
-    // Those that do the same at the same time are one channel with larger pages.
+    // Synchronous channels are one channel with larger pages.
     let are_one = has_gang && control == "synchronous";
     let has_gang = has_gang && !are_one;
     let (channels, page) = if are_one { (channels / 2, page * 2) } else { (channels, page) };
@@ -263,7 +263,7 @@ fn flash_and_firmware(
     .unwrap();
 
     let stop = collection(text, gc, &mut shape);
-    // As `check` counts: what is bad, open, or free above the stop threshold.
+    // As `check` counts: blocks that are bad, open, or free above the stop threshold.
     let bad = blocks as f64 * factory as f64 / 100.0;
     let bad = (bad + 3.0 * bad.sqrt()) as u64;
     let open = if streams == "shared" { 1 } else { 2 };
@@ -340,7 +340,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let stop = background + dice.below(3);
     let form = dice.below(5);
     let percent = |blocks: u64| match form {
-        // May be a part of a block, but no less than a page.
+        // It may be a part of a block, but no less than a page.
         4 => blocks - 1 + 100u64.div_ceil(shape.blocks * shape.block_units),
         _ => (100 * blocks).div_ceil(shape.blocks),
     };
@@ -427,7 +427,7 @@ fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     }
 }
 
-/// Writes how erases are suspended for reads, or programs, or both.
+/// Writes the settings of the suspension of erases, or programs, or both.
 fn suspension(text: &mut String, dice: &mut Dice<'_>, waiting_erases: u64) {
     // The shortest erase takes 100 us, and the shortest program 50: any deadline may be missed.
     let routing = match dice.of(&["suspend", "suspend", "20 us", "0 s", "49 us"]) {
@@ -483,7 +483,7 @@ fn suspends(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
     }
 }
 
-/// Writes what is around; returns whether priorities count.
+/// Writes the surroundings; returns true if priorities have an effect.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let yields = ["preemptible = true", "idle_gap", "proportional", "streaming = true"];
     let threshold = |key: &str| {
@@ -615,7 +615,7 @@ pub fn begin_workload(text: &mut String, dice: &mut Dice<'_>, index: u64) {
     }
 }
 
-/// Writes what an initiator makes up.
+/// Writes a synthetic workload of an initiator.
 pub fn workload(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let mix = dice.of(&[
         [0, 100, 0, 0, 0],

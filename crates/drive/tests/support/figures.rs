@@ -1,5 +1,5 @@
-//! What else may be done with the traces of a case: figures, another format, a synthetic trace.
-//! What comes of it depends on the contents of a file alone.
+//! Other uses of the traces of a case: figures, another format, a synthetic trace. The results
+//! depend on the contents of a file alone.
 
 use drive::Experiment;
 use engine::{Stream, Streams};
@@ -10,20 +10,20 @@ use traces::statistics::{Statistics, measure};
 use traces::write::{Choices, Destination, Target, convert, imitate};
 use traces::{TraceError, survey};
 
-/// Requests of a synthetic trace that is longer or shorter than its trace, at most.
+/// Most requests of a synthetic trace that is longer or shorter than its trace.
 const ROWS_MAX: u64 = 400;
 
-/// A trace that lasts longer, as damage makes it, may have no synthetic trace: 146 years.
+/// Duration from which a trace may have no synthetic trace, as after damage: 146 years.
 const LONG_NS: u64 = 1 << 62;
 
-/// Nor may one whose addresses reach further: 4 EiB.
+/// The same for the range of its addresses: 4 EiB.
 const WIDE_BYTES: u64 = 1 << 62;
 
-/// Measures each trace of an experiment, converts it, and makes a synthetic trace for it. Its
-/// files are in `folder`; where they are sound, all of it succeeds.
+/// Measures each trace of an experiment, converts it, and makes a synthetic trace for it. Its files
+/// are in `folder`; if they are sound, all of this succeeds.
 ///
 /// # Errors
-/// What is wrong, where something is.
+/// The first fault.
 pub fn taken(experiment: &Experiment, folder: &Path, is_sound: bool) -> Result<(), String> {
     for trace in experiment.workload.iter().filter_map(|workload| workload.trace.as_ref()) {
         let file = folder.join(&trace.file);
@@ -32,7 +32,7 @@ pub fn taken(experiment: &Experiment, folder: &Path, is_sound: bool) -> Result<(
             .iter()
             .fold(7u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
         let mut stream = Streams::new(hash).stream("figures");
-        // Of a few blocks, as if it were too large for the memory.
+        // With few blocks, as if it were too large for the memory.
         let memory = if stream.chance(0.5) { 1 << 20 } else { 1 };
         let measured = measure(&file, trace.format, &trace.options(), memory, &mut |_| true);
         let measured = match measured {
@@ -49,12 +49,12 @@ pub fn taken(experiment: &Experiment, folder: &Path, is_sound: bool) -> Result<(
         let choices =
             Choices { format: trace.format, options: trace.options(), ..Choices::default() };
         converted(&file, &out, target, choices, measured.statistics.requests, &mut stream)?;
-        stood_in(&measured.statistics, &out, target, &mut stream)?;
+        check_synthetic(&measured.statistics, &out, target, &mut stream)?;
     }
     Ok(())
 }
 
-/// Parts of the figures sum to the whole.
+/// Checks that parts of the figures sum to the whole.
 fn add_up(found: &Statistics) -> Result<(), String> {
     let requests = |sum: u64| {
         let is_whole = sum == found.requests;
@@ -74,7 +74,7 @@ fn add_up(found: &Statistics) -> Result<(), String> {
     serde_json::to_string(found).map(drop).map_err(|error| error.to_string())
 }
 
-/// What a conversion says that it has written is read back.
+/// Checks that the result of a conversion can be read back.
 fn converted(
     file: &Path,
     out: &Path,
@@ -103,8 +103,8 @@ fn converted(
     read_back(out, target, done.written)
 }
 
-/// A synthetic trace can be made after all that was measured, and has as many requests.
-fn stood_in(
+/// Checks that a synthetic trace can be made of every measured trace, and has as many requests.
+fn check_synthetic(
     found: &Statistics,
     out: &Path,
     target: Target,

@@ -1,4 +1,4 @@
-//! The kinds of case: what is random about each, and when it passes.
+//! The kinds of case: the random parts of each, and the condition on which it passes.
 
 use super::ordeal::{Bounds, Outcome, judged, run, run_both_ways};
 use super::{case, figures, mutations, traces};
@@ -8,7 +8,7 @@ use engine::Streams;
 use settings::{Document, Problems};
 use std::path::Path;
 
-/// What a case is about.
+/// Subject of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A drive and synthetic workloads.
@@ -21,13 +21,13 @@ pub enum Kind {
 
 /// A case, ready to be run in a folder.
 pub struct Case {
-    /// What it is about.
+    /// Its subject.
     pub kind: Kind,
     /// The experiment file.
     pub text: String,
-    /// Names and contents of the files that it speaks of.
+    /// Names and contents of the files that it uses.
     pub files: Vec<(String, Vec<u8>)>,
-    /// True where every trace in it must be read.
+    /// True if every trace in it must be read.
     pub is_sound: bool,
 }
 
@@ -40,7 +40,7 @@ impl Kind {
         Self::ALL[(number % 3) as usize]
     }
 
-    /// How reports call it.
+    /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Drive => "drive",
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What a kept file says of itself, in its first lines.
+/// Mark in the first lines of a kept file.
 const SOUND: &str = "# traces: sound";
 const OUTCOME: &str = "# outcome: ";
 
@@ -82,19 +82,19 @@ impl Case {
     /// A case that was kept as `file`.
     ///
     /// # Panics
-    /// Where there is no such file.
+    /// If there is no such file.
     pub fn kept(kind: Kind, file: &Path) -> Self {
         let text = std::fs::read_to_string(file).expect("a case that was kept");
         let is_sound = text.lines().any(|line| line == SOUND);
         Self { kind, text, files: Vec::new(), is_sound }
     }
 
-    /// How it is to end, where it says so.
+    /// The expected end, if the case names one.
     pub fn outcome(&self) -> Option<&str> {
         self.text.lines().find_map(|line| line.strip_prefix(OUTCOME))
     }
 
-    /// Writes the case into a folder, and in its first line whether its traces are sound.
+    /// Writes the case into a folder, with a mark in its first line if its traces are sound.
     pub fn write(&self, folder: &Path) {
         std::fs::create_dir_all(folder).expect("a folder for the case");
         let says = if self.is_sound { format!("{SOUND}\n") } else { String::new() };
@@ -104,11 +104,11 @@ impl Case {
         }
     }
 
-    /// Runs the case; its files are in `folder`. Also returns how many operations of
-    /// collection another one turned into.
+    /// Runs the case; its files are in `folder`. Also returns the number of operations of
+    /// collection that another one turned into.
     ///
     /// # Errors
-    /// What is wrong, where something is; also where it panicked.
+    /// The first fault, including a panic.
     pub fn run(&self, folder: &Path) -> Result<(Outcome, u64), String> {
         let (outcome, turned) = match self.kind {
             Kind::Drive => run_both_ways(&self.text, folder)?,
@@ -130,8 +130,8 @@ impl Case {
     }
 }
 
-/// Any text is an experiment or has problems that say where they are. An experiment
-/// stays itself when it is written out and read again, and runs if it is small.
+/// Any text is an experiment or has problems with their positions. An experiment stays the same
+/// when it is written out and read again, and runs if it is small.
 fn of_text(text: &str, folder: &Path) -> Result<(Outcome, u64), String> {
     let (experiment, checked) = match load::load(text, "case.toml", &[]) {
         Ok(loaded) => loaded,
@@ -148,7 +148,7 @@ fn refused(problems: &Problems) -> Result<Outcome, String> {
         return Err(format!("refused without a reason: {problems:?}"));
     }
     for problem in &problems.problems {
-        // What is wrong with the whole file has no path in it.
+        // A fault of the whole file has no path in it.
         let is_placed = !problem.path.is_empty() || problem.line.is_some() || problems.len() == 1;
         if !is_placed || problem.message.trim().is_empty() {
             return Err(format!("a problem without a place or a reason: {problem:?}"));
@@ -161,7 +161,7 @@ fn refused(problems: &Problems) -> Result<Outcome, String> {
     Ok(Outcome::Refused(said))
 }
 
-/// The experiment as JSON, and its text as JSON, are that experiment again.
+/// Checks that the experiment as JSON, and its text as JSON, are that experiment again.
 fn reads_back(experiment: &Experiment, text: &str) -> Result<(), String> {
     let written = serde_json::to_string(experiment).map_err(|error| error.to_string())?;
     let document = Document::parse(text, "case.toml").map_err(|problems| problems.to_string())?;

@@ -1,4 +1,4 @@
-//! What several test files share.
+//! Code that several test files share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod campaign;

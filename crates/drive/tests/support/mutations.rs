@@ -1,18 +1,17 @@
-//! Sound experiment files turned into ones that may be anything: keys dropped,
-//! doubled and misspelt, values that are extreme or of another kind, tables moved,
-//! characters of any script.
+//! Sound experiment files turned into arbitrary ones: keys dropped, doubled and misspelt, values
+//! that are extreme or of another kind, tables moved, characters of any script.
 
 use super::case::Dice;
 use drive::presets::PRESETS;
 use std::ops::Range;
 use std::path::Path;
 
-/// Dice that the mutations take, beside those of the case that is mutated.
+/// Dice of the mutations, in addition to those of the case that is mutated.
 const PART: usize = 40;
-/// Dice that a text takes.
+/// Dice of a text.
 pub const DICE: usize = PART + super::case::DICE;
 
-/// Values that no key, or hardly any, is sound with.
+/// Values that no key, or hardly any, accepts.
 const VALUES: &[&str] = &[
     "0",
     "1",
@@ -146,7 +145,7 @@ const VALUES: &[&str] = &[
     "/dev/null",
 ];
 
-/// What stands in experiments beyond the random ones.
+/// Parts of experiments that random ones lack.
 const SCRAPS: &[&str] = &[
     "[drive]",
     "[[workload]]",
@@ -267,7 +266,7 @@ fn edit_lines(
     text.push('\n');
 }
 
-/// Moves a table with its keys, leaves it out, or has it twice.
+/// Moves a table with its keys, leaves it out, or doubles it.
 fn move_table(text: &mut String, dice: &mut Dice<'_>) {
     let mut tables: Vec<String> = vec![String::new()];
     for line in text.lines() {
@@ -290,7 +289,7 @@ fn move_table(text: &mut String, dice: &mut Dice<'_>) {
     *text = tables.concat();
 }
 
-/// A place at which characters meet.
+/// A position between characters.
 fn place(text: &str, dice: &mut Dice<'_>) -> usize {
     let mut at = dice.below(text.len() as u64 + 1) as usize;
     while !text.is_char_boundary(at) {
@@ -314,7 +313,7 @@ fn insert(text: &mut String, dice: &mut Dice<'_>) {
     }
 }
 
-/// Nests a value or a key deeper than anything reads.
+/// Nests a value or a key deeper than any reader allows.
 fn nest(text: &mut String, dice: &mut Dice<'_>) {
     let depth = dice.of(&[3, 60, 100, 5_000]);
     let scrap = match dice.below(4) {
@@ -326,7 +325,7 @@ fn nest(text: &mut String, dice: &mut Dice<'_>) {
     edit_lines(text, dice, |lines, at, _| lines.insert(at, scrap));
 }
 
-/// Where values stand: behind each `=`, as far as a comma, a bracket or the line's end.
+/// Ranges of values: behind each `=`, as far as a comma, a bracket or the line's end.
 fn values(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('=') {
@@ -356,7 +355,7 @@ fn replace_value(text: &mut String, dice: &mut Dice<'_>) {
         return;
     }
     let at = places[dice.below(places.len() as u64) as usize].clone();
-    // Another's value may be of the right kind, and wrong only here.
+    // The value of another key may be of the right kind, and wrong only here.
     let value = match dice.below(4) {
         0 => text[places[dice.below(places.len() as u64) as usize].clone()].to_owned(),
         _ => format!(" {}", dice.of(VALUES)),
@@ -364,7 +363,7 @@ fn replace_value(text: &mut String, dice: &mut Dice<'_>) {
     text.replace_range(at, &value);
 }
 
-/// Another number in the place of one.
+/// Replaces a number by another one.
 fn renumber(text: &mut String, dice: &mut Dice<'_>) {
     let digits: Vec<usize> =
         text.match_indices(|c: char| c.is_ascii_digit()).map(|it| it.0).collect();
@@ -376,7 +375,7 @@ fn renumber(text: &mut String, dice: &mut Dice<'_>) {
     text.replace_range(at..=at, with);
 }
 
-/// A letter of a word is doubled, lost, changed or swapped with the next.
+/// Doubles, removes, changes or swaps a letter of a word.
 fn misspell(text: &mut String, dice: &mut Dice<'_>) {
     let letters: Vec<usize> =
         text.match_indices(|c: char| c.is_ascii_alphabetic()).map(|it| it.0).collect();

@@ -1,5 +1,4 @@
-//! Runs an experiment to its end under audit and says what went wrong, if
-//! anything did.
+//! Runs an experiment to its end under audit and reports the fault, if there was one.
 
 use drive::check::check;
 use drive::experiment::{StarvationConfig, Then};
@@ -18,27 +17,27 @@ use std::path::Path;
 use std::sync::Once;
 use traces::Survey;
 
-/// How an experiment ended.
+/// The end of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything asked for was done.
+    /// All requests were completed.
     Completed(Box<Account>),
     /// `check` refused it, with these problems.
     Refused(String),
-    /// Blocks wore out until what was left could not hold the data: no fault.
+    /// Blocks wore out until the rest could not hold the data: no fault.
     WornOut,
     /// A trace cannot be read, for this reason.
     Untraceable(String),
     /// The run ended with an error of the user's, this one.
     Ended(String),
-    /// It takes more memory than is asked for here.
+    /// It takes more memory than the bounds allow.
     TooLarge,
-    /// It takes longer than is asked for here.
+    /// It takes longer than the bounds allow.
     CutOff,
 }
 
 impl Outcome {
-    /// How reports call it.
+    /// Its name in reports.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Completed(_) => "completed",
@@ -52,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// What a run did, as far as two runs of an experiment must agree.
+/// Results of a run, as far as two runs of an experiment must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     pub digest: u64,
@@ -60,14 +59,14 @@ pub struct Account {
     counters: drive::Counters,
     tally: ftl::Tally,
     erase_counts: Vec<u32>,
-    /// Of each initiator's requests, by kind and latency.
+    /// Blame of each initiator's requests, by kind and latency.
     blame: Vec<String>,
     /// Power cuts and the recoveries from them.
     pub outages: Vec<Outage>,
 }
 
 impl Account {
-    /// What a run that has ended did.
+    /// The results of a run that has ended.
     pub fn of(run: &Run) -> Self {
         let blame = run.measured().kinds().map(|(name, kind, stats)| {
             let bands: Vec<String> = stats.bands.iter().map(told_of).collect();
@@ -84,8 +83,8 @@ impl Account {
             outages: run.outages().to_vec(),
         }
     }
-    /// The blame of its requests, and the flash's work and wear, as text: without zeros, so that
-    /// what is counted one day and did not happen here leaves it as it is.
+    /// The blame of its requests, and the flash's work and wear, as text: without zeros, so that a
+    /// new count that stays zero here does not change it.
     pub fn told(&self) -> [String; 2] {
         let mut work = String::new();
         for kind in OpKind::ALL {
@@ -132,8 +131,8 @@ impl Account {
     }
 }
 
-/// What requests of about the same latency were charged with, by the names of states, so that a
-/// state more changes nothing where it is not in use.
+/// Charges of requests of about the same latency, by the names of states, so that a new state
+/// changes nothing if it is not in use.
 fn told_of((from, to, band): (u64, u64, &Band)) -> String {
     let charged = State::ALL.iter().zip(band.blame_ns).filter(|(_, ns)| *ns > 0);
     let mut charged: Vec<String> =
@@ -142,10 +141,10 @@ fn told_of((from, to, band): (u64, u64, &Band)) -> String {
     format!("{from} {to} {} {charged:?}", band.requests)
 }
 
-/// How much of a run is asked for.
+/// Bounds on a run.
 #[derive(Clone, Copy)]
 pub struct Bounds {
-    /// Events after which a run ends: as a fault, or as it is.
+    /// Events after which a run ends: as a fault, or cut off.
     events: u64,
     /// Slices of preconditioning after which it ends.
     slices: u32,
@@ -154,10 +153,10 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// All of it. Where scrubbing goes on all the time beside rare requests, a few million
-    /// events go by.
+    /// A whole run. If scrubbing goes on all the time between rare requests, it handles a few
+    /// million events.
     pub const WHOLE: Self = Self { events: 15_000_000, slices: u32::MAX, memory: u64::MAX };
-    /// A little of a drive of which nothing is known.
+    /// A short run of an unknown drive.
     pub const SHORT: Self = Self { events: 60_000, slices: 3, memory: 64 << 20 };
 
     const fn is_whole(self) -> bool {
@@ -165,12 +164,11 @@ impl Bounds {
     }
 }
 
-/// Runs the experiment of `text` with the device's short ways and without; its files are
-/// in `folder`. Also returns how many operations of collection another one turned into.
+/// Runs the experiment of `text` with the device's short cuts and without; its files are in
+/// `folder`. Also returns the number of operations of collection that another one turned into.
 ///
 /// # Errors
-/// What is wrong, where something is; also where it panicked, as the auditor and the
-/// blame do.
+/// The first fault, including a panic, as of the auditor and of the blame.
 pub fn run_both_ways(text: &str, folder: &Path) -> Result<(Outcome, u64), String> {
     let (outcome, turned) = judged(|| attempt(text, folder, true))?;
     let (otherwise, _) = judged(|| attempt(text, folder, false))?;
@@ -181,14 +179,14 @@ pub fn run_both_ways(text: &str, folder: &Path) -> Result<(Outcome, u64), String
 }
 
 thread_local! {
-    /// What the panic in this thread said, and whether it is listened to.
+    /// True while this thread's panics are recorded, and the message of the last one.
     static SAID: RefCell<(bool, String)> = const { RefCell::new((false, String::new())) };
 }
 
-/// Calls `run`; a panic is an error that says where it was.
+/// Calls `run`; a panic becomes an error with its position.
 ///
 /// # Errors
-/// As `run`, and where it panicked.
+/// As `run`, or if it panicked.
 pub fn judged<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| {
@@ -214,10 +212,10 @@ fn attempt(text: &str, folder: &Path, short_ways: bool) -> Result<(Outcome, u64)
     }
 }
 
-/// Runs an experiment under audit, with or without the device's short ways.
+/// Runs an experiment under audit, with or without the device's short cuts.
 ///
 /// # Errors
-/// What is wrong, where something is.
+/// The first fault.
 pub fn run(
     experiment: &Experiment,
     folder: &Path,
@@ -234,7 +232,7 @@ pub fn run(
     }
     let capacity = match check(&experiment) {
         Ok(checked) if checked.memory.total() > bounds.memory => return Ok((Outcome::TooLarge, 0)),
-        // Audited, it may be too large for this machine.
+        // With the audit, it may be too large for this machine.
         Err(_) if !bounds.is_whole() => return Ok((Outcome::TooLarge, 0)),
         Ok(checked) => checked.layout.exported_bytes(),
         Err(problems) => return Err(format!("audited, it is refused: {problems}")),
@@ -245,18 +243,18 @@ pub fn run(
     }
 }
 
-/// Requests that starve are told of, which changes nothing, so one of the two runs does it.
+/// Reports requests that starve. This must change nothing, so one of the two runs does it.
 fn reported(experiment: &Experiment) -> StarvationConfig {
     let limits = [Span::from_ns(1), Span::from_us(300), Span::from_ms(2), Span::from_ms(20)];
     let limit = limits[(experiment.seed % limits.len() as u64) as usize];
     StarvationConfig { limit: Time::from(limit), then: Then::Report }
 }
 
-/// Wherever a run stands, it is known where its oldest request does.
+/// Checks that the state of a run's oldest request can be found at any moment.
 fn look_at_oldest(run: &mut Run) -> Result<(), String> {
     let Some(oldest) = run.starvation().and_then(Watch::oldest) else { return Ok(()) };
     let device = run.device_mut();
-    // A check of hundreds of thousands of operations takes longer than many a case.
+    // For hundreds of thousands of operations this takes longer than many a case.
     if device.most_operations() > 50_000 {
         return Ok(());
     }
@@ -268,7 +266,7 @@ fn look_at_oldest(run: &mut Run) -> Result<(), String> {
     Ok(())
 }
 
-/// The surveys of all traces, or how the experiment ends without them.
+/// The surveys of all traces, or the end of the experiment without them.
 fn surveyed(
     experiment: &Experiment,
     capacity: u64,
@@ -316,11 +314,11 @@ fn run_checked(
     let mut run = match Run::new(experiment, surveys, &mut ongoing) {
         Ok(Some(run)) => run,
         Ok(None) => return Ok((Outcome::CutOff, 0)),
-        // Blocks may have worn out during preconditioning, out of sight.
+        // Blocks may have worn out during preconditioning, unseen.
         Err(RunError::NoSpace(_)) if wears(experiment) => return Ok((Outcome::WornOut, 0)),
         Err(error) => return ended(error, experiment).map(|outcome| (outcome, 0)),
     };
-    // The log changes nothing, so one of the two runs has it.
+    // The log must change nothing, so one of the two runs has it.
     match short_ways {
         true => run.log_requests(),
         false => run.device_mut().forgo_short_ways(),
@@ -367,8 +365,8 @@ fn run_checked(
     Ok((Outcome::Completed(Box::new(account)), chained))
 }
 
-/// Shuts the drive down and starts it again: its map is sound, it has data of the units that
-/// the drive had data of, and what it holds can be read and overwritten.
+/// Shuts the drive down and starts it again: its map is sound, it has data of the same units as the
+/// drive, and its content can be read and overwritten.
 fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
     let worn = is_worn(run.device().ftl(), experiment);
     let device = run.device();
@@ -381,7 +379,7 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     };
     let firmware = snapshot.firmware().map_err(|error| error.to_string())?;
     firmware.audit()?;
-    // Blocks may be lost while collection comes to its end.
+    // Blocks may be lost while collection is completed.
     let worn = worn || is_worn(&firmware, experiment);
     let kept = (0..firmware.layout.host_units).map(Lpn);
     let kept: Vec<Lpn> = kept.filter(|lpn| firmware.lookup(*lpn).is_some()).collect();
@@ -394,7 +392,7 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     again.run.warm_up = None;
     let prepared = drive::Prepared::new(&again, Some(&snapshot), &mut |_| true);
     let prepared = match prepared {
-        // What is left of it is not enough for the thresholds.
+        // The rest of it is not enough for the thresholds.
         Err(RunError::Unfit(_)) if worn => return Ok(()),
         prepared => prepared.map_err(|error| error.to_string())?.expect("nobody ends it"),
     };
@@ -409,12 +407,12 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     }
 }
 
-/// How an experiment ends for an error: as it may, or with a fault.
+/// The end of an experiment by an error: an allowed one, or a fault.
 fn ended(error: RunError, experiment: &Experiment) -> Result<Outcome, String> {
     let said = error.to_string();
     match error {
-        // What a survey has seen can be replayed, but stamps may run backwards by more
-        // than is sorted, or repeated without end.
+        // Surveyed traces can be replayed, but stamps may run backwards by more than the reader
+        // sorts, or repeat without end.
         RunError::Workload { .. } => Ok(Outcome::Ended(said)),
         RunError::Starved(_) if experiment.run.starvation.is_some() => Ok(Outcome::Ended(said)),
         RunError::Snapshot(_) if experiment.precondition.snapshot.is_some() => {
@@ -427,7 +425,7 @@ fn ended(error: RunError, experiment: &Experiment) -> Result<Outcome, String> {
     }
 }
 
-/// Requests that a run issues where traces alone and a number of requests end it.
+/// Requests that a run issues if only traces and a number of requests end it.
 fn expected(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {
     let run = &experiment.run;
     if run.time.is_some() || run.bytes.is_some() {
@@ -442,7 +440,7 @@ fn expected(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> 
     Some(rows?.min(run.requests.unwrap_or(u64::MAX)))
 }
 
-/// What was taken from the log of requests.
+/// Rows that were taken from the log of requests.
 #[derive(Default)]
 struct Logged {
     rows: u64,
@@ -450,8 +448,8 @@ struct Logged {
 }
 
 impl Logged {
-    /// Empties the log. The blame of each request sums to its latency, and none is there
-    /// twice.
+    /// Empties the log. Checks that the blame of each request sums to its latency, and that none is
+    /// there twice.
     fn take(&mut self, run: &mut Run) -> Result<(), String> {
         let Some(log) = run.request_log() else { return Ok(()) };
         let spent = State::ALL.map(|state| log.spent_ns(state));
@@ -471,19 +469,19 @@ impl Logged {
     }
 }
 
-/// True where blocks may be retired during a run.
+/// True if blocks may be retired during a run.
 fn wears(experiment: &Experiment) -> bool {
     experiment.drive.nand.endurance > 0
         || experiment.drive.ftl.bad_blocks.grown_per_erase.fraction() > 0.0
 }
 
-/// True where blocks were retired since the drive was new.
+/// True if blocks were retired since the drive was new.
 fn is_worn(ftl: &Ftl, experiment: &Experiment) -> bool {
     let new = Device::new(&experiment.drive, experiment.seed);
     wears(experiment) && ftl.tally.retired > new.ftl().tally.retired
 }
 
-/// What was counted adds up: requests, and the blame of each kind.
+/// Checks that counts add up: requests, and the blame of each kind.
 fn account_for_all(run: &Run) -> Result<(), String> {
     if run.device().outstanding() > 0 {
         return Err(format!("{} requests never completed", run.device().outstanding()));

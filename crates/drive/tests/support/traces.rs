@@ -19,13 +19,13 @@ pub struct Traced {
     pub text: String,
     /// Names and contents of the traces.
     pub files: Vec<(String, Vec<u8>)>,
-    /// False where a reader may refuse one: it is damaged, runs backwards, or must be
+    /// False if a reader may refuse one: it is damaged, runs backwards, or must be
     /// guessed.
     pub is_sound: bool,
 }
 
-/// The experiment that `dice` describe: its first initiator replays a trace, and so do
-/// most others.
+/// The experiment that `dice` describe: its first initiator replays a trace, and most others do,
+/// too.
 pub fn experiment(dice: &[u32]) -> Traced {
     let (of_drive, of_traces) = dice.split_at(super::case::DICE);
     let mut of_traces = of_traces.chunks(PART).map(Dice::new);
@@ -37,7 +37,7 @@ pub fn experiment(dice: &[u32]) -> Traced {
         if index > 0 && dice.once_in(3) {
             return workload(text, own, shape);
         }
-        // What the drive shows may be a unit less, where it is given as a share.
+        // The exported size may be a unit less if it is given as a share.
         let shown = shape.exported.saturating_sub(shape.unit).max(shape.unit);
         let sectors = region(text, own, shown / 512);
         let name = format!("w{index}.trace");
@@ -48,7 +48,7 @@ pub fn experiment(dice: &[u32]) -> Traced {
     Traced { text: with_rare_scrubbing(&text), files, is_sound }
 }
 
-/// Traces last for hours, in which looks of scrubbing would come without number.
+/// Traces last for hours, in which polls of scrubbing would be without number.
 fn with_rare_scrubbing(text: &str) -> String {
     let mut is_scrubbing = false;
     let lines = text.lines().map(|line| {
@@ -67,18 +67,18 @@ struct Trace {
     is_sound: bool,
 }
 
-/// What the rows of a trace are like.
+/// Properties of the rows of a trace.
 struct Manner {
     rows: u64,
     /// Units of addresses and sizes in sectors.
     align: u64,
-    /// Sectors that are asked for at most, and from where to where.
+    /// Sectors of the largest request, and the range of its offsets.
     largest: u64,
     span: u64,
     devices: u64,
-    /// Microseconds between rows at most.
+    /// Most microseconds between rows.
     gap: u64,
-    /// True where stamps run backwards here and there.
+    /// True if stamps sometimes run backwards.
     disordered: bool,
     origin: u64,
 }
@@ -136,7 +136,7 @@ fn trace(text: &mut String, dice: &mut Dice<'_>, shape: &Shape, sectors: u64, na
     Trace { content, is_sound }
 }
 
-/// True where what is asked for may not be in a sound trace, or not fit.
+/// True if the settings may ask for events that a sound trace lacks, or for too large a range.
 fn may_be_refused(asked: &str, beyond: bool) -> bool {
     let has = |words: &str| asked.contains(words);
     let reaches = beyond || has("concatenate") || has("block_size");
@@ -145,7 +145,7 @@ fn may_be_refused(asked: &str, beyond: bool) -> bool {
     !fits || has("dispatch") || has("complete") || has("\"ms\"")
 }
 
-/// Writes how a trace is replayed; true for a closed loop.
+/// Writes the settings of a trace's replay; returns true for a closed loop.
 fn replay(text: &mut String, dice: &mut Dice<'_>, devices: u64) -> bool {
     let is_closed = dice.once_in(3);
     if is_closed {
@@ -175,7 +175,7 @@ fn replay(text: &mut String, dice: &mut Dice<'_>, devices: u64) -> bool {
     is_closed
 }
 
-/// Writes what only some formats know, for those, and now and then for others.
+/// Writes settings of some formats, for those, and sometimes for others.
 fn settings(text: &mut String, dice: &mut Dice<'_>, format: Format) {
     let stray = dice.once_in(40);
     if (format == Format::Blkparse || stray) && dice.once_in(2) {
@@ -193,7 +193,7 @@ fn settings(text: &mut String, dice: &mut Dice<'_>, format: Format) {
     }
 }
 
-/// The rows: drawn from a stream of their own, so that fewer are the same ones.
+/// The rows, drawn from a stream of their own, so that fewer rows are a part of the same ones.
 fn rows(format: Format, manner: &Manner, dice: &mut Dice<'_>) -> Vec<Meant> {
     let mut stream = Streams::new(dice.below(1 << 32)).stream("rows");
     let (kinds, is_fine) = can(format);
@@ -224,7 +224,7 @@ fn row(stream: &mut Stream, kinds: &[Kind], manner: &Manner, us: &mut u64) -> Me
     (us.saturating_sub(back), device, command)
 }
 
-/// Cuts a file, turns bytes of it over, or puts some of it elsewhere.
+/// Cuts a file, flips bytes of it, or moves some of it elsewhere.
 fn damage(content: &mut Vec<u8>, dice: &mut Dice<'_>) {
     for _ in 0..dice.between(1, 3) {
         if content.is_empty() {

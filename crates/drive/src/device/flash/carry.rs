@@ -1,4 +1,4 @@
-//! What flash operations make of channels.
+//! Use of channels by flash operations.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -12,7 +12,7 @@ use metrics::State;
 use nand::ChannelId;
 
 impl Flash {
-    /// An operation that holds its unit needs the channel.
+    /// Asks for the channel for an operation that occupies its unit.
     #[inline(always)]
     pub(in crate::device) fn want_transfer(&mut self, time: &mut Time, id: OpId) {
         let channel = self.ops[id].channel;
@@ -22,7 +22,7 @@ impl Flash {
         self.wait_for_channel(time, id, AsksFor::Data);
     }
 
-    /// An operation that holds its unit waits for its channel.
+    /// Queues an operation that occupies its unit for its channel.
     #[inline]
     pub(super) fn wait_for_channel(&mut self, time: &mut Time, id: OpId, asks_for: AsksFor) {
         let channel = self.ops[id].channel;
@@ -36,7 +36,8 @@ impl Flash {
         self.await_channel(time, channel);
     }
 
-    /// Something waits for a channel: what ends by itself says so by an event.
+    /// Schedules an event for the end of the channel's present use, because an operation waits for
+    /// it.
     #[inline]
     pub(super) fn await_channel(&mut self, time: &mut Time, channel: ChannelId) {
         if let Some(free) = self.channels[channel].awaited() {
@@ -44,7 +45,7 @@ impl Flash {
         }
     }
 
-    /// A channel for which something waits is free.
+    /// Handles the event that a channel is free for which an operation waits.
     pub(in crate::device) fn freed<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -55,7 +56,7 @@ impl Flash {
         self.serve_channel(time, p, channel);
     }
 
-    /// The channel carries a row of an operation from now on.
+    /// Starts the transfer of a row of an operation.
     #[inline(always)]
     pub(in crate::device) fn carry(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
@@ -69,8 +70,8 @@ impl Flash {
         }
     }
 
-    /// An operation, which holds its unit, has its channel for `span` from now on: until an event
-    /// says that this is over, or `until`.
+    /// Gives the channel to an operation that occupies its unit, for `span` from now on: until an
+    /// event ends that, or until `until`.
     #[inline(always)]
     pub(super) fn take_channel(&mut self, time: &Time, id: OpId, span: Span, until: Instant) {
         let op = &mut self.ops[id];
@@ -91,7 +92,7 @@ impl Flash {
         self.ops.charge_service(id, State::Transfer, span);
     }
 
-    /// The channel has carried a row of an operation.
+    /// Ends the transfer of a row of an operation.
     #[inline]
     pub(in crate::device) fn release_channel<P: Placement>(
         &mut self,
@@ -107,7 +108,7 @@ impl Flash {
         }
     }
 
-    /// Gives a free channel to what goes next.
+    /// Gives a free channel to the next transfer.
     #[inline(never)]
     fn serve_channel<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
         while !self.channels[channel].is_busy(time.now) {

@@ -1,5 +1,6 @@
-//! Channels: one transfer at a time. A policy ranks what waits for one
-//! ([`crate::policies::channel`]): data of operations that hold their units, and what is to begin.
+//! Channels: one transfer at a time. A policy ranks the transfers that wait for one
+//! ([`crate::policies::channel`]): data of operations that occupy their units, and operations that
+//! are to begin.
 
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::list::List;
@@ -11,29 +12,29 @@ use metrics::{Holder, Ledger, State};
 use nand::GroupId;
 use std::collections::VecDeque;
 
-/// A channel and what waits for it.
+/// A channel and the operations that wait for it.
 #[derive(Clone)]
 pub struct Channel {
-    /// Until when something has it: a moment, or [`Instant::NEVER`] where an event ends that.
+    /// End of its present use: a moment, or [`Instant::NEVER`] if an event ends the use.
     busy_until: Instant,
     pub ledger: Ledger,
     order: Order,
     lists: [List; RANKS],
-    /// Ranks of which something waits: bit `i` for rank `i`.
+    /// Ranks in which an operation waits: bit `i` for rank `i`.
     pub(super) filled: u32,
-    /// Order of asking, of this channel alone.
+    /// Order of asking, for this channel alone.
     next_seq: u64,
     bound: Option<u64>,
-    /// Groups of which something could begin but for the channel, and their places in the order
-    /// of asking; where commands take cycles.
+    /// Groups in which an operation could begin except for the channel, and their places in the
+    /// order of asking; used if commands take cycles.
     groups: VecDeque<(GroupId, u64)>,
 }
 
-/// What gets a channel.
+/// The receiver of a free channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grant {
     Op(OpId),
-    /// What goes next of a group.
+    /// The next operation of a group.
     Group(GroupId),
 }
 
@@ -50,7 +51,7 @@ impl Channel {
             groups: VecDeque::new(),
         }
     }
-    /// Nothing is carried or waits any more.
+    /// Ends all transfers and waits.
     pub fn clear(&mut self, now: Instant) {
         self.ledger.bring_up(now);
         self.ledger.release(now);
@@ -58,12 +59,12 @@ impl Channel {
         let ledger = std::mem::take(&mut self.ledger);
         *self = Self { ledger, ..Self::new(self.order) };
     }
-    /// True where it carries something at `now`.
+    /// True if it carries something at `now`.
     #[inline]
     pub fn is_busy(&self, now: Instant) -> bool {
         self.busy_until > now
     }
-    /// It carries something from now on, until it is released.
+    /// Starts a transfer, which lasts until the channel is released.
     #[inline]
     pub fn take(&mut self, now: Instant, state: State) {
         assert!(!self.is_busy(now), "a channel carries one thing at a time");
@@ -71,7 +72,7 @@ impl Channel {
         self.busy_until = Instant::NEVER;
         self.ledger.occupy(now, state);
     }
-    /// It carries something from now until a moment, and is free then.
+    /// Starts a transfer, which ends at a known moment.
     #[inline]
     pub fn take_until(&mut self, now: Instant, state: State, until: Instant) {
         assert!(!self.is_busy(now), "a channel carries one thing at a time");
@@ -79,15 +80,15 @@ impl Channel {
         self.busy_until = until;
         self.ledger.occupy_until(now, state, until);
     }
-    /// It is free from now on.
+    /// Ends the present transfer.
     #[inline]
     pub fn release(&mut self, now: Instant) {
         self.busy_until = Instant::START;
         self.ledger.bring_up(now);
         self.ledger.release(now);
     }
-    /// Something waits for it, and must be told when it is free: when that is, unless an event
-    /// will say so.
+    /// Notes that an operation waits and must be told when the channel is free; returns that
+    /// moment, unless an event is due then anyway.
     #[inline]
     pub fn awaited(&mut self) -> Option<Instant> {
         let until = std::mem::replace(&mut self.busy_until, Instant::NEVER);
@@ -114,7 +115,7 @@ impl Channel {
         self.lists[rank].push_back(ops, id);
         self.filled |= 1 << rank;
     }
-    /// Queues a group, unless it stands in the queue: something of it could begin.
+    /// Queues a group in which an operation could begin, unless the group is in the queue already.
     pub fn push_group(&mut self, group: GroupId) {
         if self.groups.iter().all(|(other, _)| *other != group) {
             self.groups.push_back((group, self.next_seq));
@@ -123,7 +124,7 @@ impl Channel {
         }
     }
 
-    /// All that waits, by rank and then in order.
+    /// All operations that wait, by rank and then in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
         self.lists.iter().flat_map(|list| list.iter(ops))
     }
@@ -138,7 +139,7 @@ impl Channel {
         [self.lists[rank].head().map_or(u64::MAX, |id| ops[id].turn), group]
     }
 
-    /// Takes what goes next.
+    /// Takes the next operation or group.
     pub(super) fn pop(&mut self, ops: &Ops) -> Option<Grant> {
         if self.filled == 0 {
             return None;
@@ -159,7 +160,7 @@ impl Channel {
         Some(self.take_of(ops, chosen))
     }
 
-    /// Takes the oldest of a rank of which something waits.
+    /// Takes the oldest of a rank that is not empty.
     #[inline]
     fn take_of(&mut self, ops: &Ops, rank: usize) -> Grant {
         let [of_op, of_group] = self.turns(ops, rank);

@@ -1,5 +1,5 @@
-//! Commands whose cycles take time on the channel: an operation begins where its unit and its
-//! channel are free, and which one does is decided only then.
+//! Commands whose cycles take time on the channel: an operation begins when its unit and its
+//! channel are free, and the choice of the operation is made only then.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -29,13 +29,13 @@ pub fn channels_of(
 }
 
 impl Flash {
-    /// True where an operation that carries no data cannot begin because of its channel.
+    /// True if an operation without data cannot begin because its channel is busy.
     #[inline]
     pub(super) fn lacks_channel(&self, now: Instant, channel: ChannelId) -> bool {
         self.commands && self.channels[channel].is_busy(now)
     }
 
-    /// Chooses what goes next of a group; where commands take cycles, of what finds its channel
+    /// Chooses the next operation of a group; if commands take cycles, among those whose channel is
     /// free.
     #[inline]
     pub(super) fn pick(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
@@ -55,8 +55,8 @@ impl Flash {
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
     }
 
-    /// A group has begun what it can: where something still waits, it is served again when a
-    /// channel of its falls free.
+    /// Queues a group for its channels if operations still wait: it is served again when one of its
+    /// channels becomes free.
     #[inline]
     pub(super) fn ask_channels(&mut self, time: &mut Time, group: GroupId) {
         let state = &self.groups[group];
@@ -80,20 +80,20 @@ impl Flash {
         self.timing.cycles.as_ref().expect("commands take cycles")
     }
 
-    /// The cycles of a program's command, which its data follow.
+    /// The cycles of a program's command, which the data follows.
     pub(super) fn cycles_before_data(&self) -> Span {
         self.timing.cycles.map_or(Span::ZERO, |cycles| cycles.program)
     }
 
-    /// A program has just been asked for: its data follow its command.
+    /// Adds the command cycles to the transfer of a new program: its data follows its command.
     #[inline(never)]
     pub(super) fn add_cycles(&mut self, id: OpId) {
         let cycles = self.cycles_before_data();
         self.ops[id].transfer += cycles;
     }
 
-    /// Something has been queued whose channel is this: what may begins. Where the group has no
-    /// other channel and that is busy, nothing does.
+    /// Serves a group in which an operation for this channel was queued. If the group has no other
+    /// channel and this one is busy, no operation can begin.
     #[inline]
     pub(super) fn serve_commanded<P: Placement>(
         &mut self,
@@ -109,9 +109,9 @@ impl Flash {
         }
     }
 
-    /// The channel carries the command of an operation, which holds its unit, from now on. Of a
-    /// read it is known then when its row is sensed: there is an event for the end of the command
-    /// only where somebody waits for the channel.
+    /// Starts the command of an operation that occupies its unit. For a read this determines when
+    /// its row is sensed, so there is an event for the end of the command only if an operation
+    /// waits for the channel.
     #[inline]
     pub(super) fn command(&mut self, time: &mut Time, id: OpId) {
         if self.ops[id].kind != OpKind::Read {
@@ -125,8 +125,8 @@ impl Flash {
         time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
     }
 
-    /// As [`Flash::command`], of an operation that has just taken its unit: it has not waited for
-    /// the channel by itself.
+    /// As [`Flash::command`], for an operation that has just occupied its unit and so has not
+    /// waited for the channel alone.
     #[inline]
     pub(super) fn command_first(&mut self, time: &mut Time, id: OpId) {
         let Op { kind, row, seq, channel, holder, .. } = self.ops[id];
@@ -154,7 +154,7 @@ impl Flash {
         time.agenda.schedule(time.now + span, Event::Commanded(id), self.ops[id].seq);
     }
 
-    /// The next row of an operation that holds its unit is to be sensed: it needs a command.
+    /// Asks for the command that senses the next row of an operation, which occupies its unit.
     pub(super) fn want_command(&mut self, time: &mut Time, id: OpId) {
         if self.channels[self.ops[id].channel].is_busy(time.now) {
             return self.wait_for_channel(time, id, AsksFor::Command);
@@ -162,7 +162,7 @@ impl Flash {
         self.command(time, id);
     }
 
-    /// A unit has been commanded.
+    /// Ends the command of a unit.
     pub(in crate::device) fn commanded<P: Placement>(
         &mut self,
         time: &mut Time,

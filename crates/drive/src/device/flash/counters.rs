@@ -1,10 +1,10 @@
-//! What the flash did.
+//! Counts of flash operations.
 
 use engine::Span;
 use metrics::{HOLDERS, Holder};
 use nand::Strain;
 
-/// What a flash operation does.
+/// Kind of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpKind {
     /// Senses a row and transfers it out.
@@ -13,7 +13,8 @@ pub enum OpKind {
     Program = 1,
     /// Senses a row and programs it elsewhere in its planes, off the channel.
     CopyBack = 2,
-    /// Senses a row, transfers a part of it in and programs both elsewhere in its planes.
+    /// Reads a row, merges data from the channel into it and programs both elsewhere in its planes
+    /// (an in-plane read-modify-write).
     Modify = 3,
     /// Erases a block.
     Erase = 4,
@@ -38,14 +39,14 @@ impl OpKind {
     }
 }
 
-/// Flash operations by kind and source. A multi-plane command counts once, and
-/// its planes are counted beside.
+/// Flash operations by kind and source. A multi-plane command counts once, and its planes are
+/// counted separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     commands: [[u64; HOLDERS]; KINDS],
     planes: [[u64; HOLDERS]; KINDS],
-    /// Blocks collected; how long that took in all, from the choice of the block to the end
-    /// of its erase; and the longest.
+    /// Blocks collected; their total time, from the choice of the block to the end of its erase;
+    /// and the longest.
     pub collections: u64,
     /// See `collections`.
     pub collecting: Span,
@@ -53,22 +54,22 @@ pub struct Counters {
     pub longest_collection: Span,
     /// Pages that streamed from package to package while their block was collected.
     pub streamed: u64,
-    /// How often an erase was suspended.
+    /// Number of suspensions of erases.
     pub suspensions: u64,
-    /// How often a program was suspended.
+    /// Number of suspensions of programs.
     pub program_suspensions: u64,
-    /// Erases, and programs, that had a read wait for the end of a step.
+    /// Erases, and programs, for the end of whose step a read had to wait.
     pub deferrals: u64,
     /// See `deferrals`.
     pub program_deferrals: u64,
-    /// How often an erase, or a program, let reads go first that would have interrupted it in
-    /// the moment that it began or went on.
+    /// Number of times that an erase, or a program, let reads go first that would have interrupted
+    /// it at the moment at which it began or resumed.
     pub put_offs: u64,
     /// See `put_offs`.
     pub program_put_offs: u64,
     /// Pairs of ramp and recovery that interruptions added.
     pub extra_ramps: u64,
-    /// Pulses that were given up and are asserted again as a whole.
+    /// Pulses that were given up and are repeated as a whole.
     pub extra_pulses: u64,
 }
 
@@ -79,34 +80,34 @@ impl Counters {
         self.commands[kind as usize][holder as usize] += 1;
         self.planes[kind as usize][holder as usize] += u64::from(planes);
     }
-    /// A block was collected.
+    /// Counts a block that was collected.
     pub fn collected(&mut self, took: Span) {
         self.collections += 1;
         self.collecting += took;
         self.longest_collection = self.longest_collection.max(took);
     }
-    /// An erase, or a program, has a read wait for the end of a step for the first time.
+    /// Counts an erase, or a program, for the end of whose step a read waits for the first time.
     pub fn deferred(&mut self, is_program: bool) {
         match is_program {
             true => self.program_deferrals += 1,
             false => self.deferrals += 1,
         }
     }
-    /// An erase, or a program, lets reads go first before it begins or goes on.
+    /// Counts an erase, or a program, that lets reads go first before it begins or resumes.
     pub fn put_off(&mut self, is_program: bool) {
         match is_program {
             true => self.program_put_offs += 1,
             false => self.put_offs += 1,
         }
     }
-    /// An erase, or a program, was suspended.
+    /// Counts a suspension of an erase, or of a program.
     pub fn suspended(&mut self, is_program: bool) {
         match is_program {
             true => self.program_suspensions += 1,
             false => self.suspensions += 1,
         }
     }
-    /// An interruption has worn a block.
+    /// Counts an interruption that has worn a block.
     pub fn strain(&mut self, strain: Strain) {
         self.extra_ramps += u64::from(strain.ramps);
         self.extra_pulses += u64::from(strain.pulses);
@@ -123,12 +124,12 @@ impl Counters {
     pub fn total(&self) -> u64 {
         self.commands.iter().flatten().sum()
     }
-    /// All commands but erases and those of scrubbing.
+    /// All commands except erases and those of scrubbing.
     pub fn but_for_scrubbing(&self) -> u64 {
         let but_erases = &self.commands[..OpKind::Erase as usize];
         but_erases.iter().map(|of| of.iter().sum::<u64>() - of[Holder::Scrub as usize]).sum()
     }
-    /// What was added since `earlier`, but for the longest collection, which is one since
+    /// Counts since `earlier`; the longest collection is the longest since
     /// [`super::Device::begin_counting`].
     pub fn since(&self, earlier: &Self) -> Self {
         let minus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {

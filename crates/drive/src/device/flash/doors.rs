@@ -1,5 +1,5 @@
-//! Doors of flash: what the other parts may see of it and leave with it. All else goes through
-//! [`Flash::ask`] and what it returns.
+//! Interface of flash to the other parts: state that they may see, and settings that they may
+//! change. All else goes through [`Flash::ask`] and its results.
 
 use crate::device::Time;
 use crate::device::blames::{BlameId, Blames};
@@ -13,7 +13,7 @@ use ftl::BinId;
 use metrics::{Blame, State};
 use nand::{CellId, GroupId, Timing, Units};
 
-/// What does not change.
+/// Constants.
 impl Flash {
     #[inline]
     pub(in crate::device) fn timing(&self) -> &Timing {
@@ -41,7 +41,7 @@ impl Flash {
     pub(in crate::device) fn groups(&self) -> impl Iterator<Item = GroupId> + use<> {
         self.groups.ids()
     }
-    /// How many channels there are.
+    /// Number of channels.
     pub(in crate::device) fn channel_count(&self) -> usize {
         self.channels.len()
     }
@@ -49,12 +49,12 @@ impl Flash {
     pub(in crate::device) fn die_of(&self, plane: u32) -> u32 {
         plane / self.planes_per_die
     }
-    /// Whether any erase or program may be suspended.
+    /// True if any erase or program may be suspended.
     #[inline]
     pub(in crate::device) fn suspends(&self) -> bool {
         self.suspends
     }
-    /// Whether operations of collection may turn into each other.
+    /// True if an operation of collection may turn into the next one.
     #[inline]
     pub(in crate::device) fn turns_moves(&self) -> bool {
         self.short_ways
@@ -63,7 +63,7 @@ impl Flash {
 
 /// Operations.
 impl Flash {
-    /// An operation that has been asked for and whose owner has not let it go.
+    /// An operation that has been asked for and that its owner has not released.
     #[inline]
     pub(in crate::device) fn op(&self, id: OpId) -> &Op {
         &self.ops[id]
@@ -72,17 +72,18 @@ impl Flash {
     pub(in crate::device) fn op_ids(&self) -> Vec<OpId> {
         self.ops.ids()
     }
-    /// So many units of an operation fail: its owner finds out when it ends.
+    /// Marks this many units of an operation as failed; its owner handles that when the operation
+    /// ends.
     #[cfg(test)]
     pub(in crate::device) fn fail(&mut self, id: OpId, units: u8) {
         self.ops[id].failed = units;
     }
-    /// What the time of an operation is charged to so far.
+    /// The charges of an operation so far.
     #[inline]
     pub(in crate::device) fn blame(&self, id: OpId) -> &Blame {
         self.ops.blame_ref(id)
     }
-    /// The same for its owner, who charges what only the owner knows.
+    /// The charges of an operation, for its owner, which adds those that only the owner knows.
     #[inline]
     pub(in crate::device) fn blame_mut(&mut self, id: OpId) -> &mut Blame {
         self.ops.blame(id)
@@ -92,12 +93,12 @@ impl Flash {
     pub(in crate::device) fn blames(&mut self) -> &mut Blames {
         self.ops.blames()
     }
-    /// The same, to look at.
+    /// All blames, read-only.
     #[inline]
     pub(in crate::device) fn all_blames(&self) -> &Blames {
         self.ops.all_blames()
     }
-    /// Hands over what an operation was charged with, which is nobody else's from now on.
+    /// Hands over the blame of an operation, which belongs to the caller from now on.
     #[inline]
     pub(in crate::device) fn hand_over_blame(&mut self, id: OpId) -> BlameId {
         self.ops.hand_over_blame(id)
@@ -119,7 +120,7 @@ impl Flash {
     ) -> (&mut Blame, &Blame) {
         self.ops.blame_and_other(id, other)
     }
-    /// An operation that stands in no queue is not to be.
+    /// Cancels an operation that is in no queue.
     pub(in crate::device) fn remove(&mut self, id: OpId) {
         self.ops.remove(id);
     }
@@ -129,29 +130,29 @@ impl Flash {
     }
 }
 
-/// What groups do.
+/// State of groups.
 impl Flash {
-    /// True where something waits for a unit of a group.
+    /// True if an operation waits for a unit of a group.
     #[inline]
     pub(in crate::device) fn has_queue(&self, group: GroupId) -> bool {
         self.groups[group].queued() > 0
     }
-    /// True where a collection has reserved units of a group.
+    /// True if a collection has reserved units of a group.
     #[inline]
     pub(in crate::device) fn is_reserved(&self, group: GroupId) -> bool {
         self.groups[group].reserved != 0
     }
-    /// True where a bin's collection has reserved its units.
+    /// True if a bin's collection has reserved its units.
     #[inline]
     pub(in crate::device) fn is_kept_for(&self, bin: BinId) -> bool {
         self.groups[self.places[bin].group].is_kept_for(bin)
     }
-    /// True where a host read waits for the units that a bin's erases take.
+    /// True if a host read waits for the units that a bin's erases occupy.
     pub(in crate::device) fn awaits_read(&self, bin: BinId) -> bool {
         let place = &self.places[bin];
         self.groups[place.group].has_reads_on(&self.ops, place.erase, true)
     }
-    /// How long host reads have used the units that a bin's erases take so far.
+    /// Total time that host reads have used the units that a bin's erases occupy.
     pub(in crate::device) fn host_reads_of(&mut self, time: &Time, bin: BinId) -> Span {
         let place = &self.places[bin];
         let of_cell = |cell: usize| {
@@ -163,14 +164,14 @@ impl Flash {
     }
 }
 
-/// What flash has noted for others.
+/// Notes for other parts.
 impl Flash {
-    /// How many notes are left.
+    /// Number of notes left.
     #[inline]
     pub(in crate::device) fn note_count(&self) -> usize {
         self.notes.len()
     }
-    /// True where a copy-back of a bin has become a read of which nobody was told yet.
+    /// True if a copy-back of a bin has become a read and no other part has been told yet.
     pub(in crate::device) fn has_turned_to_read(&self, bin: BinId) -> bool {
         self.notes.iter().any(|note| matches!(note, Note::TurnedToRead(of) if *of == bin))
     }
@@ -186,15 +187,15 @@ impl Flash {
     pub(in crate::device) fn counters(&self) -> &Counters {
         &self.counters
     }
-    /// A collection was over after this time.
+    /// Counts a collection that took this long.
     pub(in crate::device) fn count_collection(&mut self, took: Span) {
         self.counters.collected(took);
     }
-    /// What is the longest is the longest from now on.
+    /// Begins a new maximum of the longest collection.
     pub(in crate::device) fn begin_counting(&mut self) {
         self.counters.longest_collection = Span::ZERO;
     }
-    /// Operations that another one turned into.
+    /// Number of operations that another one turned into.
     pub(in crate::device) fn chained(&self) -> u64 {
         self.chained
     }
@@ -202,11 +203,11 @@ impl Flash {
     pub(in crate::device) fn bytes(&self) -> u64 {
         self.ops.bytes()
     }
-    /// Operations that were under way or waited at a time, at most.
+    /// Greatest number of operations that were under way or waiting at a time.
     pub(in crate::device) fn most_operations(&self) -> usize {
         self.ops.most()
     }
-    /// How long each unit was busy so far, by unit.
+    /// Busy time so far, by unit.
     pub(in crate::device) fn unit_busy(&mut self, time: &Time) -> Vec<Span> {
         let busy = |cell: CellId| {
             let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
@@ -214,7 +215,7 @@ impl Flash {
         };
         (0..self.units.cells()).map(CellId).map(busy).collect()
     }
-    /// How long each channel was busy so far, by channel.
+    /// Busy time so far, by channel.
     pub(in crate::device) fn channel_busy(&mut self, time: &Time) -> Vec<Span> {
         let channels = self.channels.as_mut_slice().iter_mut();
         let busy = channels.map(|channel| {
@@ -224,7 +225,7 @@ impl Flash {
         });
         busy.collect()
     }
-    /// What went wrong with a policy of the user, if anything did.
+    /// The fault of a policy of the user, if there was one.
     pub(in crate::device) fn policy_fault(&self) -> Option<String> {
         let rules = [&self.erase_rules, &self.program_rules];
         let outside = || rules.into_iter().find_map(|of| of.policy.fault());
@@ -232,15 +233,15 @@ impl Flash {
     }
 }
 
-/// What the drive is told to leave.
+/// Features that the drive turns off.
 impl Flash {
-    /// Moves of collection do not turn into each other from now on, and programs are queued before
-    /// they wait for their channel.
+    /// Turns off short cuts: moves of collection no longer turn into each other, and programs are
+    /// queued before they wait for their channel.
     pub(in crate::device) fn forgo_short_ways(&mut self) {
         self.short_ways = false;
         self.queues_all = true;
     }
-    /// No idle gap is told of from now on.
+    /// Turns off the reports of idle gaps.
     pub(in crate::device) fn forgo_idle_gaps(&mut self) {
         self.idle_gap = None;
     }

@@ -9,8 +9,8 @@ use crate::device::ids::OpId;
 use metrics::State;
 use nand::GroupId;
 
-/// An operation that has ended. It still holds its cells: whoever hears of it frees them
-/// ([`Flash::vacate`]), or has it turn into another.
+/// An operation that has ended. It still occupies its parts of the group: the receiver frees them
+/// ([`Flash::vacate`]), or turns the operation into another.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub id: OpId,
@@ -18,7 +18,7 @@ pub struct Ended {
 }
 
 impl Flash {
-    /// A unit has programmed a row, where programs may be suspended; or the event is stale.
+    /// Handles the end of a row's program if programs may be suspended, unless the event is stale.
     #[inline(never)]
     pub(in crate::device) fn programmed_beside_reads<P: Placement>(
         &mut self,
@@ -30,7 +30,8 @@ impl Flash {
         if self.end_work(time, id, sequence) { self.programmed(time, p, id) } else { None }
     }
 
-    /// A unit has erased, or copied back, where erases may be suspended; or the event is stale.
+    /// Handles the end of an erase or copy-back if erases may be suspended, unless the event is
+    /// stale.
     #[inline(never)]
     pub(in crate::device) fn array_ended(
         &mut self,
@@ -41,7 +42,7 @@ impl Flash {
         if self.end_work(time, id, sequence) { self.array_over(time, id) } else { None }
     }
 
-    /// A unit has erased, or copied back: a copy that fills a block writes its summary, too.
+    /// Handles the end of an erase or copy-back: a copy that fills a block writes its summary, too.
     #[inline]
     pub(in crate::device) fn array_over(&mut self, time: &mut Time, id: OpId) -> Option<Ended> {
         if self.ops[id].kind == OpKind::CopyBack && self.summarises(id) {
@@ -51,13 +52,13 @@ impl Flash {
         Some(self.ended(id))
     }
 
-    /// True where a batch fills its block, and that gets a summary.
+    /// True if a batch fills its block, and the block gets a summary.
     #[inline]
     fn summarises(&self, id: OpId) -> bool {
         self.shape.summary_page && self.ops[id].batch + 1 == self.shape.batches_per_block
     }
 
-    /// The last data of a block is programmed: its summary follows, on the same cells.
+    /// Writes the summary of a block whose last data is programmed, on the same planes.
     #[cold]
     fn write_summary(&mut self, time: &mut Time, id: OpId) {
         let op = &mut self.ops[id];
@@ -68,7 +69,7 @@ impl Flash {
         self.want_transfer(time, id);
     }
 
-    /// A unit has programmed a row.
+    /// Handles the end of a row's program.
     #[inline]
     pub(in crate::device) fn programmed<P: Placement>(
         &mut self,
@@ -94,7 +95,7 @@ impl Flash {
         Some(self.ended(id))
     }
 
-    /// A channel has carried a row of a read to its owner.
+    /// Handles the end of the transfer of a read's row to its owner.
     #[inline(always)]
     pub(in crate::device) fn carried_out<P: Placement>(
         &mut self,
@@ -119,7 +120,7 @@ impl Flash {
         None
     }
 
-    /// A channel has carried a row of a program to its cells.
+    /// Handles the end of the transfer of a program's row to its unit.
     #[inline]
     pub(in crate::device) fn carried_in<P: Placement>(
         &mut self,
@@ -131,7 +132,7 @@ impl Flash {
         self.begin_program(time, p, id);
     }
 
-    /// The data of a program's row is in its unit.
+    /// Begins to program a row whose data is in its unit.
     #[inline(always)]
     pub(in crate::device) fn begin_program<P: Placement>(
         &mut self,
@@ -152,7 +153,7 @@ impl Flash {
         Ended { id, owner: self.ops[id].owner }
     }
 
-    /// An operation's owner has heard of its end: others may start.
+    /// Lets others start once the owner of an operation has handled its end.
     #[inline(always)]
     pub(in crate::device) fn leave<P: Placement>(
         &mut self,

@@ -1,5 +1,5 @@
-//! The ledgers of a drive's units: of every cell, and of every run of cells that
-//! a host's operation may wait for as a whole.
+//! The ledgers of a drive's units. A group has cells, its smallest independently busy parts; each
+//! cell has a ledger, and so has each run of cells that a host's operation may wait for as a whole.
 
 use crate::device::flash::BinPlace;
 use crate::device::flash::queue::Group;
@@ -9,24 +9,24 @@ use metrics::{Ledger, State};
 use nand::{CellId, GroupId, Units};
 
 typed_id! {
-    /// A run of several cells of a group: `group * masks + mask`.
+    /// A run of several cells within a group: `group * masks + mask`.
     struct RunId;
 }
 
-/// What each unit is doing, for whoever waits for it.
+/// Activity of each unit, for the operations that wait for it.
 ///
-/// A run's ledger names, at each moment, one operation that holds some of its
-/// cells: the one on the lowest of those that are occupied.
+/// At each moment a run's ledger names one operation that occupies some of its cells: the one on
+/// the lowest occupied cell.
 #[derive(Clone)]
 pub struct Ledgers {
     cells: Column<CellId, Ledger>,
     cells_per_group: u32,
-    /// The runs of a group, as cells; all groups are alike.
+    /// The runs of a group, as cells; all groups have the same runs.
     masks: Vec<u64>,
     runs: Column<RunId, Ledger>,
-    /// Who looks at each run's ledger: it is kept only meanwhile.
+    /// Readers of each run's ledger: it is updated only while there are any.
     watchers: Column<RunId, u32>,
-    /// How many runs of each group are kept.
+    /// Number of runs of each group whose ledgers are updated.
     kept: Column<GroupId, u32>,
 }
 
@@ -79,8 +79,8 @@ impl Ledgers {
         self.cells_per_group > 1 && !cells.is_power_of_two()
     }
 
-    /// Somebody will look at the ledger of a cell or a run: from now on it is kept. `group` is as
-    /// it is now, and `channel` that of the run.
+    /// Registers a reader of the ledger of a cell or a run: from now on it is updated. `of` is the
+    /// present state of the group, and `channel` the channel of the run.
     #[inline]
     pub fn watch(
         &mut self,
@@ -111,7 +111,7 @@ impl Ledgers {
             self.follow_run(now, group, run, cells, of, channel);
         }
     }
-    /// Something begins to wait for cells that nothing holds: it waits for the channel.
+    /// Notes that an operation begins to wait for idle cells, and so waits for the channel.
     #[inline(never)]
     pub fn await_channel(
         &mut self,
@@ -125,7 +125,7 @@ impl Ledgers {
             ledger.await_channel(now, channel);
         }
     }
-    /// The ledger of a cell or a run is not looked at any more.
+    /// Removes a reader of the ledger of a cell or a run.
     #[inline]
     pub fn unwatch(&mut self, group: GroupId, cells: u64) {
         if self.is_run(cells) {
@@ -134,7 +134,7 @@ impl Ledgers {
             self.kept[group] -= u32::from(self.watchers[run] == 0);
         }
     }
-    /// Nobody looks at the ledgers of a group's runs any more.
+    /// Removes all readers of the ledgers of a group's runs.
     pub fn unwatch_all(&mut self, group: GroupId) {
         for index in 0..self.masks.len() {
             let run = self.run(group, index);
@@ -142,13 +142,14 @@ impl Ledgers {
         }
         self.kept[group] = 0;
     }
-    /// Nothing waits any more, and what waits began with is gone.
+    /// Forgets all waits, and the snapshots with which they began.
     pub fn forget_waits(&mut self) {
         self.cells.as_mut_slice().iter_mut().for_each(Ledger::forget_waits);
         self.runs.as_mut_slice().iter_mut().for_each(Ledger::forget_waits);
     }
 
-    /// `cells`, which `group` counts as busy by now, are occupied by what `state` says.
+    /// Notes that `cells`, which the group counts as busy already, are occupied, with the given
+    /// state.
     #[inline(always)]
     pub fn occupy(
         &mut self,
@@ -180,7 +181,8 @@ impl Ledgers {
         }
         self.follow_in_runs(now, group, cells, of, channel);
     }
-    /// What `group` says of `cells` has changed; those that are occupied go on with that.
+    /// Follows a change of the group's state for `cells`; the ledgers of occupied cells do not
+    /// change.
     #[inline(always)]
     pub fn follow(
         &mut self,
@@ -253,7 +255,7 @@ impl Ledgers {
         hold(&mut self.runs[run], now, state, channel);
     }
 
-    /// How long a cell was busy so far.
+    /// Busy time of a cell so far.
     pub fn busy(&mut self, now: Instant, cell: CellId, channel: &mut Ledger) -> Span {
         let ledger = &mut self.cells[cell];
         ledger.settle_with(now, channel);
@@ -261,7 +263,7 @@ impl Ledgers {
     }
 }
 
-/// Waits are charged to `state` from now on.
+/// Charges waits to `state` from now on.
 #[inline]
 fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
     if ledger.awaits_channel() {
@@ -270,7 +272,7 @@ fn hold(ledger: &mut Ledger, now: Instant, state: State, channel: &mut Ledger) {
     ledger.occupy(now, state);
 }
 
-/// Waits are charged to what keeps `cells` idle from now on, none of which is occupied.
+/// Charges waits to the reason why `cells`, none of which is occupied, are kept idle from now on.
 #[inline(always)]
 fn stand_by(ledger: &mut Ledger, now: Instant, cells: u64, of: &Group, channel: &mut Ledger) {
     if of.is_open() && !ledger.awaits_channel() {

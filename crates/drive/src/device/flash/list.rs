@@ -17,7 +17,7 @@ impl List {
     pub fn head(&self) -> Option<OpId> {
         self.head
     }
-    /// How many it holds.
+    /// Number of operations in the list.
     pub fn len(&self) -> u32 {
         self.len
     }
@@ -77,11 +77,12 @@ impl List {
             self.tail = before;
         }
     }
-    /// What is in the list, in order.
+    /// The operations in the list, in order.
     pub fn iter<'a>(&self, ops: &'a Ops) -> impl Iterator<Item = OpId> + use<'a> {
         std::iter::successors(self.head, |id| ops[*id].next.get())
     }
-    /// Takes in all of `other`, which become of a class; both are in the order of asking.
+    /// Moves all operations of `other` into this list and changes their class; both lists are in
+    /// the order of asking.
     pub fn take_in(&mut self, ops: &mut Ops, other: &mut Self, class: Class) {
         if other.head.is_none() {
             return;

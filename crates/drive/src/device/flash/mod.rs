@@ -1,4 +1,4 @@
-//! The flash array: units, channels, the operations that use them, and who goes first.
+//! The flash array: units, channels, the operations that use them, and the order of those.
 
 mod carry;
 pub mod channel;
@@ -44,64 +44,64 @@ use shape::Shape;
 use std::collections::VecDeque;
 use working::{Rules, Working};
 
-/// What flash asks of placement, because it is decided as late as possible: the page of a program
-/// when that starts. Nothing else in flash knows of space.
+/// Questions of flash to placement, which decides as late as possible: the page of a program is
+/// bound when the program starts. Nothing else in flash depends on space.
 pub trait Placement {
     /// True if a program would find a page.
     fn has_page(&self, op: &Op, payloads: &Payloads) -> bool;
     /// Binds a program to its page, if there is one.
     fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound;
-    /// A program whose turn has come finds no page: it stands in no queue until it is resumed.
-    /// `unit` is what its unit has been doing so far.
+    /// Parks a program that is next but finds no page: it is in no queue until it is resumed.
+    /// `unit` is the activity of its unit so far.
     fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
-    /// The class of a bin's GC operations; `is_reserved` says whether the bin's unit
-    /// is reserved for it.
+    /// The class of a bin's GC operations; `is_reserved` says if the bin's unit is reserved for it.
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
     /// True if a batch that `writer` moves would still be copied to the planes that it lies on.
     fn may_copy_back(&self, writer: Holder, bin: BinId, from: Batch) -> bool;
-    /// Where the rest of a unit is that is written in part.
+    /// The place of the rest of a unit that is written in part.
     fn rest_of(&self, lpn: Lpn) -> Option<Rest>;
-    /// Whether a bin could do with more space.
+    /// The demand of a bin for more space.
     fn wants(&self, bin: BinId) -> Wanted;
-    /// The bin of a group and of the same pool that a host program goes to which was meant for
-    /// `bin`; `turns` are the places among the bins whose turn it is.
+    /// Chooses again the bin of a host program that was meant for `bin`: a bin of the same group
+    /// and pool. `turns` are the places of the bins whose turn it is.
     fn place_again(&mut self, bin: BinId, among: &[BinId], turns: &mut [usize]) -> BinId;
 }
 
-/// What became of a program that asked for a page.
+/// Result of binding a program to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// There is none.
+    /// There is no page.
     Nowhere,
-    /// It has one.
+    /// It has a page.
     Here,
-    /// It has one, and its bin's collection owes work for that: its GC is in the foreground from now on.
+    /// It has a page, and its bin's collection owes work for it: the bin's GC is in the foreground
+    /// from now on.
     Owing,
 }
 
-/// How much a bin could do with more space.
+/// Demand of a bin for more space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// It has enough.
     Nothing,
-    /// It has less than where collection stops: an idle gap is welcome.
+    /// It has less than the level at which collection stops, so collection may use an idle gap.
     More,
-    /// Collection has to begin, or to go on.
+    /// Collection must begin, or go on.
     Now,
 }
 
-/// What others hear of after the present event; no time passes before.
+/// News for other parts, delivered after the present event and before any time passes.
 #[derive(Clone, Copy, Debug)]
 pub enum Note {
-    /// A read of a collection is being carried out, and may stream to another package.
+    /// A read of a collection is being transferred out, and may stream to another package.
     CarriesOut(OpId),
-    /// A partial write has started, with the rest that it found.
+    /// A partial write has started, and the rest of its unit is known.
     PartStarted(OpId),
     /// A copy-back of a bin became a read.
     TurnedToRead(BinId),
     /// An interruption has worn a block.
     Strained(BlockId, Strain),
-    /// The batch of a group has ended: collection may choose.
+    /// The batch of a group has ended: collection may choose victims.
     RoundEnded(GroupId),
 }
 
@@ -116,45 +116,46 @@ pub struct Flash {
     routing: ReadRouting,
     erase_rules: Rules,
     program_rules: Rules,
-    /// Whether any erase or program may be suspended.
+    /// True if any erase or program may be suspended.
     suspends: bool,
     bins_of_group: Column<GroupId, Vec<BinId>>,
     places: Column<BinId, BinPlace>,
-    /// True where, in every bin, any read and program occupies the same cells.
+    /// True if, in every bin, any read and program occupies the same parts of the group.
     uniform: bool,
-    /// Whether what would go next anyway may pass by the queue, and operations of
-    /// collection turn into each other.
+    /// True if an operation that would go next anyway may skip the queue, and an operation of
+    /// collection may turn into the next one.
     short_ways: bool,
-    /// Whether even operations that would begin at once are queued before, where commands need the
+    /// True if even operations that could begin at once are queued first, because commands need the
     /// channel.
     queues_all: bool,
-    /// True where operations begin without having stood in a queue, if nothing is in their way.
+    /// True if operations begin without being queued, if nothing is in their way.
     begins_at_once: bool,
-    /// True where a group of which nothing is queued need not be served: nothing is suspended,
+    /// True if a group without queued operations need not be served: no operation is suspended,
     /// waits for its turn elsewhere, or begins because of an idle gap.
     only_serves_queues: bool,
-    /// Whether commands take cycles of the channel, and so need it to begin; and then the
-    /// channels that operations of each group use.
+    /// True if commands take cycles of the channel, and so need it to begin; only then the
+    /// channels of each group are listed.
     commands: bool,
     channels_of: Column<GroupId, Vec<ChannelId>>,
-    /// Every cell of a group.
+    /// All cells, that is, all smallest independently busy parts, of one group.
     all_cells: u64,
     shape: Shape,
-    /// How long a group does nothing before it is told of, if it ever is.
+    /// Idle time after which a group is reported as idle, if it ever is.
     idle_gap: Option<Span>,
-    /// Whether what reads of collections carry out may stream to another package.
+    /// True if pages that collection reads may stream to another package.
     streams: bool,
     // ---- state ----
     schedule: Schedule,
     ops: Ops,
-    /// What programs carry: whoever asks for one leaves it here, and takes it back.
+    /// Payloads of programs: the owner leaves one here with its request, and takes it back at the
+    /// end.
     pub(in crate::device) payloads: Payloads,
     groups: Column<GroupId, Group>,
     ledgers: Ledgers,
     channels: Column<ChannelId, Channel>,
-    /// Erases and programs that are under way and may be suspended, and how far each has come.
+    /// Erases and programs that are under way and may be suspended, with their progress.
     working: Column<GroupId, Vec<Working>>,
-    /// Operations that another one turned into.
+    /// Number of operations that another one turned into.
     chained: u64,
     /// Order in which operations are asked for.
     next_seq: u64,
@@ -163,7 +164,7 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// Nothing holds any unit from now on.
+    /// Releases all units.
     fn release_units(&mut self, now: Instant) {
         for group in self.groups.ids() {
             // Packages of a gang wait for channels of their own.
@@ -176,10 +177,10 @@ impl Flash {
         }
     }
 
-    /// The power is cut: no unit and no channel works any more, and nothing waits. How long they
-    /// did is still known.
+    /// Stops all units and channels, and all waits, because the power is cut. Their busy times are
+    /// kept.
     pub(in crate::device) fn begin_anew(&mut self, now: Instant, layout: &Layout) {
-        // All fields, so that the compiler tells of one that is added later.
+        // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
             timing: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
@@ -187,9 +188,9 @@ impl Flash {
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
             streams: _,
-            // What they count goes on.
+            // Counts go on.
             chained: _, next_seq: _, counters: _,
-            // What begins anew.
+            // State that begins anew.
             places: _, schedule: _, ops: _, payloads: _, groups: _, ledgers: _, channels: _,
             working: _, notes: _,
         } = self;

@@ -1,4 +1,4 @@
-//! Partial writes inside planes: they sense the row that the rest of a unit lies in, take the
+//! In-plane read-modify-writes: planes sense the row that holds the rest of a unit, take the
 //! written part over the channel, and program both elsewhere in themselves.
 
 use crate::device::Time;
@@ -17,7 +17,7 @@ impl Flash {
         payload
     }
 
-    /// Binds a partial write to its place, on idle cells, and begins its first row.
+    /// Binds a partial write to its page, on idle planes, and begins its first row.
     pub(super) fn start_modify<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let payload = self.payload_of(id);
         let lpn = Lpn(self.payloads.slot(payload, 0)[1]);
@@ -31,7 +31,7 @@ impl Flash {
         self.modify_row(time, p, id);
     }
 
-    /// The batch that a program of host data copies without correcting it.
+    /// The batch that a program of host data copies without correction.
     pub(in crate::device) fn copied_inside(&self, id: OpId) -> Option<Batch> {
         let Owner::Flush(payload) = self.ops[id].owner else { return None };
         if self.ops[id].kind != OpKind::Modify {
@@ -41,7 +41,7 @@ impl Flash {
         rest.may_be_copied.then_some(rest.at)
     }
 
-    /// The next row of a partial write begins: the planes sense the rest of it, if there is one.
+    /// Begins the next row of a partial write: the planes sense the rest of it, if there is one.
     pub(super) fn modify_row<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         self.ops[id].transfer = self.part_of_row(id) + self.cycles_before_data();
         let payload = self.payload_of(id);
@@ -54,7 +54,7 @@ impl Flash {
         }
     }
 
-    /// The planes sense a row of the rest, which there is.
+    /// Senses a row of the rest, which must exist.
     pub(super) fn sense_rest(&mut self, time: &mut Time, id: OpId) {
         let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;
         let rest = self.payloads.part(self.payload_of(id)).and_then(|part| part.rest);
@@ -63,7 +63,7 @@ impl Flash {
         self.ops.charge_service(id, State::Sense, sense);
         let mut span = sense;
         if !rest.may_be_copied {
-            // It goes out, is corrected and comes back as a whole.
+            // It is transferred out, corrected and transferred back as a whole.
             let decode = self.timing.decode;
             self.ops.charge_service(id, State::Decode, decode);
             let twice = self.shape.of_row() + self.shape.of_row();
@@ -73,7 +73,7 @@ impl Flash {
         time.agenda.schedule(time.now + span, Event::SensedRest(id), self.ops[id].seq);
     }
 
-    /// The rest of a row is in the page register: the part that was written joins it.
+    /// Merges the written part into the rest of a row, which is in the page register now.
     pub(in crate::device) fn rest_sensed<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -86,7 +86,7 @@ impl Flash {
         }
     }
 
-    /// Channel time of what the host wrote of an operation's present row.
+    /// Channel time of the host's part of an operation's present row.
     fn part_of_row(&self, id: OpId) -> Span {
         let part = self.payloads.part(self.payload_of(id)).expect("a part is written");
         let step = self.ops[id].row - self.ops[id].batch * self.shape.rows_per_batch;

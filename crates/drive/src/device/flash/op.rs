@@ -1,4 +1,4 @@
-//! Flash operations: what the drive asks of its units.
+//! Flash operations: requests of the drive to its units.
 
 use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
@@ -9,12 +9,12 @@ use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
 use nand::{ChannelId, GroupId};
 use std::ops::{Index, IndexMut};
 
-/// Whom an operation reports to.
+/// The owner of an operation, to which its end is reported.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
     /// Part of a host read.
     Read(RequestId, u32),
-    /// A row of what is read before a buffer entry can be written.
+    /// A row of the read before a partial write of a buffer entry.
     RmwRead(EntryId, u32),
     /// Buffer entries being written.
     Flush(PayloadId),
@@ -22,17 +22,17 @@ pub enum Owner {
     CollectRead(Slots),
     /// Units that the bin's collection moves.
     CollectWrite(PayloadId),
-    /// A batch that the bin's collection moves as a whole, and where it was.
+    /// A batch that the bin's collection moves as a whole, and its old place.
     CollectMove(Batch),
     /// A collected block being erased.
     CollectErase,
-    /// A batch of a victim on its way out, which a program in another package takes.
+    /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
-    /// A batch that came from another package, and where it was.
+    /// A batch that came from another package, and its old place.
     Streamed(Batch),
 }
 
-/// Slots of a batch: bit `i` for slot `i`. In words of four bytes, as all that owners hold.
+/// Slots of a batch: bit `i` for slot `i`. Aligned to four bytes, like all content of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Slots(u64);
@@ -51,10 +51,10 @@ impl Slots {
     }
 }
 
-/// In which order operations of a unit are served; lower numbers first.
+/// Service order of the operations of a unit; lower numbers first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Collection for which the unit is kept: nothing else could start.
+    /// Collection for which the unit is reserved: nothing else could start.
     Reserved = 0,
     /// Host reads of high, normal and low priority.
     ReadHigh = 1,
@@ -66,7 +66,7 @@ pub enum Class {
     Foreground = 5,
     /// Programs of host data.
     Write = 6,
-    /// Collection of a bin that is not: waits for all others.
+    /// Collection of a bin that is not short of space: waits for all others.
     Background = 7,
 }
 
@@ -90,19 +90,19 @@ impl Class {
     pub const fn is_read(self) -> bool {
         self as usize >= Self::ReadHigh as usize && self as usize <= Self::ReadLow as usize
     }
-    /// True for what may go before other work, within bounds.
+    /// True for classes that may go before other work, within bounds.
     #[inline]
     pub const fn is_bounded(self) -> bool {
         self as usize >= Self::ReadHigh as usize && self as usize <= Self::RmwRead as usize
     }
 }
 
-/// What an operation waits for that waits for its channel.
+/// The reason why an operation waits for its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsksFor {
-    /// A row of its data is to be carried: it holds its unit.
+    /// A row of its data is to be transferred: it occupies its unit.
     Data,
-    /// Its unit, which it holds, is to be commanded to sense the next row.
+    /// A command to its unit, which it occupies, to sense the next row.
     Command,
     /// Its unit and the channel, to begin.
     Both,
@@ -116,7 +116,7 @@ pub struct Op {
     pub owner: Owner,
     /// Channel time of each row.
     pub transfer: Span,
-    /// Cells of the group that it occupies.
+    /// Cells (smallest independently busy parts) of the group that it occupies.
     pub cells: u64,
     pub group: GroupId,
     pub channel: ChannelId,
@@ -126,28 +126,28 @@ pub struct Op {
     /// First batch and present row: pages of the block's erase blocks.
     pub batch: u32,
     pub row: u32,
-    /// Rows that are left, this one included; a layout has no batch of more.
+    /// Rows that are left, this one included; no layout has a batch of more than this type holds.
     pub rows_left: u16,
     /// Planes that take part in each row.
     pub planes: u8,
     pub kind: OpKind,
     pub class: Class,
     pub holder: Holder,
-    /// What it waits for, while it waits for its channel.
+    /// The reason for its wait, while it waits for its channel.
     pub asks_for: AsksFor,
-    /// Mapping units of it that failed, of the 64 that it has at most. Nothing fails by itself.
+    /// Number of its mapping units that failed, of at most 64. Nothing fails by itself.
     pub failed: u8,
     /// Its number among all operations, in the order of asking; none once it has ended.
     pub seq: u64,
     /// Its place in the order of its channel, while it waits for that.
     pub turn: u64,
-    /// When it began to wait for what it waits for now.
+    /// The moment at which its present wait began.
     pub since: Instant,
-    /// What its wait began with, while that is measured.
+    /// The ledger snapshot from the beginning of its wait, while the wait is measured.
     pub waits: IdOrNone<SnapshotId>,
-    /// What it is charged with; none before the first charge.
+    /// Its charges; none before the first charge.
     pub blame: IdOrNone<BlameId>,
-    /// Next in the queue that it stands in.
+    /// Next operation in its queue.
     pub next: IdOrNone<OpId>,
 }
 
@@ -167,11 +167,11 @@ impl Op {
                 | Owner::Streamed(_)
         )
     }
-    /// The batch that a started program or a read is about.
+    /// The batch of a started program or of a read.
     pub fn at(&self) -> Batch {
         Batch { block: self.block, batch: self.batch }
     }
-    /// Where the data of a program comes from that has not passed the controller.
+    /// The source of a program's data that has not passed the controller.
     pub fn uncorrected(&self) -> Option<Batch> {
         match self.owner {
             Owner::CollectMove(from) if self.kind == OpKind::CopyBack => Some(from),
@@ -184,13 +184,13 @@ impl Op {
 /// The number of an operation that has ended.
 const ENDED: u64 = u64::MAX;
 
-/// All operations, with what only some of them need kept aside.
+/// All operations, and data apart that only some of them need.
 #[derive(Clone, Default)]
 pub struct Ops {
     slab: Slab<OpId, Op>,
-    /// What ledgers said when waits began.
+    /// Snapshots of ledgers from the beginnings of waits.
     snapshots: Snapshots,
-    /// What operations that began were charged with, and requests of which a part has ended.
+    /// Blames of operations that have begun, and of requests of which a part has ended.
     blames: Blames,
 }
 
@@ -213,12 +213,12 @@ impl Ops {
     pub fn blames(&mut self) -> &mut Blames {
         &mut self.blames
     }
-    /// As [`Ops::blames`], to look at.
+    /// As [`Ops::blames`], read-only.
     #[inline]
     pub fn all_blames(&self) -> &Blames {
         &self.blames
     }
-    /// Hands over what an operation was charged with, which is nobody else's from now on.
+    /// Hands over the blame of an operation, which belongs to the caller from now on.
     #[inline]
     pub fn hand_over_blame(&mut self, id: OpId) -> BlameId {
         let blame = self.blame_id(id);
@@ -251,18 +251,18 @@ impl Ops {
     pub fn bytes(&self) -> u64 {
         self.slab.bytes() + self.snapshots.bytes() + self.blames.bytes()
     }
-    /// How many operations there were at most at a time.
+    /// Greatest number of operations at a time.
     pub fn most(&self) -> usize {
         self.slab.slots()
     }
-    /// Charges an operation with being served. Nobody asks collection for it.
+    /// Charges an operation with service time. Operations of collection are charged with nothing.
     #[inline]
     pub fn charge_service(&mut self, id: OpId, state: State, span: Span) {
         if !self.slab[id].is_collection() {
             self.blame(id).charge(state, span);
         }
     }
-    /// As [`Ops::charge_service`], of a read's command and what it senses then.
+    /// As [`Ops::charge_service`], for a read's command and the sensing after it.
     #[inline]
     pub fn charge_sensing(&mut self, id: OpId, command: Span, sense: Span) {
         if !self.slab[id].is_collection() {
@@ -290,14 +290,14 @@ impl Ops {
 
     // ---- waits -------------------------------------------------------------------------
 
-    /// An operation begins to wait for what a ledger is of, which is settled.
+    /// Begins the wait of an operation for the subject of a ledger, which must be settled.
     #[inline]
     pub fn begin_wait(&mut self, id: OpId, now: Instant, ledger: &mut Ledger) {
         let op = &mut self.slab[id];
         op.since = now;
         op.waits = IdOrNone::some(ledger.begin_wait(&mut self.snapshots));
     }
-    /// Charges an operation with its wait, which began with `began` and ends now. Its ledger is
+    /// Charges an operation with its wait, from the snapshot `began` until now. The ledger must be
     /// settled.
     #[inline(always)]
     pub fn charge_wait(&mut self, id: OpId, began: SnapshotId, ledger: &Ledger) {
@@ -305,12 +305,12 @@ impl Ops {
         let blame = self.blame_id(id);
         ledger.charge_wait(&self.snapshots, began, since, &mut self.blames[blame]);
     }
-    /// Forgets what a wait began with.
+    /// Forgets the snapshot from the beginning of a wait.
     #[inline]
     pub fn end_wait(&mut self, began: SnapshotId, ledger: &Ledger) {
         ledger.end_wait(&mut self.snapshots, began);
     }
-    /// What ledgers said when waits began.
+    /// Snapshots of ledgers from the beginnings of waits.
     pub fn snapshots(&self) -> &Snapshots {
         &self.snapshots
     }
@@ -333,14 +333,14 @@ impl IndexMut<OpId> for Ops {
 /// The rest of a unit, which stays in its planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
-    /// Where it is.
+    /// Its place.
     pub at: Batch,
-    /// Whether it may be programmed without correction.
+    /// True if it may be programmed without correction.
     pub may_be_copied: bool,
 }
 
-/// What a partial write brings of its unit: bytes `from..to`. The rest is found when it starts;
-/// there is none where the unit holds no data by then.
+/// The written part of a unit in a partial write: bytes `from..to`. The rest is looked up when the
+/// write starts; there is none if the unit holds no data by then.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {
     pub from: u64,
@@ -350,14 +350,14 @@ pub struct Part {
     pub is_void: bool,
 }
 
-/// What programs carry: for each slot of the batch a buffer entry and its logical unit, or a
-/// logical unit and the place that it is copied from.
+/// Payloads of programs: for each slot of the batch a buffer entry and its logical unit, or a
+/// logical unit and the place from which it is copied.
 #[derive(Clone)]
 pub struct Payloads {
     width: usize,
     counts: Slab<PayloadId, u32>,
     slots: Vec<[u32; 2]>,
-    /// What partial writes inside planes bring, by payload; empty where there are none.
+    /// Parts written by in-plane read-modify-writes, by payload; empty if there are none.
     parts: Vec<Part>,
 }
 
@@ -385,7 +385,7 @@ impl Payloads {
         self.slots[id.0 as usize * self.width + count] = slot;
         self.counts[id] += 1;
     }
-    /// Notes what a partial write brings.
+    /// Notes the written part of a partial write.
     pub fn set_part(&mut self, id: PayloadId, part: Part) {
         self.parts.resize(self.counts.slots(), Part::default());
         self.parts[id.0 as usize] = part;
@@ -393,7 +393,7 @@ impl Payloads {
     pub fn part_mut(&mut self, id: PayloadId) -> &mut Part {
         &mut self.parts[id.0 as usize]
     }
-    /// What the partial write brings that a payload was last noted for, where there are any.
+    /// The written part last noted for a payload, if partial writes stay in their planes.
     #[inline]
     pub fn part(&self, id: PayloadId) -> Option<&Part> {
         self.parts.get(id.0 as usize)

@@ -1,4 +1,4 @@
-//! Where operations go: the cells, the group and the channel of a bin.
+//! Places of operations: the parts of a group, the group and the channel of a bin.
 
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
@@ -7,7 +7,7 @@ use ftl::{BinId, BlockId};
 use metrics::Holder;
 use nand::{ChannelId, GroupId, PlaneId};
 
-/// What an operation is asked for with; the rest follows from where it goes.
+/// A request for an operation; the rest follows from its place.
 pub struct Ask {
     pub kind: OpKind,
     pub holder: Holder,
@@ -24,7 +24,7 @@ pub struct Ask {
     pub transfer: Span,
 }
 
-/// Where the operations of a bin go.
+/// The place of a bin's operations.
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct BinPlace {
@@ -32,9 +32,9 @@ pub struct BinPlace {
     pub channel: ChannelId,
     pub program: u64,
     pub erase: u64,
-    /// Whether what its unit does is kept for waits for space.
+    /// True if the activity of its unit is recorded for waits for space.
     pub is_watched: bool,
-    /// Cells that a read of all planes occupies, and of each.
+    /// Cells that a read of all planes occupies, and a read of each plane.
     read_of_all: u64,
     read: Vec<u64>,
 }
@@ -55,7 +55,7 @@ impl BinPlace {
             erase: planes().fold(0, |cells, place| cells | place.erase),
         }
     }
-    /// True where any read and program in the bin occupies the same cells.
+    /// True if any read and program in the bin occupies the same cells.
     pub fn is_uniform(&self) -> bool {
         self.units_of_hosts().all(|cells| cells == self.program)
     }

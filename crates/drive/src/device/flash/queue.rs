@@ -1,8 +1,9 @@
-//! The queue of a group of units: which operation goes next.
+//! The queue of a group of units: it chooses the operation that goes next.
 //!
-//! Operations wait in lists by class, and within a class by what they need: one list for each
-//! cell, one for operations that need all cells, and one for each choice of several. Each list is
-//! in order of asking, so only heads are looked at.
+//! A cell is a smallest independently busy part of a group (not a memory cell). Operations wait in
+//! lists by class, and within a class by the cells that they need: one list for each cell, one for
+//! operations that need all cells, and one for each choice of several. Each list is in the order of
+//! asking, so only the heads are examined.
 
 use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
@@ -21,7 +22,7 @@ pub(super) const HOST_READS: u32 = {
     }
     mask
 };
-/// The bits of the classes of reads that bounds bind: nothing but reads waits in their lists.
+/// The bits of the classes of reads that bounds bind: their lists hold only reads.
 pub(super) const BOUNDED_READS: u32 = {
     let (mut mask, mut at) = (0, 0);
     while at < Class::ALL.len() {
@@ -30,12 +31,12 @@ pub(super) const BOUNDED_READS: u32 = {
     }
     mask
 };
-/// The bits of background collection and of the one that a unit is kept for.
+/// The bits of background collection and of the class for which a unit is reserved.
 const BACKGROUND: u32 = 1 << Class::Background as u32;
 const RESERVED: u32 = 1 << Class::Reserved as u32;
 
-/// The state of a group: which of its cells are in use, and what waits. What every
-/// operation looks at stands in the first cache line.
+/// The state of a group: the cells in use, and the operations that wait. The fields that every
+/// operation reads are in the first cache line.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Group {
@@ -44,28 +45,29 @@ pub struct Group {
     /// Cells that an operation will occupy once it gets the channel. Reads may
     /// still go before it.
     pub wanted: u64,
-    /// Those among them that no read may take any more.
+    /// Those of `wanted` that no read may occupy any more.
     pub barred: u64,
-    /// Cells kept for collections of bins.
+    /// Cells reserved for collections of bins.
     pub reserved: u64,
-    /// True where whatever waits for an idle cell waits for the channel: commands need it.
+    /// True if an operation that waits for an idle cell waits for the channel, because commands
+    /// need it.
     pub needs_channel: bool,
-    /// Whose collection that is, or one of them.
+    /// The bin for whose collection cells are reserved, or one of those bins.
     reserved_by: Option<BinId>,
-    /// When the group will have been idle for long enough, if nothing is asked of it before.
+    /// The moment at which the group has been idle for long enough, if no operation comes before.
     pub idle_check: Instant,
-    /// Classes of which something waits: bit `i` for class `i`.
+    /// Classes that have waiting operations: bit `i` for class `i`.
     pub(super) classes: u32,
     queued: u32,
-    /// Reads asked for from here on wait until a lower class has had its turn.
+    /// Reads with this number or a later one wait until a lower class has had its turn.
     bound: Option<u64>,
     pub(super) cells: u32,
     pub(super) lists: Vec<List>,
-    /// For each class, which of its lists hold something.
+    /// For each class, its lists that are not empty.
     pub(super) filled: [u128; CLASSES],
-    /// Other bins for which cells are kept.
+    /// Other bins for which cells are reserved.
     reserved_by_others: Vec<BinId>,
-    /// Those that need several cells and not all.
+    /// Operations that need several cells and not all.
     pub(super) wide: Wide,
 }
 
@@ -73,7 +75,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug)]
 pub struct Pick {
     pub op: OpId,
-    /// Its turn came by age: nothing may go before it any more.
+    /// Its turn came by age: no operation may go before it any more.
     pub forced: bool,
 }
 
@@ -99,14 +101,14 @@ impl Group {
         }
     }
 
-    /// Keeps cells for a bin's collection.
+    /// Reserves cells for a bin's collection.
     pub fn keep(&mut self, cells: u64, bin: BinId) {
         self.reserved |= cells;
         if let Some(other) = self.reserved_by.replace(bin) {
             self.reserved_by_others.push(other);
         }
     }
-    /// The cells that were kept for a bin are so no longer; returns whether they were.
+    /// Ends the reservation of cells for a bin; returns true if they were reserved.
     pub fn give_back(&mut self, cells: u64, bin: BinId) -> bool {
         if !self.is_kept_for(bin) {
             return false;
@@ -119,48 +121,48 @@ impl Group {
         }
         true
     }
-    /// True where cells are kept for a bin's collection.
+    /// True if cells are reserved for a bin's collection.
     #[inline]
     pub fn is_kept_for(&self, bin: BinId) -> bool {
         self.reserved_by == Some(bin) || self.reserved_by_others.contains(&bin)
     }
-    /// A bin for which cells are kept, if there is one.
+    /// A bin for which cells are reserved, if there is one.
     pub fn kept_for(&self) -> Option<BinId> {
         self.reserved_by
     }
-    /// How many operations wait.
+    /// Number of operations that wait.
     #[inline]
     pub fn queued(&self) -> u32 {
         self.queued
     }
-    /// True where nothing is occupied, awaited or waiting.
+    /// True if no cell is occupied or awaited, and no operation waits.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.busy | self.wanted == 0 && self.queued == 0
     }
-    /// True where no idle cell is kept for anything, and nothing waits that needs the channel to
+    /// True if no idle cell is reserved or awaited, and no waiting operation needs the channel to
     /// begin.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.wanted | self.reserved == 0 && !(self.needs_channel && self.queued > 0)
     }
-    /// True where something waits and a cell may be free for it.
+    /// True if an operation waits and a cell may be free for it.
     #[inline]
     pub fn may_serve(&self, all_cells: u64) -> bool {
         self.queued > 0 && (self.busy | self.barred) != all_cells
     }
-    /// True where an operation on `cells` asked for now would start at once.
+    /// True if an operation on `cells` asked for now would start at once.
     #[inline]
     pub fn is_open_to(&self, cells: u64) -> bool {
         self.queued == 0 && (self.busy | self.wanted | self.reserved) & cells == 0
     }
 
-    /// The one rule: whether an operation of a class, with this number, goes next by its class,
-    /// or the oldest does. Nothing of a higher class that may start waits.
+    /// The one rule: decides if an operation of a class, with this number, goes next by its class,
+    /// or the oldest does. No operation of a higher class that may start is waiting.
     #[inline]
     fn turn(&self, class: Class, number: u64, bypass: &Bypass, next: u64) -> Turn {
         if class == Class::Reserved || class == Class::Background {
-            // Its unit is reserved for it, or nothing else waits.
+            // Its unit is reserved for it, or no other operation waits.
             return Turn::Goes { bound: self.bound };
         }
         bypass.turn(&Asking {
@@ -172,8 +174,8 @@ impl Group {
         })
     }
 
-    /// True if an operation of a class goes before those of its rank or a lower one, whatever
-    /// their age, because bounds do not bind it. (Not every such case is recognised.)
+    /// True if an operation of a class goes before those of its rank or a lower one, independently
+    /// of age, because bounds do not bind it. (It may return false in such a case.)
     #[inline]
     fn outranks(&self, class: Class, bypass: &Bypass) -> bool {
         let is_free = class == Class::Foreground || class == Class::Reserved;
@@ -185,9 +187,9 @@ impl Group {
         self.classes & ((2 << class as u32) - 1)
     }
 
-    /// True where [`Group::pick`] would choose an operation that has just been
-    /// asked for, were it queued: nothing on its cells has its rank or a better one. (Older ones
-    /// on cells that have fallen free in the present event are chosen when that is over.)
+    /// True if [`Group::pick`] would choose a new operation if it were queued: no operation for its
+    /// cells has its rank or a better one. (Older operations for cells that became free in the
+    /// present event are chosen when the event is over.)
     #[inline]
     pub fn goes_first(&self, op: &Op, bypass: &Bypass) -> bool {
         let class = op.class;
@@ -206,10 +208,9 @@ impl Group {
         bits(up_to_class).all(|class| self.filled[class] & in_the_way == 0)
     }
 
-    /// As [`Group::is_open_to`] or else [`Group::goes_first`], for an operation that
-    /// is not asked for yet and goes on on cells that the present one holds. Where
-    /// others wait it must be the group's only cell: on others, one of them might
-    /// start now.
+    /// As [`Group::is_open_to`] or else [`Group::goes_first`], for an operation that is not asked
+    /// for yet and continues on the cells of the present one. If others wait, this must be the
+    /// group's only cell: otherwise one of them might start now on another cell.
     #[inline(always)]
     pub fn passes_on(&self, class: Class, cells: u64, bin: BinId, bypass: &Bypass) -> bool {
         if (self.barred | self.wanted) & cells != 0 {
@@ -223,16 +224,15 @@ impl Group {
             && self.up_to(class) == 0
             && self.outranks(class, bypass)
     }
-    /// True where nothing that waits can start when an operation takes its cells:
-    /// nothing waits, or there are no other cells.
+    /// True if no waiting operation can start when a new operation occupies its cells: none waits,
+    /// or there are no other cells.
     #[inline]
     pub fn is_alone(&self) -> bool {
         self.queued == 0 || self.cells == 1
     }
 
-    /// An operation goes next without having stood in the queue: does what
-    /// [`Group::pick`] would have done, and returns whether its choice would have been
-    /// forced.
+    /// Lets an operation go next without being queued: does what [`Group::pick`] would have done,
+    /// and returns true if its choice would have been forced.
     #[inline]
     pub fn pass(&mut self, class: Class, bypass: &Bypass, next: u64) -> bool {
         match self.turn(class, next, bypass, next) {
@@ -259,7 +259,7 @@ impl Group {
         (class as usize * (self.lists.len() / CLASSES) + lane, lane)
     }
 
-    /// True where an operation needs several cells and not all.
+    /// True if an operation needs several cells and not all.
     #[inline]
     fn is_wide(&self, lane: usize, cells: u64) -> bool {
         lane > 0 && lane == self.cells as usize && cells != low_bits(self.cells)
@@ -322,13 +322,14 @@ impl Group {
         let is_last = self.is_last_of(class, lane, list);
         self.taken(class, lane, is_last);
     }
-    /// True where nothing of a class waits in a lane any more, of which `list` is the first list.
+    /// True if no operation of a class waits in a lane any more; `list` is the first list of the
+    /// lane.
     #[inline]
     fn is_last_of(&self, class: Class, lane: usize, list: usize) -> bool {
         let is_of_several = lane > 0 && lane == self.cells as usize;
         self.lists[list].head().is_none() && !(is_of_several && self.wide.has(class as usize))
     }
-    /// An operation has left its lane, as the last one or not.
+    /// Notes that an operation has left its lane, as the last one or not.
     #[inline]
     fn taken(&mut self, class: Class, lane: usize, is_last: bool) {
         if is_last {
@@ -345,7 +346,7 @@ impl Group {
         let lanes = self.lists.len() / CLASSES;
         self.lists[class * lanes..][..lanes].iter().chain(self.wide.lists(class))
     }
-    /// Raises background GC that waits to foreground GC.
+    /// Raises queued background GC to foreground GC.
     #[inline]
     pub fn raise_background(&mut self, ops: &mut Ops) {
         if self.classes & BACKGROUND != 0 {
@@ -366,7 +367,7 @@ impl Group {
         self.filled[Class::Background as usize] = 0;
     }
 
-    /// True where nothing that the operation needs is taken.
+    /// True if all cells that the operation needs are free for it.
     #[inline]
     pub fn may_start(&self, op: &Op) -> bool {
         let taken = self.busy | self.barred | if op.class.is_read() { 0 } else { self.wanted };
@@ -376,8 +377,8 @@ impl Group {
         op.cells & self.reserved == 0 || (self.is_kept_for(op.bin) && op.is_collection())
     }
 
-    /// The oldest operation of a class that may start. One that needs several
-    /// cells and is older keeps younger ones off those cells.
+    /// The oldest operation of a class that may start. An older one that needs several cells keeps
+    /// younger ones off those cells.
     #[inline]
     fn candidate(&self, ops: &Ops, class: usize, open: impl Fn(&Op) -> bool) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
@@ -413,7 +414,8 @@ impl Group {
         best
     }
 
-    /// The oldest of a class that needs several cells, and not all, and goes before `than`.
+    /// The oldest operation of a class that needs several cells, but not all, and goes before
+    /// `than`.
     #[inline(never)]
     fn older_wide(
         &self,
@@ -433,8 +435,8 @@ impl Group {
         oldest
     }
 
-    /// The oldest waiting operation of the ranked classes, whether it may start
-    /// or not. A foreground collection counts as older than a host write.
+    /// The oldest waiting operation of the ranked classes, even if it may not start. Foreground GC
+    /// counts as older than a host write.
     fn oldest(&self, ops: &Ops) -> Option<OpId> {
         let lanes = self.lists.len() / CLASSES;
         let (mut oldest, mut age) = (None, u64::MAX);
@@ -448,7 +450,7 @@ impl Group {
             bits(self.filled[class] as u64 & low_bits(self.cells))
                 .filter_map(|lane| lists[lane].head())
                 .for_each(&mut consider);
-            // The last lane is of those that need all cells.
+            // The last lane is for operations that need all cells.
             lists[lanes - 1].head().into_iter().for_each(&mut consider);
             if self.wide.has(class) {
                 self.wide.heads(class).for_each(&mut consider);
@@ -462,8 +464,7 @@ impl Group {
         oldest
     }
 
-    /// The oldest operation of hosts that waits, where there is one cell: their classes
-    /// are in order.
+    /// The oldest waiting operation of hosts, if there is one cell: their classes are in order.
     pub fn oldest_of_hosts(&self, ops: &Ops) -> Option<OpId> {
         let classes =
             self.classes & (HOST_READS | 1 << Class::RmwRead as u32 | 1 << Class::Write as u32);
@@ -495,13 +496,13 @@ impl Group {
         })
     }
 
-    /// All that waits, by class and then lane by lane in order.
+    /// All waiting operations, by class and then lane by lane in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
         (0..CLASSES).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
-    /// Chooses what goes next; `next_seq` is the number that the next operation
-    /// asked for will have, and `open` says whether the channel of one is free for it.
+    /// Chooses the next operation; `next_seq` is the number of the next operation that is asked
+    /// for, and `open` says if the channel of an operation is free for it.
     #[inline]
     pub fn pick(
         &mut self,
@@ -514,9 +515,9 @@ impl Group {
             return None;
         }
         let ranked = self.classes & !BACKGROUND;
-        // Background collection goes only where nothing else waits.
+        // Background GC goes only if nothing else waits.
         let classes = if ranked == 0 { self.classes } else { ranked };
-        // What waits may not fit yet; those passed over keep their bound.
+        // A waiting operation may not be able to start yet; those passed over keep their bound.
         let op = bits(classes).find_map(|class| self.candidate(ops, class, &open))?;
         let Op { class, seq, .. } = ops[op];
         match self.turn(class, seq, bypass, next_seq) {
@@ -534,7 +535,7 @@ impl Group {
         }
     }
 
-    /// The oldest operation, if it may start; if not, nothing else may either.
+    /// The oldest operation, if it may start; if not, no other may start either.
     fn by_age(&self, ops: &Ops) -> Option<Pick> {
         self.oldest(ops).filter(|id| self.may_start(&ops[*id])).map(|op| Pick { op, forced: true })
     }

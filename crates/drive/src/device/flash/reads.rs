@@ -1,6 +1,6 @@
-//! Reads that wait for the cells of an operation that may be suspended for them. Each list is in the
-//! order of asking, and a list of reads of hosts is of the same cells, so that its head speaks for
-//! all: what is asked here does not take longer where more wait.
+//! Reads that wait for the cells of an operation that may be suspended for them. Each list is in
+//! the order of asking, and all reads in a list of host reads need the same cells, so that its head
+//! stands for all: the time of these searches does not grow with the number of waiting reads.
 
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::list::List;
@@ -9,16 +9,17 @@ use crate::device::flash::queue::{BOUNDED_READS, Group, HOST_READS};
 use crate::device::ids::OpId;
 use engine::{bits, low_bits};
 
-/// What a list of waiting operations holds.
+/// Content of a list of waiting operations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// Reads of the same cells.
     Reads,
-    /// Operations of collection, reads and others. They are no more than its windows allow.
+    /// Operations of collection, reads and others. Their number is limited by the windows of
+    /// collection.
     All,
 }
 
-/// True if an operation reads any of some cells.
+/// True if an operation is a read of any of `cells`.
 fn reads(ops: &Ops, id: OpId, cells: u64) -> bool {
     ops[id].kind == OpKind::Read && ops[id].cells & cells != 0
 }
@@ -28,7 +29,7 @@ impl Group {
     pub fn has_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> bool {
         self.has_read_before(ops, cells, hosts_only, u64::MAX)
     }
-    /// How many reads wait for any of `cells`.
+    /// Number of reads that wait for any of `cells`.
     pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
         let mut count = 0;
         self.any_list_on(cells, hosts_only, |holds, list| {
@@ -48,10 +49,10 @@ impl Group {
             Holds::All => list.iter(ops).any(is_before),
         })
     }
-    /// The read that goes first where an operation on `cells` is suspended: of the highest class
-    /// the oldest that may start. `open_to` says which occupied cells suspended operations have left
-    /// to a read of a number, no more to a later one; and `open` whether its channel is free,
-    /// which is the same for all reads of the same cells.
+    /// The read that goes first when an operation on `cells` is suspended: the oldest of the
+    /// highest class that may start. `open_to` gives the occupied cells that suspended operations
+    /// leave to a read of a number, and later reads get no more of them; `open` says if its channel
+    /// is free, which is the same for all reads of the same cells.
     pub fn first_read_on(
         &self,
         ops: &Ops,
@@ -85,8 +86,8 @@ impl Group {
         first
     }
 
-    /// True if `is_it` is so of any of the lists that may hold reads of any of `cells`; of those
-    /// after it is not asked.
+    /// True if `is_it` holds for any of the lists that may hold reads of any of `cells`; stops at
+    /// the first.
     #[inline]
     fn any_list_on(
         &self,
@@ -95,7 +96,7 @@ impl Group {
         mut is_it: impl FnMut(Holds, &List) -> bool,
     ) -> bool {
         let lanes = self.lists.len() / CLASSES;
-        // Programs of host data hold no reads, and any number of them may wait.
+        // Lists of host programs hold no reads, and may be long.
         let classes =
             self.classes & if hosts_only { HOST_READS } else { !(1 << Class::Write as u32) };
         bits(classes).any(|class| {
@@ -106,7 +107,7 @@ impl Group {
             }
             bits(self.filled[class] as u64 & low_bits(self.cells) & cells)
                 .any(|lane| is_it(holds, &self.lists[class * lanes + lane]))
-                // The last lane is of those that need all cells.
+                // The last lane is for operations that need all cells.
                 || is_it(holds, &self.lists[class * lanes + lanes - 1])
                 || self.wide.on(class, cells).any(|wide| is_it(holds, wide))
         })

@@ -1,4 +1,4 @@
-//! The shape of what operations carry, and how long rows of it take on a channel.
+//! Shapes of batches and blocks, and transfer times of their rows on a channel.
 
 use engine::{Span, count_bits};
 use ftl::Layout;
@@ -11,22 +11,22 @@ pub(in crate::device) struct Shape {
     pub rows_per_batch: u32,
     pub rows_per_block: u32,
     pub batches_per_block: u32,
-    /// Whether a block ends with a summary.
+    /// True if a block ends with a summary.
     pub summary_page: bool,
     /// All planes of a block, and all slots of a batch.
     pub all_planes: u64,
     pub whole_batch: u64,
     /// Bytes of a row that hold data of one unit.
     pub unit_in_row: u64,
-    /// Bytes that lie in one page as a piece: a mapping unit, or a page where units are larger.
+    /// Bytes that lie in one page as a piece: a mapping unit, or a page if units are larger.
     chunk_bytes: u64,
     /// Bytes that a read transfers as a whole: a codeword of a chunk, or a chunk.
     word_bytes: u64,
-    /// By number of words, of a row at most.
+    /// Transfer times by number of words, of one row at most.
     pub(in crate::device) words: Vec<Span>,
-    /// By number of units, of one row of theirs.
+    /// Transfer times by number of units, of one of their rows.
     pub(in crate::device) units: Vec<Span>,
-    /// Of a block's summary, its command included.
+    /// Transfer time of a block's summary, its command included.
     pub(in crate::device) summary: Span,
 }
 
@@ -63,7 +63,7 @@ impl Shape {
         let (from, to) = (from.max(start), to.min(start + self.chunk_bytes));
         (to.div_ceil(self.word_bytes) - from / self.word_bytes) as u32
     }
-    /// Channel time of a row of the units of a batch that a mask names.
+    /// Channel time of a row of the units of a batch in a mask.
     #[inline]
     pub(in crate::device) fn of_units(&self, mask: u64) -> Span {
         self.units[count_bits(mask) as usize]

@@ -14,7 +14,7 @@ use metrics::{Holder, Snapshot, SnapshotId, State};
 use nand::{ChannelId, GroupId};
 
 impl Flash {
-    /// Asks for an operation: it starts at once where nothing is in its way.
+    /// Asks for an operation: it starts at once if nothing is in its way.
     pub(in crate::device) fn ask<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -26,7 +26,7 @@ impl Flash {
         id
     }
 
-    /// Makes an operation that stands in no queue.
+    /// Creates an operation that is in no queue.
     #[inline(always)]
     pub(in crate::device) fn insert(&mut self, time: &mut Time, ask: Ask) -> OpId {
         let place = &self.places[ask.bin];
@@ -79,7 +79,7 @@ impl Flash {
         let state = &mut self.groups[group];
         state.idle_check = Instant::NEVER;
         let is_open = if self.commands {
-            // Nothing waits for a channel that carries nothing.
+            // No operation waits for a channel that carries nothing.
             state.is_open_to(cells) && !self.queues_all && !self.channels[channel].is_busy(time.now)
         } else {
             state.is_open_to(cells) || state.goes_first(op, &self.bypass)
@@ -91,7 +91,7 @@ impl Flash {
                     if !self.channels[channel].is_busy(time.now) {
                         return self.start_program(time, p, id);
                     }
-                    // What is suspended may go on before this one's wait has begun.
+                    // A suspended operation may resume before the wait of this one begins.
                     if self.short_ways && !self.has_work(group) && self.groups[group].is_alone() {
                         let forced = self.groups[group].pass(
                             self.ops[id].class,
@@ -112,7 +112,7 @@ impl Flash {
         }
         let state = &mut self.groups[group];
         state.push_back(&mut self.ops, id);
-        // What waits already cannot start because of it, so only it can.
+        // Queueing this operation unblocks none of the waiting ones, so only it can start.
         if self.commands {
             return self.serve_commanded(time, p, group, channel);
         }
@@ -121,7 +121,7 @@ impl Flash {
         }
     }
 
-    /// Puts operations back that waited for space in a bin, each at its place by age. All are back
+    /// Requeues operations that waited for space in a bin, each at its place by age. All are back
     /// before one starts, so the oldest goes first.
     pub(in crate::device) fn resume<P: Placement>(
         &mut self,
@@ -140,8 +140,8 @@ impl Flash {
         }
     }
 
-    /// Puts an operation back in the queue, by its age. What was background collection
-    /// when it left may be foreground collection by now.
+    /// Requeues an operation by its age. An operation that was background GC when it left may be
+    /// foreground GC by now.
     fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
         let Op { group, bin, .. } = self.ops[id];
         if self.ops[id].is_collection() {
@@ -152,7 +152,7 @@ impl Flash {
 
     #[inline]
     pub(in crate::device) fn begin_wait(&mut self, time: &mut Time, id: OpId) {
-        // Nobody is charged with what collection waits for.
+        // No request is charged with the waits of collection.
         if !self.ops[id].is_collection() {
             self.measure_wait(time.now, id);
         }
@@ -172,7 +172,7 @@ impl Flash {
         self.ops.begin_wait(id, now, ledger);
     }
 
-    /// Charges an operation with its wait for a unit, if it had any, which ends now.
+    /// Ends the wait of an operation for a unit, if it had any, and charges it.
     #[inline(always)]
     pub(in crate::device) fn end_wait(&mut self, time: &mut Time, id: OpId) {
         if let Some(began) = self.ops[id].waits.take() {
@@ -194,7 +194,7 @@ impl Flash {
         self.ledgers.unwatch(group, cells);
     }
 
-    /// Starts what may start on a group.
+    /// Starts the operations of a group that may start.
     #[inline]
     pub(in crate::device) fn serve<P: Placement>(
         &mut self,
@@ -204,7 +204,7 @@ impl Flash {
     ) {
         let state = &self.groups[group];
         let may_begin = if self.commands {
-            // It may have to wait for channels.
+            // An operation may have to wait for its channel.
             state.queued() > 0 && state.busy != self.all_cells
         } else {
             state.may_serve(self.all_cells)
@@ -214,8 +214,8 @@ impl Flash {
         }
     }
 
-    /// Starts an operation that has been taken from its queue, on idle cells; or has it wait for
-    /// its channel, or for space.
+    /// Starts an operation that was taken from its queue, on idle cells; or lets it wait for its
+    /// channel, or for space.
     #[inline(always)]
     pub(super) fn begin<P: Placement>(&mut self, time: &mut Time, p: &mut P, pick: Pick) {
         let Pick { op: id, forced } = pick;
@@ -244,7 +244,7 @@ impl Flash {
         }
     }
 
-    /// An operation waits for its channel; its cells stay idle meanwhile.
+    /// Lets an operation wait for its channel; its cells stay idle meanwhile.
     pub(in crate::device) fn want_channel(
         &mut self,
         time: &mut Time,
@@ -264,8 +264,8 @@ impl Flash {
         self.await_channel(time, channel);
     }
 
-    /// The channel is free for an operation that wanted it to begin. If a read has taken its
-    /// unit meanwhile it goes back to the queue; returns whether it started.
+    /// Gives the channel to an operation that waited for it to begin. If a read has occupied its
+    /// unit meanwhile, the operation goes back to the queue; returns true if it started.
     pub(in crate::device) fn channel_granted<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -298,7 +298,7 @@ impl Flash {
         self.hold_on(time, id);
     }
 
-    /// Counts an operation, which holds its cells, and charges waits for them to it.
+    /// Counts an operation that occupies its cells, and charges waits for them to it.
     #[inline(always)]
     pub(in crate::device) fn hold_on(&mut self, time: &mut Time, id: OpId) {
         let Op { group, cells, channel, holder, kind, planes, .. } = self.ops[id];
@@ -308,15 +308,15 @@ impl Flash {
         self.ledgers.occupy(time.now, group, cells, state, of, channel);
     }
 
-    /// Frees the cells of an operation that has ended. Their ledgers say so only when it leaves
-    /// ([`Flash::leave`]), in the same moment: by then most have been taken again.
+    /// Frees the cells of an operation that has ended. Their ledgers are updated only when it
+    /// leaves ([`Flash::leave`]), at the same moment: by then most cells have been occupied again.
     #[inline]
     pub(in crate::device) fn vacate(&mut self, id: OpId) {
         let op = &self.ops[id];
         self.groups[op.group].busy &= !op.cells;
     }
 
-    /// The ledgers of cells that were vacated say so, where they have not been taken again.
+    /// Updates the ledgers of vacated cells that have not been occupied again.
     #[inline(always)]
     pub(super) fn note_vacated(
         &mut self,
@@ -341,7 +341,7 @@ impl Flash {
         self.begin_array(time, p, id);
     }
 
-    /// The array's part of a read, copy-back or erase begins.
+    /// Begins the array's part of a read, copy-back or erase.
     #[inline(always)]
     pub(super) fn begin_array<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let op = &self.ops[id];
@@ -367,7 +367,7 @@ impl Flash {
         time.agenda.schedule(time.now + span, Event::Array(id), sequence);
     }
 
-    /// Binds a program to its place and starts its transfer.
+    /// Binds a program to its page and starts its transfer.
     pub(super) fn start_program<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let bound = self.bind(p, id);
         assert!(bound, "a program with a place binds");
@@ -384,7 +384,7 @@ impl Flash {
         p.has_page(&self.ops[id], &self.payloads)
     }
 
-    /// Binds a program (or copy-back) to its place; returns whether there is one.
+    /// Binds a program (or copy-back) to its page; returns true if there is one.
     #[inline]
     pub(in crate::device) fn bind<P: Placement>(&mut self, p: &mut P, id: OpId) -> bool {
         let bound = p.bind(&mut self.ops[id], &self.payloads);
@@ -394,7 +394,7 @@ impl Flash {
         bound != Bound::Nowhere
     }
 
-    /// Sets a program aside until its bin has space: its wait for the unit ends here.
+    /// Parks a program until its bin has space: its wait for the unit ends here.
     pub(super) fn park<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         self.end_wait(time, id);
         let bin = self.ops[id].bin;
@@ -402,13 +402,12 @@ impl Flash {
         p.park(time.now, id, &self.ops[id], &totals);
     }
 
-    /// Queued background GC of a group is foreground GC from now on.
+    /// Raises queued background GC of a group to foreground GC.
     pub(in crate::device) fn raise_background(&mut self, group: GroupId) {
         self.groups[group].raise_background(&mut self.ops);
     }
 
-    /// What the unit that a bin's programs occupy has been doing since its first call for the
-    /// bin.
+    /// The activity of the unit that a bin's programs occupy, since the first call for the bin.
     pub(in crate::device) fn settled_totals(&mut self, time: &Time, bin: BinId) -> &Snapshot {
         let place = &mut self.places[bin];
         let (group, cells) = (place.group, place.program);
@@ -427,8 +426,8 @@ impl Flash {
         p.class_of(bin, || self.groups[self.places[bin].group].is_kept_for(bin))
     }
 
-    /// Others have taken the places on the planes of a batch that was to be copied back: it is
-    /// read instead.
+    /// Turns a copy-back into a read if other programs have taken the pages on the planes of its
+    /// batch.
     #[inline(never)]
     pub(super) fn make_read_if_needed<P: Placement>(&mut self, p: &P, id: OpId) {
         let op = &self.ops[id];
@@ -438,7 +437,7 @@ impl Flash {
         }
         let cells = self.places[bin].read_cells(self.shape.all_planes);
         let op = &mut self.ops[id];
-        // Those of a read, which are no others than those of the program that it was to be.
+        // The cells of a read, which are among those of the program that it was to be.
         op.cells &= cells;
         op.kind = OpKind::Read;
         if op.holder == Holder::GcProgram {
@@ -448,7 +447,7 @@ impl Flash {
         self.notes.push_back(Note::TurnedToRead(bin));
     }
 
-    /// A group may have become idle: it is looked at again after the idle gap, if there is one.
+    /// Starts an idle gap of a group that may have become idle, if idle gaps are used.
     #[inline]
     pub(in crate::device) fn watch_idle<P: Placement>(
         &mut self,
@@ -474,7 +473,7 @@ impl Flash {
         }
     }
 
-    /// An idle gap may be over; returns whether it is, and the group still idle.
+    /// Handles the end of a possible idle gap; returns true if the group is still idle.
     pub(in crate::device) fn has_been_idle(&mut self, time: &Time, group: GroupId) -> bool {
         let state = &mut self.groups[group];
         let is_over = state.idle_check == time.now;

@@ -1,7 +1,7 @@
-//! Erases and programs that are suspended for reads. What reads have asked of an operation that
-//! is at work, a policy answers; the chip says what an interruption costs ([`nand::Progress`]);
-//! here it happens. An operation that is suspended leaves its unit to the reads that wait for
-//! it by then, and goes on after them; nothing else takes the unit in between.
+//! Erases and programs that are suspended for reads. A policy answers a suspension request of
+//! reads; the chip determines the cost of an interruption ([`nand::Progress`]); this module carries
+//! it out. A suspended operation leaves its unit to the reads that wait for it by then, and resumes
+//! after them; no other operation uses the unit in between.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -16,13 +16,13 @@ use engine::Instant;
 use metrics::State;
 use nand::{GroupId, Progress, Pulses, Stop};
 
-/// What an operation does that may be asked to suspend.
+/// Reply of an operation to a suspension request.
 enum Reply {
-    /// Nothing, for good.
+    /// It is never suspended.
     Deaf,
-    /// It is asked again at this time.
+    /// It goes on; the request is re-evaluated at this time.
     Later(Instant),
-    /// It is suspended at the end of its step, if it comes to one before its end.
+    /// It is suspended at the end of its step, unless that is the end of the operation.
     AtStepEnd(Instant),
     Suspends,
     Stops(Stop),
@@ -34,7 +34,7 @@ impl Flash {
         self.working.as_slice().iter().flatten().map(|working| working.op)
     }
 
-    /// Whether an operation that begins may be suspended later.
+    /// True if an operation that begins may be suspended later.
     #[inline]
     pub(in crate::device) fn is_suspendable(&self, kind: OpKind) -> bool {
         self.suspends
@@ -59,7 +59,7 @@ impl Flash {
         })
     }
 
-    /// Whether operations of a group are under way that may be suspended.
+    /// True if a group has operations under way that may be suspended.
     #[inline]
     pub(in crate::device) fn has_work(&self, group: GroupId) -> bool {
         self.suspends && !self.working[group].is_empty()
@@ -78,7 +78,7 @@ impl Flash {
         }
     }
 
-    /// An erase, or the array's part of a program, begins on cells that it holds.
+    /// Begins an erase, or the array's part of a program, on cells that it occupies.
     #[inline(never)]
     pub(in crate::device) fn begin_work<P: Placement>(
         &mut self,
@@ -107,7 +107,7 @@ impl Flash {
         });
         let place = self.working[group].len() - 1;
         self.schedule_end(time, group, place);
-        // Those that wait already meet it, too.
+        // Reads that are waiting already may request its suspension, too.
         self.meet_all(time, group, place);
         self.consider(time, p, group, place);
     }
@@ -124,7 +124,7 @@ impl Flash {
         time.agenda.schedule(ends, event, sequence);
     }
 
-    /// Ends an operation that may have been suspended, unless the event is stale; returns whether
+    /// Ends an operation that may have been suspended, unless the event is stale; returns true if
     /// it is over.
     pub(in crate::device) fn end_work(&mut self, time: &mut Time, id: OpId, sequence: u64) -> bool {
         if self.ops[id].seq != sequence {
@@ -136,14 +136,14 @@ impl Flash {
             return false;
         }
         let working = all.swap_remove(place);
-        // Beyond its own time it was suspended, or did again what was interrupted.
+        // Any time beyond its own was spent suspended, or repeating interrupted steps.
         let delayed = time.now - working.began - self.pulses(&working).total();
         self.ops.charge_service(id, State::Suspended, delayed);
         true
     }
 
-    /// An operation has to wait on units where others may be suspended. Out of line:
-    /// inlined it costs drives without suspension ten instructions an operation.
+    /// Queues an operation on units that may have suspendable operations. Out of line: inlined it
+    /// costs drives without suspension ten instructions an operation.
     #[inline(never)]
     pub(in crate::device) fn enqueue_beside_work<P: Placement>(
         &mut self,
@@ -155,7 +155,8 @@ impl Flash {
         self.groups[group].push_back(&mut self.ops, id);
         if kind == OpKind::Read {
             let mut place = 0;
-            // By place: what is suspended at once serves reads, and others may begin meanwhile.
+            // By index: an operation suspended at once serves reads, and others may begin
+            // meanwhile.
             while let Some(working) = self.working[group].get(place) {
                 if working.stage == Stage::AtWork
                     && working.cells & cells != 0
@@ -170,7 +171,7 @@ impl Flash {
         self.serve(time, p, group);
     }
 
-    /// All reads that wait for the cells of an operation meet it.
+    /// Routes all reads that wait for the cells of an operation.
     fn meet_all(&mut self, time: &mut Time, group: GroupId, place: usize) {
         let working = &self.working[group][place];
         let hosts_only = self.rules_of(working).hosts_only;
@@ -182,7 +183,7 @@ impl Flash {
         }
     }
 
-    /// Reads meet an operation that is at work, and all do the same.
+    /// Routes reads that wait for a running operation; all of them take the same action.
     fn meet(&mut self, time: &mut Time, group: GroupId, place: usize, reads: u32) {
         let now = time.now;
         let working = self.working[group][place];
@@ -206,7 +207,7 @@ impl Flash {
         }
     }
 
-    /// Asks an operation that is at work what it does about the reads that have asked it.
+    /// Evaluates the suspension request of reads to a running operation, and acts on the reply.
     fn consider<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
         let now = time.now;
         let mut working = self.working[group][place];
@@ -215,7 +216,7 @@ impl Flash {
         }
         (working.progress, working.entered) = working.at(self.pulses(&working), now);
         if working.progress.steps_left() == 0 {
-            // It ends now.
+            // The operation ends now.
             return;
         }
         self.working[group][place] = working;
@@ -236,12 +237,12 @@ impl Flash {
         }
     }
 
-    /// When an operation that is at work is over if nothing interrupts it.
+    /// The end of a running operation if nothing interrupts it.
     fn ends(&self, working: &Working) -> Instant {
         working.entered + working.progress.to_end(self.pulses(working))
     }
 
-    /// What an operation, as it is now, does about the reads that have asked it.
+    /// The reply of an operation, in its present state, to the suspension request of reads.
     fn reply<P: Placement>(&self, time: &Time, p: &P, working: &Working) -> Reply {
         let (rules, pulses, now) = (self.rules_of(working), self.pulses(working), time.now);
         if working.suspensions >= rules.most {
@@ -254,8 +255,8 @@ impl Flash {
         }
         let into_step = now - working.entered;
         let safe_at = working.entered + working.progress.to_safe_point(pulses);
-        // Where it began or went on just now it has not come to a safe point: it would make
-        // way for ever.
+        // An operation that began or resumed just now has not reached a safe point: otherwise it
+        // could be suspended for ever.
         let at_safe_point = into_step.is_zero() && working.entered > working.resumed;
         let steps_left = working.progress.steps_left();
         let op = &self.ops[working.op];
@@ -296,7 +297,7 @@ impl Flash {
         }
     }
 
-    /// An operation is to be asked again, or its unit is free of it, unless the event is stale.
+    /// Re-evaluates a suspension request, or completes an interruption, unless the event is stale.
     pub(in crate::device) fn poll_due<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -347,13 +348,13 @@ impl Flash {
         self.ledgers.occupy(now, group, cells, State::Suspended, &self.groups[group], channel);
     }
 
-    /// An operation leaves its cells to the reads that wait for them.
+    /// Suspends an operation: it leaves its cells to the reads that wait for them.
     fn suspend<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
         self.put_aside(time, group, place);
         let working = &mut self.working[group][place];
         (working.ends, working.poll_at) = (Instant::NEVER, Instant::NEVER);
         let (id, cells) = (working.op, working.cells);
-        // Nothing takes its cells but the reads that it is suspended for.
+        // Only the reads for which it is suspended may occupy its cells.
         self.groups[group].wanted |= cells;
         self.groups[group].barred |= cells;
         self.vacate(id);
@@ -362,7 +363,7 @@ impl Flash {
         self.note_vacated(time, group, cells, channel);
     }
 
-    /// The reads that wait now go before an operation, or all until none waits.
+    /// Puts an operation behind the reads that wait now, or behind all until none waits.
     fn put_aside(&mut self, time: &mut Time, group: GroupId, place: usize) {
         let before = if self.bypass.is_bounded() { self.next_seq } else { u64::MAX };
         let working = &mut self.working[group][place];
@@ -372,12 +373,12 @@ impl Flash {
         if time.now > working.resumed {
             self.counters.suspended(working.is_program);
         } else {
-            // It has only just begun, or gone on: nothing is interrupted.
+            // It has only just begun, or resumed: nothing is interrupted.
             self.counters.put_off(working.is_program);
         }
     }
 
-    /// Serves the reads for which operations are suspended; those go on once they are done.
+    /// Serves the reads for which operations are suspended, and resumes the operations after them.
     #[inline(never)]
     pub(in crate::device) fn go_on_working<P: Placement>(
         &mut self,
@@ -388,7 +389,8 @@ impl Flash {
         let (mut place, mut again) = (0, false);
         loop {
             let Some(working) = self.working[group].get(place) else {
-                // What one let go before it may be what others, looked at before, wait for.
+                // A read that one operation let go first may be needed by operations examined
+                // before it.
                 if !std::mem::take(&mut again) {
                     return;
                 }
@@ -412,15 +414,14 @@ impl Flash {
                 self.take_up(time, p, group, place);
                 place += 1;
             } else {
-                // It has let more reads go before it, which are looked for now.
+                // It has let more reads go first, which are served now.
                 again = true;
             }
         }
     }
 
-    /// An operation that was suspended would go on now. Where the reads that came meanwhile
-    /// would interrupt it in the same moment it lets them go first instead. Returns whether
-    /// it goes on.
+    /// Decides if a suspended operation resumes now. If the reads that came meanwhile would
+    /// interrupt it at the same moment, it lets them go first instead. Returns true if it resumes.
     fn goes_on<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -435,10 +436,10 @@ impl Flash {
         (working.progress, working.entered) = working.at(self.pulses(&working), now);
         self.working[group][place] = working;
         if working.progress.steps_left() == 0 {
-            // Nothing was missing but a verify that takes no time.
+            // Only a verify was missing, which takes no time.
             return true;
         }
-        // Those that came meanwhile meet it now.
+        // Reads that came meanwhile request its suspension now.
         self.meet_all(time, group, place);
         let working = self.working[group][place];
         if working.asking == 0 || !matches!(self.reply(time, p, &working), Reply::Stops(_)) {
@@ -455,7 +456,7 @@ impl Flash {
         cells: u64,
         hosts_only: bool,
     ) -> Option<OpId> {
-        // A read of several cells may go where an operation was suspended on each.
+        // A read of several cells may start if an operation was suspended on each.
         let open_to = |seq| {
             let open = |working: &&Working| match working.stage {
                 Stage::Aside { before } => seq < before,
@@ -467,7 +468,7 @@ impl Flash {
         self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to, starts)
     }
 
-    /// An operation that was suspended takes its cells again.
+    /// Resumes a suspended operation on its cells.
     fn take_up<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId, place: usize) {
         let working = &mut self.working[group][place];
         working.stage = Stage::AtWork;
@@ -487,7 +488,7 @@ impl Flash {
 }
 
 impl Working {
-    /// How far it is at `now`, and when its present step began or was gone on with.
+    /// Its progress at `now`, and the moment at which its present step began or resumed.
     fn at(&self, pulses: &Pulses, now: Instant) -> (Progress, Instant) {
         let mut progress = self.progress;
         let into_step = progress.pass(pulses, now - self.entered);

@@ -1,5 +1,5 @@
-//! Flash alone, as a data sheet has it: what may start when, and what goes first. Placement is a
-//! fake that has a page, or none.
+//! Flash alone, as in a data sheet: the conditions under which an operation may start, and the
+//! order. Placement is a fake that has a page, or none.
 
 use super::counters::OpKind;
 use super::op::{Class, Op, Ops, Owner, Payloads, Rest};
@@ -29,7 +29,7 @@ struct Pages {
     left: u32,
     parked: Vec<OpId>,
     foreground: bool,
-    /// Whether the bins could do with more space.
+    /// True if the bins want more space.
     is_short: bool,
 }
 
@@ -66,16 +66,16 @@ impl Placement for Pages {
     }
 }
 
-/// A flash array on the table, with its clock.
+/// A flash array with a clock of its own.
 struct Chip {
     time: Time,
     flash: Flash,
     pages: Pages,
-    /// When operations ended, and which: slots are used again, numbers are not.
+    /// End times and numbers of operations: slots are used again, numbers are not.
     ended: Vec<(u64, u64)>,
-    /// When groups had been idle for long enough.
+    /// Moments at which groups had been idle for long enough.
     idle: Vec<(u64, GroupId)>,
-    /// Rows of what is asked for.
+    /// Rows of the next operation.
     rows: u32,
 }
 
@@ -111,7 +111,7 @@ impl Chip {
         self.ask_planes(at, kind, class, bin, 1)
     }
 
-    /// As [`Chip::ask`], of some planes of the bin.
+    /// As [`Chip::ask`], for some planes of the bin.
     fn ask_planes(&mut self, at: u64, kind: OpKind, class: Class, bin: u32, planes: u64) -> Asked {
         self.until(at);
         let (holder, owner) = match (kind, class) {
@@ -203,18 +203,18 @@ impl Chip {
         self.time.now = self.time.now.max(Instant::from_ns(at));
     }
 
-    /// Where an operation stands, and why.
+    /// The state of an operation, and the reason for it.
     fn why(&self, asked: Asked) -> (Standing, Why) {
         self.flash.survey(&self.time).why(asked.id)
     }
 
-    /// An operation ends at this moment, and not a nanosecond before or after.
+    /// Checks that an operation ends at this moment, and not a nanosecond before or after.
     fn assert_ends(&mut self, asked: Asked, at: u64) {
         self.until(at);
         assert_eq!(self.end_of(asked), at * 1_000);
     }
 
-    /// When an operation ended, in nanoseconds; never, if it has not.
+    /// End of an operation, in nanoseconds; `u64::MAX` if it has not ended.
     fn end_of(&self, asked: Asked) -> u64 {
         let ended = self.ended.iter().find(|(_, number)| *number == asked.number);
         ended.map_or(u64::MAX, |(at, _)| *at)
@@ -294,7 +294,7 @@ fn a_unit_that_awaits_the_command_of_another_erase_is_not_busy() {
     chip.assert_ends(read, 3 + 1 + SENSE + CARRY);
     let blame = chip.flash.ops.blame_ref(read.id);
     assert_eq!(blame.of(State::ChannelErase), Span::from_ns(2_000));
-    // The command is a part of the erase's hold of its unit.
+    // The command is part of the time that the erase occupies its unit.
     let busy = chip.flash.unit_busy(&chip.time);
     let busy: Vec<u64> = busy.iter().map(|span| span.as_ns() / 1_000).collect();
     assert_eq!(busy, [3 + ERASE, 1 + SENSE + CARRY]);
@@ -321,13 +321,13 @@ fn no_policy_of_channels_lets_a_program_starve() {
         chip.until(20_000);
         let last = reads.into_iter().map(|read| chip.end_of(read)).max().unwrap() / 1_000;
         assert!(last > 12_000, "{policy}: {last}");
-        // For each of its two rows it waits for a page of each die, and as much again.
+        // For each of its two rows it waits for a page of each die, and as long again.
         let end = chip.end_of(program) / 1_000;
         assert!(end < 2 * (6 * (SENSE + CARRY) + CARRY) + PROGRAM, "{policy}: {end}");
     }
 }
 
-/// When three operations end for which a channel falls free at 390, in microseconds: a read that
+/// Ends, in microseconds, of three operations for which a channel becomes free at 390: a read that
 /// is to begin asked for it at 295, the second row of a program at 300, and data of a read at 305.
 fn ends_under(channel: &str) -> [u64; 3] {
     let mut chip = Chip::new(&format!(
@@ -351,10 +351,10 @@ fn a_policy_says_who_gets_a_channel_that_falls_free() {
     assert_eq!(ends_under("out-first"), [690, 590 + PROGRAM, 490]);
     // Data until 490, the row until 590, and only then the command.
     assert_eq!(ends_under("data-first"), [590 + SENSE + CARRY, 590 + PROGRAM, 490]);
-    // The command at 390, then data until 490. What the command brings at 415 comes after the row,
-    // which waited at 390: that has the channel until 590.
+    // The command at 390, then data until 490. The data that the command brings at 415 comes after
+    // the row, which was waiting at 390: the row has the channel until 590.
     assert_eq!(ends_under("commands-first"), [690, 590 + PROGRAM, 490]);
-    // The command at 390, the row until 490, data until 590, and then what the command brought.
+    // The command at 390, the row until 490, data until 590, and then the data of the command.
     assert_eq!(ends_under("by-age"), [690, 490 + PROGRAM, 590]);
 }
 
@@ -556,7 +556,7 @@ fn what_streams_is_noted_and_nothing_waits_for_the_note() {
     chip.assert_ends(read, SENSE + CARRY);
 }
 
-/// Why an operation waits for its unit that nothing is reserved for.
+/// The reason of an operation that waits for its unit, with no reservation.
 fn behind(occupied_by: &[Asked], others: u32) -> Why {
     let occupied_by = occupied_by.iter().map(|asked| asked.id).collect();
     Why::Unit { occupied_by, reserved_for: None, others }
@@ -573,7 +573,7 @@ fn a_read_behind_an_erase_names_it_and_the_erase_says_when_it_is_over() {
     let (read, program) = (chip.read(100, 0), chip.program(200, 0));
     let (standing, why) = chip.why(read);
     assert_eq!((standing.stage, standing.since, why), (Stage::Unit, at(100), behind(&[erase], 1)));
-    // It waits for the erase, whatever goes next, and is bound to no block yet.
+    // It waits for the erase, whichever goes next, and is bound to no block yet.
     let (standing, why) = chip.why(program);
     assert_eq!((standing.block, why), (None, behind(&[erase], 1)));
     let (standing, why) = chip.why(erase);
@@ -656,7 +656,7 @@ fn a_group_of_64_units_keeps_what_waits_for_several_apart() {
     chip.assert_ends(program, 250 + CARRY + PROGRAM);
 }
 
-/// Bytes that a read takes that only waits, without its request.
+/// Bytes of a read that only waits, without its request.
 const WAITING_READ: u64 = 100;
 
 #[test]
@@ -679,18 +679,18 @@ fn reads_that_only_wait_are_small_and_their_memory_is_used_again() {
     assert_eq!(chip.flash.ops.bytes(), bytes, "the second time takes no more than the first");
 }
 
-/// A die of two pairs of planes, each with blocks of its own. Reads take the planes that they need,
-/// programs a pair and erases all.
+/// A die of two pairs of planes, each with blocks of its own. Reads occupy the planes that they
+/// need, programs a pair and erases all.
 const TWO_PAIRS: &str = "geometry.planes_per_die = 4; ftl.block_planes = 2; \
      concurrency.read = \"plane\"; concurrency.program = \"plane-pair\"; \
      concurrency.erase = \"die\"";
 
-/// A die of eight planes with blocks on four each, the planes of which reads take as they need
-/// them: choices of cells overlap in part.
+/// A die of eight planes with blocks on four each. Reads occupy the planes that they need, so that
+/// choices of cells overlap in part.
 const TWO_FOURS: &str = "geometry.planes_per_die = 8; ftl.block_planes = 4; \
      concurrency.read = \"plane\"; concurrency.program = \"die\"; concurrency.erase = \"die\"";
 
-/// What is done to a group before it chooses.
+/// Changes to a group before it chooses.
 #[derive(Clone, Debug)]
 struct Moment {
     busy: u64,
@@ -699,18 +699,18 @@ struct Moment {
     /// Cells of operations for which the channel is free.
     open: u64,
     raises: bool,
-    /// Of what was chosen, that which goes back to its place.
+    /// The chosen operation that goes back to its place, if any.
     puts_back: Option<usize>,
 }
 
-/// Cells of so many that are kept for the collection of a bin, or none.
+/// Some of `cells` cells, reserved for the collection of a bin, or none.
 fn kept(cells: u32) -> impl proptest::strategy::Strategy<Value = Option<(u64, BinId)>> {
     use proptest::strategy::Strategy;
     let kept = (1..1u64 << cells, 0u32..2).prop_map(|(cells, bin)| (cells, BinId(bin)));
     proptest::option::weighted(0.3, kept)
 }
 
-/// Moments of a group with so many cells.
+/// Moments of a group with `cells` cells.
 fn moments(cells: u32) -> impl proptest::strategy::Strategy<Value = Vec<Moment>> {
     use proptest::{bool::ANY, collection::vec, option::weighted, strategy::Strategy};
     let all = 1u64 << cells;
@@ -725,7 +725,7 @@ fn moments(cells: u32) -> impl proptest::strategy::Strategy<Value = Vec<Moment>>
 }
 
 proptest::proptest! {
-    /// Against a scan of all that waits: what an operation asks that may be suspended.
+    /// The reads that an operation may be suspended for are those of a scan of all waiting ones.
     #[test]
     fn reads_that_wait_are_found_as_by_a_scan(
         asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..6), 0..40),
@@ -782,7 +782,8 @@ proptest::proptest! {
         }
     }
 
-    /// Against the rules of the model's section on scheduling, applied to all that waits.
+    /// Choices agree with the rules of the model's section on scheduling, applied to all waiting
+    /// ones.
     #[test]
     fn what_goes_next_is_as_by_the_rules(
         bypass in 0usize..3,
@@ -793,7 +794,7 @@ proptest::proptest! {
         choose_as_by_the_rules(TWO_PAIRS, BYPASSES[bypass], &asked, kept, &moments)?;
     }
 
-    /// As above, where choices of cells overlap in part.
+    /// As above, if choices of cells overlap in part.
     #[test]
     fn what_goes_next_is_as_by_the_rules_where_choices_overlap(
         bypass in 0usize..3,
@@ -804,8 +805,8 @@ proptest::proptest! {
         choose_as_by_the_rules(TWO_FOURS, BYPASSES[bypass], &asked, kept, &moments)?;
     }
 
-    /// Against the queue: what passes by it is what it would have chosen, once what goes before it
-    /// on other cells has been taken.
+    /// An operation that skips the queue is the one that the queue would have chosen, once the
+    /// operations before it on other cells have been taken.
     #[test]
     fn what_passes_by_the_queue_is_what_it_would_choose(
         asked in proptest::collection::vec((0u32..2, 1u64..4, 0usize..6), 0..12),
@@ -843,13 +844,13 @@ proptest::proptest! {
             group.busy |= ops[other].cells;
             chosen = group.pick(ops, bypass, next, |_| true).map(|pick| pick.op);
         }
-        // It may say no where the queue would say yes, and never the other way round.
+        // It may refuse to skip although the queue would choose it, and never the other way round.
         proptest::prop_assert!(!passes_by || chosen == Some(probe), "{:?} for {:?}", chosen, probe);
     }
 }
 
 const BYPASSES: [&str; 3] = ["none", "drain", "batch"];
-/// Operations that the rules are tried with.
+/// Operations that the rules are tested with.
 const KINDS: [(OpKind, Class); 9] = [
     (OpKind::Read, Class::ReadHigh),
     (OpKind::Read, Class::ReadNormal),
@@ -862,7 +863,7 @@ const KINDS: [(OpKind, Class); 9] = [
     (OpKind::Read, Class::Background),
 ];
 
-/// Has a group choose again and again, and compares each choice with the rules.
+/// Lets a group choose again and again, and compares each choice with the rules.
 fn choose_as_by_the_rules(
     drive: &str,
     bypass: &str,
@@ -878,7 +879,8 @@ fn choose_as_by_the_rules(
         if is_collection && kept.is_some_and(|(_, of)| of == BinId(*bin)) {
             class = Class::Reserved;
         }
-        // A host's read takes a plane, or what a program takes; one of collection what it needs.
+        // A host read occupies a plane, or the cells of a program; a read of collection the cells
+        // it needs.
         let is_unit = drive == TWO_PAIRS || !class.is_bounded();
         let planes = if is_unit { *planes } else { planes & planes.wrapping_neg() };
         chip.ask_planes(0, kind, class, *bin, planes);
@@ -910,8 +912,8 @@ fn choose_as_by_the_rules(
     Ok(())
 }
 
-/// The operation that goes next, from all that wait; `kept` are cells for the collection of a bin,
-/// and `open` says of an operation whether its channel is free for it.
+/// The operation that goes next, from all that wait; `kept` are cells reserved for the collection
+/// of a bin, and `open` says if the channel of an operation is free for it.
 fn chosen_by_the_rules(
     group: &Group,
     ops: &Ops,
@@ -943,7 +945,7 @@ fn chosen_by_the_rules(
     if !waiting.iter().any(|id| ranked(&id)) {
         return of_class(Class::Background as u32).copied().find(fits);
     }
-    // Foreground collection is older than any host program; what a unit is kept for has no age.
+    // Foreground GC is older than any host program; an operation with a reserved unit has no age.
     let aged = |id: &&OpId| ranked(id) && ops[**id].class != Class::Reserved;
     let first = waiting.iter().filter(aged).min_by_key(|id| ops[**id].seq).copied();
     let by_age = match first {

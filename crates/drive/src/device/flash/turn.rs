@@ -1,9 +1,9 @@
-//! Operations that turn into others on the same cells, and packages that latch what another
-//! sends: what collection asks of flash beside new operations.
+//! Operations that turn into others on the same units, and packages that latch data that another
+//! sends: both are used by collection.
 //!
-//! A turn is a short cut through the end of an operation, [`Flash::vacate`] and [`Flash::ask`],
-//! and nothing else: it is taken only where they would do the same at the same moment; the fuzz
-//! test compares. Most flash operations of a drive under random writes are of this kind.
+//! A turn is a short cut through the end of an operation, [`Flash::vacate`] and [`Flash::ask`], and
+//! nothing else: it is taken only if they would do the same at the same moment; the fuzz test
+//! compares the two. Most flash operations of a drive under random writes are of this kind.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -17,8 +17,8 @@ use ftl::{Batch, BinId};
 use metrics::Holder;
 
 impl Flash {
-    /// True if an operation of `class` in a bin, on the cells that `id` still holds, would go next
-    /// there: `planes` are those of a read; a program takes all.
+    /// True if an operation of `class` in a bin, on the cells that `id` still occupies, would go
+    /// next there: `planes` are those of a read; a program occupies all.
     #[inline(always)]
     pub(in crate::device) fn may_turn(
         &self,
@@ -40,15 +40,15 @@ impl Flash {
             && (!self.commands || self.may_be_commanded(time.now, id))
     }
 
-    /// True where the command of what follows an operation goes out at once: its channel is free,
-    /// and nothing was interrupted on its group.
+    /// True if the command of an operation's successor is sent at once: its channel is free, and
+    /// nothing was interrupted in its group.
     #[inline]
     fn may_be_commanded(&self, now: Instant, id: OpId) -> bool {
         let op = &self.ops[id];
         !self.channels[op.channel].is_busy(now) && !self.has_work(op.group)
     }
 
-    /// The read of a whole batch becomes the program that moves it. There is a page for it.
+    /// Turns the read of a whole batch into the program that moves it. There must be a page for it.
     pub(in crate::device) fn turn_to_program<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -82,7 +82,7 @@ impl Flash {
         }
     }
 
-    /// The program of a move becomes the read of `valid` units of the victim's next batch.
+    /// Turns the program of a move into the read of `valid` units of the victim's next batch.
     pub(in crate::device) fn turn_to_read(
         &mut self,
         time: &mut Time,
@@ -130,7 +130,7 @@ impl Flash {
 
     // ---- streaming ---------------------------------------------------------------------
 
-    /// True if a bin's package could latch now what another sends over `source`'s channel.
+    /// True if a bin's package could latch now the data that another sends over `source`'s channel.
     pub(in crate::device) fn could_latch(&self, now: Instant, source: OpId, to: BinId) -> bool {
         let place = &self.places[to];
         self.groups[place.group].is_open_to(place.program)
@@ -139,8 +139,8 @@ impl Flash {
             && !self.has_work(place.group)
     }
 
-    /// A package latches what another sends, and holds its lines for that. It can, and there is a
-    /// page.
+    /// Lets a package latch the data that another sends, and occupy its lines for that. It must be
+    /// able to latch, and there must be a page.
     pub(in crate::device) fn latch<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -163,7 +163,7 @@ impl Flash {
         id
     }
 
-    /// What a package has latched is there: its program begins.
+    /// Begins the program of data that a package has latched.
     pub(in crate::device) fn latched<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -186,7 +186,7 @@ impl Flash {
         self.follow(time, bin, cells);
     }
 
-    /// A bin's unit is not reserved for its collection any more; returns whether it was.
+    /// Ends the reservation of a bin's unit for its collection; returns true if it was reserved.
     pub(in crate::device) fn give_back(&mut self, time: &Time, bin: BinId) -> bool {
         let (group, cells) = (self.places[bin].group, self.places[bin].erase);
         let was_reserved = self.groups[group].give_back(cells, bin);
@@ -196,14 +196,14 @@ impl Flash {
         was_reserved
     }
 
-    /// What keeps cells of a bin's group idle has changed.
+    /// Updates ledgers after a change of the reason why cells of a bin's group are idle.
     pub(super) fn follow(&mut self, time: &Time, bin: BinId, cells: u64) {
         let place = &self.places[bin];
         let (group, channel) = (place.group, &mut self.channels[place.channel].ledger);
         self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
     }
 
-    /// True if a group does nothing and no idle gap of it is being measured.
+    /// True if a group is idle and no idle gap of it is being measured.
     pub(in crate::device) fn is_unwatched(&self, group: nand::GroupId) -> bool {
         let state = &self.groups[group];
         state.is_idle() && state.idle_check == Instant::NEVER

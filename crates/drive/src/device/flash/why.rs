@@ -1,5 +1,5 @@
-//! Why operations wait, found in the queues and the agenda when somebody asks, so that nothing is
-//! kept for it.
+//! Reasons why operations wait, found in the queues and the agenda on request, so that no extra
+//! state is needed.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -16,11 +16,11 @@ use nand::ChannelId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an operation does, or why it waits.
+/// The activity of an operation, or the reason for its wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits for its unit: which operations occupy that, for whose collection it is reserved,
-    /// and how many other operations wait in the group.
+    /// It waits for its unit: the operations that occupy it, the bin for whose collection it is
+    /// reserved, and the number of other operations that wait in the group.
     Unit { occupied_by: Vec<OpId>, reserved_for: Option<BinId>, others: u32 },
     /// It waits for its channel, which carries data of another operation.
     Channel(ChannelId, Option<OpId>),
@@ -30,7 +30,7 @@ pub enum Why {
     Suspended,
     /// It is about to be suspended.
     Stops,
-    /// It is at work on its unit or, where that is named, on its channel.
+    /// It works on its unit or, if one is named, on its channel.
     Works(Option<ChannelId>),
 }
 
@@ -40,12 +40,12 @@ pub struct Survey<'a> {
     now: Instant,
     /// By number.
     ids: Vec<OpId>,
-    /// What operations in queues wait for: their unit or their channel.
+    /// Queued operations, and the resource that each waits for: its unit or its channel.
     waits: BTreeMap<OpId, Stage>,
-    /// The last event that is due of each operation at work.
+    /// The last event that is due for each running operation.
     works: BTreeMap<OpId, (Event, Instant)>,
-    /// Operations at work, suspended, or waiting for a channel: no more than there are units and
-    /// what waits for a channel beside them.
+    /// Operations that run, are suspended, or wait for a channel: their number is limited by the
+    /// units and the queues of channels.
     begun: BTreeSet<OpId>,
 }
 
@@ -54,7 +54,7 @@ impl Flash {
     pub(in crate::device) fn survey(&self, time: &Time) -> Survey<'_> {
         let of_op = |(due, event): (Instant, Event)| Some((event.operation()?, event, due));
         let mut events: Vec<_> = time.agenda.pending().filter_map(of_op).collect();
-        // The last event counts: those of work that was suspended are stale.
+        // The last event counts: those of interrupted work are stale.
         events.sort_by_key(|(.., due)| Reverse(*due));
         let mut works = BTreeMap::new();
         for (id, event, due) in events {
@@ -73,8 +73,8 @@ impl Flash {
         Survey { flash: self, now: time.now, ids: self.ops.ids(), waits, works, begun }
     }
 
-    /// Adds the blame of a request's first operation so far, and of the wait that it is in.
-    /// Service that is under way is charged whole.
+    /// Adds the blame of a request's first operation so far, and of its present wait. Service that
+    /// is under way is charged as a whole.
     pub(in crate::device) fn charge_so_far(
         &mut self,
         time: &Time,
@@ -90,7 +90,7 @@ impl Flash {
         let Op { waits, since, group, cells, channel, asks_for, .. } = self.ops[id];
         let Some(began) = waits.get() else { return };
         let channel = &mut self.channels[channel];
-        // What is yet to begin waits for its unit, in whatever queue.
+        // An operation that is yet to begin waits for its unit, in whatever queue it is.
         let holds_unit = asks_for != AsksFor::Both;
         let ledger = if holds_unit && channel.waiting(&self.ops).any(|waiting| waiting == id) {
             channel.ledger.bring_up(time.now);
@@ -126,17 +126,17 @@ impl Survey<'_> {
         })
     }
 
-    /// How far an operation has come that may be suspended.
+    /// The progress of an operation that may be suspended.
     fn working(&self, id: OpId) -> Option<WorkingView> {
         self.flash.working_in(self.flash.ops[id].group).find(|working| working.op == id)
     }
-    /// When an operation that is at work will be over, as far as is known.
+    /// The end of a running operation, as far as known.
     pub fn until(&self, id: OpId) -> Option<Instant> {
         let ends = || self.works.get(&id).map(|(_, ends)| *ends);
         self.working(id).map_or_else(ends, |working| working.ends)
     }
 
-    /// Where an operation stands, without words, and why.
+    /// The state of an operation, without words, and the reason for it.
     pub fn why(&self, id: OpId) -> (Standing, Why) {
         let op = &self.flash.ops[id];
         let working = self.working(id);
@@ -170,14 +170,14 @@ impl Survey<'_> {
         (Standing { operation, bin, block, since, until, suspensions, ..standing }, why)
     }
 
-    /// True where the unit of an operation in its queue is idle, and only the channel is not.
+    /// True if the unit of a queued operation is idle, and only the channel is not.
     fn awaits_command(&self, id: OpId) -> bool {
         let op = &self.flash.ops[id];
         self.flash.lacks_channel(self.now, op.channel)
             && self.flash.groups[op.group].busy & op.cells == 0
     }
 
-    /// What keeps an operation from its unit.
+    /// The obstacle between an operation and its unit.
     fn awaited_unit(&self, id: OpId) -> Why {
         let op = &self.flash.ops[id];
         let group = &self.flash.groups[op.group];
@@ -198,15 +198,15 @@ impl Survey<'_> {
     /// The operation whose data, or whose command, a channel carries.
     fn carried_by(&self, channel: ChannelId) -> Option<OpId> {
         let mut carried = self.works.iter().filter(|(id, (event, ends))| match event {
-            // A row that is yet to be sensed is being commanded.
+            // If the sense of a row has not begun yet, its command is on the channel.
             Event::Sensed(_) => *ends - self.flash.timing.read(self.flash.ops[**id].row) > self.now,
             _ => event.is_transfer(),
         });
         carried.find_map(|(id, _)| (self.flash.ops[*id].channel == channel).then_some(*id))
     }
 
-    /// How long the work lasts that ends with an event, if that is known. Work that may be
-    /// suspended says itself when it began.
+    /// Duration of the work that ends with an event, if known. Work that may be suspended records
+    /// its beginning itself.
     fn lasts(&self, id: OpId, event: Event) -> Option<Span> {
         let Op { kind, row, transfer, .. } = self.flash.ops[id];
         let timing = &self.flash.timing;

@@ -1,17 +1,17 @@
 //! Operations of a group that wait for several of its cells and not for all: a list for each class
-//! and choice of cells. In one list for all, those of some cells would wait for those of others,
-//! and whoever looks for some would pass by all others.
+//! and choice of cells. In one common list, operations for some cells would wait for those of other
+//! cells, and each search would pass by all others.
 
 use crate::device::flash::list::List;
 use crate::device::flash::op::{CLASSES, Class, Op, Ops};
 use crate::device::ids::OpId;
 
-/// All such operations of a group. A list stays when it is empty, so there are as many as choices
-/// of cells that were ever asked for together: a few for programs and erases, more for collection's
-/// reads of rows in part where each takes only the planes that it needs.
+/// All such operations of a group. A list is kept when it is empty, so there is one for each choice
+/// of cells that was ever asked for: a few for programs and erases, and more for collection's reads
+/// of partial rows if each occupies only the planes that it needs.
 #[derive(Clone, Default)]
 pub struct Wide {
-    /// Classes of which something waits: bit `i` for class `i`.
+    /// Classes that have waiting operations: bit `i` for class `i`.
     waiting: u32,
     classes: [Vec<(u64, List)>; CLASSES],
 }
@@ -36,7 +36,7 @@ impl Wide {
             self.waiting &= !(1 << class);
         }
     }
-    /// Makes those of a class ones of another, each at its place by age.
+    /// Changes the class of all operations of a class, each at its place by age.
     pub fn become_of(&mut self, ops: &mut Ops, from: Class, to: Class) {
         self.waiting &= !(1 << from as u32);
         for (cells, mut list) in std::mem::take(&mut self.classes[from as usize]) {
@@ -45,7 +45,7 @@ impl Wide {
             }
         }
     }
-    /// The list in which an operation of a class and choice of cells is about to stand.
+    /// The list for an operation of a class and choice of cells.
     fn list_for(&mut self, class: Class, cells: u64) -> &mut List {
         self.waiting |= 1 << class as u32;
         let lists = &mut self.classes[class as usize];
@@ -56,7 +56,7 @@ impl Wide {
         &mut lists[place].1
     }
 
-    /// True where something of a class waits.
+    /// True if an operation of a class waits.
     #[inline]
     pub fn has(&self, class: usize) -> bool {
         self.waiting >> class & 1 == 1
@@ -75,13 +75,14 @@ impl Wide {
     pub fn heads(&self, class: usize) -> impl Iterator<Item = OpId> {
         self.lists(class).filter_map(List::head)
     }
-    /// As [`Wide::heads`], of those that need none of `cells`.
+    /// As [`Wide::heads`], for those that need none of `cells`.
     #[inline]
     pub fn heads_off(&self, class: usize, cells: u64) -> impl Iterator<Item = OpId> {
         let off_them = self.classes[class].iter().filter(move |(of, _)| of & cells == 0);
         off_them.filter_map(|(_, list)| list.head())
     }
-    /// True where one of its class needs some of the same cells and was asked for before `id`.
+    /// True if an operation of its class needs some of the same cells and was asked for before
+    /// `id`.
     #[inline(never)]
     pub fn stands_before(&self, ops: &Ops, id: OpId) -> bool {
         let op = &ops[id];

@@ -1,4 +1,4 @@
-//! Erases and programs under way that may be suspended, and the rules for that.
+//! Erases and programs under way that may be suspended, and the rules for their suspension.
 
 use crate::config::{SchedulerConfig, SuspendedBy, SuspensionBounds};
 use crate::device::ids::OpId;
@@ -6,13 +6,13 @@ use crate::policies::suspension::Suspension;
 use engine::{Instant, Span};
 use nand::Progress;
 
-/// How operations of a kind are suspended.
+/// Rules for the suspension of a kind of operation.
 #[derive(Clone)]
 pub struct Rules {
     pub policy: Suspension,
-    /// Whether they ever do.
+    /// True if operations of this kind are ever suspended.
     pub is_on: bool,
-    /// Whether for reads of hosts only.
+    /// True if they are suspended for host reads only.
     pub(super) hosts_only: bool,
     pub(super) most: u32,
     pub(super) gap: Span,
@@ -45,25 +45,25 @@ pub struct Working {
     pub(super) is_program: bool,
     pub(super) progress: Progress,
     pub(super) began: Instant,
-    /// When it began or last went on; and when its present step did, or was gone on with.
+    /// The moment at which it began or last resumed; and the same for its present step.
     pub(super) resumed: Instant,
     pub(super) entered: Instant,
-    /// How often it was suspended: interrupted, put off before it ramped, or kept aside for
+    /// Number of suspensions: interruptions, delays before its ramp, and delays of its resume for
     /// reads that would have interrupted it again.
     pub(super) suspensions: u32,
-    /// Whether a read had to wait for the end of a step.
+    /// True if a read had to wait for the end of a step.
     pub(super) is_deferred: bool,
-    /// Reads that have asked since it last went on, and when the first did.
+    /// Reads that have asked since it last resumed, and the moment at which the first did.
     pub(super) asking: u32,
     pub(super) asked_at: Instant,
     pub(super) stage: Stage,
-    /// When its event at the end is due; others of that kind are stale.
+    /// Due time of its last event; other events of that kind are stale.
     pub(super) ends: Instant,
-    /// When its event before is due: see [`super::Flash::poll_due`].
+    /// Due time of its event before that: see [`super::Flash::poll_due`].
     pub(super) poll_at: Instant,
 }
 
-/// How far its suspension has come.
+/// Progress of its suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     AtWork,
@@ -75,17 +75,17 @@ pub(super) enum Stage {
     },
 }
 
-/// An operation that may be suspended, as whoever it is in the way of sees it.
+/// An operation that may be suspended, for a report on the operations behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkingView {
     /// The operation.
     pub op: OpId,
-    /// When it began.
+    /// The moment at which it began.
     pub began: Instant,
-    /// When it is over if nothing interrupts it; nothing where it is interrupted.
+    /// Its end if nothing interrupts it; `None` if it is interrupted.
     pub ends: Option<Instant>,
-    /// Whether it has left its unit to reads.
+    /// True if it has left its unit to reads.
     pub is_aside: bool,
-    /// How often it was suspended.
+    /// Number of its suspensions.
     pub suspensions: u32,
 }

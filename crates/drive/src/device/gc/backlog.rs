@@ -1,6 +1,6 @@
-//! Erases that wait for the end of a burst of reads: they do not begin before no host read
-//! has used their unit for a while, and then run one after the other. Space comes first: a
-//! bin that is short of it waits for nothing.
+//! Erases that wait for the end of a burst of reads: they do not begin until no host read has used
+//! their unit for a while, and then run one after the other. Space has priority: the erases of a
+//! bin that is short of space do not wait.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;
@@ -10,7 +10,7 @@ use engine::Instant;
 use ftl::{BinId, BlockId};
 
 impl Gc {
-    /// A victim is ready to be erased: it is, or waits for the reads to become fewer.
+    /// Erases a victim that is ready, or lets it wait for the burst of reads to end.
     pub(in crate::device) fn erase_or_defer(
         &mut self,
         base: &mut Base,
@@ -20,7 +20,7 @@ impl Gc {
         let waiting = base.space.task(bin).deferred.len() as u32;
         match self.asks_leave(base, bin, Maintenance::Erase { waiting }) {
             Leave::Go if base.class_of(bin) == Class::Background => {
-                // Those that have waited go first.
+                // Erases that have waited go first.
                 self.clear_backlog(base, bin);
                 self.ask_erase(base, bin, block);
             }
@@ -59,7 +59,7 @@ impl Gc {
         }
     }
 
-    /// All erases of a bin that wait for a burst to end wait for it no longer.
+    /// Ends the wait of all erases of a bin for the end of a burst.
     pub(in crate::device) fn clear_backlog(&mut self, base: &mut Base, bin: BinId) {
         if self.erase_batching.is_none() {
             return;

@@ -1,6 +1,6 @@
-//! Chains of collection: where nothing stands in between, an operation turns into
-//! the one that collection asks for next. The read of a batch becomes the program
-//! that moves it, which becomes the read of the next batch, and so on.
+//! Chains of collection: if nothing intervenes, an operation turns into the one that collection
+//! asks for next. The read of a batch becomes the program that moves it, which becomes the read of
+//! the next batch, and so on.
 
 use crate::device::Base;
 use crate::device::gc::Gc;
@@ -8,8 +8,8 @@ use crate::device::ids::OpId;
 use ftl::{Batch, BinId};
 
 impl Gc {
-    /// A batch of a victim is in the controller: goes on to program it, if the whole
-    /// batch is valid and nothing else was read before it. Returns whether it does.
+    /// Continues after a batch of a victim is read: programs it if the whole batch is valid and
+    /// nothing else was read before it. Returns true if it does.
     pub(in crate::device) fn chain_program(
         &mut self,
         base: &mut Base,
@@ -45,13 +45,13 @@ impl Gc {
         true
     }
 
-    /// True where a read may follow the end of a move from `from` on the same cells,
-    /// so that they need not be freed before.
+    /// True if a read may follow the end of a move from `from` on the same units, so that they need
+    /// not be freed before.
     #[inline]
     pub(in crate::device) fn may_chain_read(&self, base: &Base, bin: BinId, from: Batch) -> bool {
         let job = &self.jobs[bin];
-        // A block that is read whole is erased after the last move from it, on cells
-        // that must be free then.
+        // A block that is read completely is erased after the last move from it, on units that must
+        // be free then.
         base.flash.turns_moves()
             && job.victim == Some(from.block)
             && !job.by_idleness
@@ -59,8 +59,7 @@ impl Gc {
             && !self.config.copy_back
     }
 
-    /// A batch was moved: goes on to read the victim's next one. Returns whether it
-    /// does.
+    /// Continues after a batch was moved: reads the victim's next one. Returns true if it does.
     pub(in crate::device) fn chain_read(&mut self, base: &mut Base, id: OpId) -> bool {
         let bin = base.flash.op(id).bin;
         let Some((at, valid)) = self.next_valid_batch(base, bin) else { return false };

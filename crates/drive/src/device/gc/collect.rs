@@ -1,7 +1,6 @@
-//! Garbage collection in time: a job for each bin, which reads a victim's valid
-//! units, writes them to the bin's next batches and has the victim erased. It
-//! decides between page moves whether to go on; the scheduler decides who goes
-//! first.
+//! Garbage collection in time: a job for each bin, which reads a victim's valid units, writes them
+//! to the bin's next batches and has the victim erased. Between page moves the job decides if it
+//! goes on; the scheduler decides the order of operations.
 
 use crate::device::Base;
 use crate::device::flash::Ask;
@@ -15,15 +14,15 @@ use metrics::Holder;
 use nand::GroupId;
 
 impl Gc {
-    /// Looks at a bin whose space has changed.
+    /// Re-evaluates a bin whose space has changed.
     pub(in crate::device) fn collect_if_needed(&mut self, base: &mut Base, bin: BinId) {
         if base.flash.calls_collection() {
             return base.serve(base.group_of(bin));
         }
         let level = base.space.ftl.level(bin);
         if level == Level::Ample {
-            // Its moves may have been set aside all the same, as pages may be free in a
-            // block that hosts write.
+            // Its moves may have been parked nevertheless, as pages may be free in a block that
+            // hosts write.
             return self.write_rest(base, bin);
         }
         if level == Level::Foreground || base.space.task(bin).debt > 0 {
@@ -37,21 +36,21 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// Data has become invalid: groups whose idle collection found nothing may find something
-    /// after the next idle gap.
+    /// Lets groups retry whose idle collection found nothing: data has become invalid, so they may
+    /// find a victim after the next idle gap.
     pub(in crate::device) fn retry_thwarted(&mut self, base: &mut Base) {
         while let Some(group) = self.thwarted.pop() {
             base.flash.watch_idle(&mut base.time, &base.space, group);
         }
     }
 
-    /// A bin collects from now on until enough is free.
+    /// Starts collection of a bin, which lasts until enough is free.
     pub(in crate::device) fn run(&mut self, base: &mut Base, bin: BinId) {
         base.space.task_mut(bin).running = true;
         self.jobs[bin].by_idleness = false;
     }
 
-    /// No idle gap comes any more: what one has begun goes on as any collection.
+    /// Ends idle gaps: collection that one has begun goes on like any collection.
     pub(in crate::device) fn end_idleness(&mut self, base: &mut Base, bin: BinId) {
         let is_idle = self.is_idle(base, bin);
         let by_idleness = std::mem::take(&mut self.jobs[bin].by_idleness);
@@ -61,7 +60,7 @@ impl Gc {
         }
     }
 
-    /// Lets a bin's collection go on as far as it may.
+    /// Continues a bin's collection as far as it may go.
     pub(in crate::device) fn collect(&mut self, base: &mut Base, bin: BinId) {
         while self.jobs[bin].under_way() < self.config.window {
             if self.jobs[bin].victim.is_none() && !self.next_victim(base, bin) {
@@ -77,8 +76,8 @@ impl Gc {
         self.note_space(base, bin);
     }
 
-    /// A victim that only reads of hosts keep from being erased: they may wait for
-    /// the very unit that is kept for the collection, so it is kept no longer.
+    /// Ends the reservation of the unit if only host reads keep a victim from being erased: they
+    /// may wait for the very unit that is reserved for the collection.
     fn lift_for_readers(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
         let moving = job.victim.is_some() || job.reads + job.writes + job.erases > 0;
@@ -87,8 +86,9 @@ impl Gc {
         }
     }
 
-    /// A collection that an idle gap began yields to whatever comes, unless it
-    /// keeps its unit (what has come then waits for it) or scrubbing waits for it.
+    /// True if a collection that an idle gap began must yield to new operations. It does not yield
+    /// while its unit is reserved (new operations then wait for it) or while scrubbing waits for
+    /// it.
     #[inline]
     pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {
         self.jobs[bin].by_idleness && self.idleness_yields(base, bin)
@@ -103,7 +103,7 @@ impl Gc {
             && base.flash.has_queue(base.group_of(bin))
     }
 
-    /// Has a victim erased once nothing stands against it.
+    /// Erases a victim once nothing prevents that.
     #[inline(always)]
     pub(in crate::device) fn erase_if_ready(&mut self, base: &mut Base, block: BlockId) {
         if base.space.ftl.is_erasable(block) {
@@ -145,7 +145,8 @@ impl Gc {
         });
     }
 
-    /// Planes of a block are erased: the next ones follow, or what waited for space goes on.
+    /// Continues after planes of a block are erased: the next planes follow, or operations that
+    /// waited for space go on.
     pub(in crate::device) fn erased(&mut self, base: &mut Base, op: OpId) {
         let Op { block, bin, batch, .. } = *base.flash.op(op);
         let next = batch + 1;
@@ -154,7 +155,7 @@ impl Gc {
         }
         let job = &mut self.jobs[bin];
         job.erases -= 1;
-        // Scrubbed blocks are not among them.
+        // Scrubbed blocks are not in this list.
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);
             base.flash.count_collection(base.time.now - since);
@@ -175,7 +176,7 @@ impl Gc {
         base.flash.reserve(&base.time, bin);
     }
 
-    /// Gives a bin's unit back, where it is reserved for the bin's collection.
+    /// Gives a bin's unit back, if it is reserved for the bin's collection.
     pub(in crate::device) fn unreserve(&mut self, base: &mut Base, bin: BinId) {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
@@ -185,7 +186,7 @@ impl Gc {
         }
     }
 
-    /// Notes whether a bin's collection is under way, for waits for space.
+    /// Records if a bin's collection is under way, for waits for space.
     pub(in crate::device) fn note_space(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
         let under_way =
@@ -196,18 +197,18 @@ impl Gc {
         }
     }
 
-    /// True while data of a scrubbed block has not been asked to be written.
+    /// True while some data of a scrubbed block has not been asked to be written.
     pub(in crate::device) fn is_scrubbing(&self, base: &Base, bin: BinId) -> bool {
         base.space.task(bin).scrubs && self.jobs[bin].is_moving()
     }
 
-    /// True where nothing of a collection is under way.
+    /// True if no operation of a collection is under way.
     pub(in crate::device) fn is_idle(&self, base: &Base, bin: BinId) -> bool {
         self.jobs[bin].is_idle() && base.space.task(bin).draining.is_empty()
     }
 
-    /// A group has been idle for the idle gap: its bins collect where they could do with more
-    /// space.
+    /// Starts collection in the bins of a group that has been idle for the idle gap, if they want
+    /// more space.
     pub(in crate::device) fn idle_due(&mut self, base: &mut Base, group: GroupId) {
         if !base.flash.has_been_idle(&base.time, group) {
             return;

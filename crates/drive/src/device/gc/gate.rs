@@ -1,7 +1,7 @@
-//! The gate: before maintenance begins it is asked whether it may. It is asked of a victim, of a
-//! look of scrubbing and of erases, never of a single move, nor of a wear migration. A victim or a
-//! look that may not begin is asked of again when something of its bin or its group has ended;
-//! erases at the time that the answer names.
+//! The gate: it decides if maintenance may begin. It is asked for a victim, for a poll of scrubbing
+//! and for erases, never for a single move, nor for a wear migration. A victim or a poll that may
+//! not begin is asked for again when an operation of its bin or its group has ended; erases are
+//! asked for again at the time that the answer names.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;
@@ -9,31 +9,31 @@ use crate::device::gc::Gc;
 use engine::Instant;
 use ftl::{BinId, Level, Stream};
 
-/// What would begin in a bin.
+/// Maintenance that is about to begin in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
     /// The collection of a victim.
     Collection,
     /// A poll of scrubbing.
     Scrub,
-    /// The erase of one more block, beside so many that wait.
+    /// The erase of one more block, in addition to `waiting` ones.
     Erase { waiting: u32 },
     /// The erases that have waited.
     Erases,
 }
 
-/// Whether it may.
+/// Answer of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     Go,
-    /// It waits, and is asked of again at that time: an answer for erases alone.
+    /// It waits, and is asked for again at that time: an answer for erases alone.
     NotBefore(Instant),
-    /// It waits until what is in its way has ended: an answer for victims and looks alone.
+    /// It waits until the obstacle has ended: an answer for victims and polls alone.
     Queue,
 }
 
 impl Gc {
-    /// Whether maintenance of a bin may begin.
+    /// Decides if maintenance of a bin may begin.
     pub(in crate::device) fn asks_leave(
         &mut self,
         base: &mut Base,
@@ -51,7 +51,7 @@ impl Gc {
         if is_free { Leave::Go } else { Leave::Queue }
     }
 
-    /// True where a bin's unit can be reserved for its collection, or need not be; in rounds,
+    /// True if a bin's unit can be reserved for its collection, or need not be; in rounds, only
     /// between two batches.
     fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
         if base.flash.calls_collection() {
@@ -60,16 +60,16 @@ impl Gc {
         self.config.preemptible || !base.flash.is_reserved(base.group_of(bin))
     }
 
-    /// Whether a poll may take space that host programs of the bin wait for. Where there is
-    /// none it would not make any. Where there is, one poll after the other would keep it
-    /// from them, so they have a turn after each.
+    /// True if a poll of scrubbing may use space that host programs of the bin wait for. Without
+    /// space a poll would not gain any. With space, one poll after the other would keep it from the
+    /// programs, so they have a turn after each poll.
     fn has_space_for_look(base: &Base, bin: BinId) -> bool {
         let has_space = base.space.ftl.can_bind(bin, Stream::Host);
         base.space.ftl.level(bin) != Level::Foreground
             && !(has_space && base.space.task(bin).scrubbed_last)
     }
 
-    /// Erases wait for a burst of reads to end, unless space is short or many wait.
+    /// Lets erases wait for a burst of reads to end, unless space is short or many erases wait.
     fn begins_burst(&mut self, base: &mut Base, bin: BinId, waiting: u32) -> Leave {
         match self.erase_batching {
             Some(batching)
@@ -81,7 +81,7 @@ impl Gc {
         }
     }
 
-    /// A burst has ended where no host read has used the unit since the last poll, and none waits.
+    /// Ends a burst if no host read has used the unit since the last poll, and none waits.
     fn ends_burst(&mut self, base: &mut Base, bin: BinId) -> Leave {
         let batching = self.erase_batching.expect("only a drive that batches erases looks");
         let is_over = !base.flash.awaits_read(bin)

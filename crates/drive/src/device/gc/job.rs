@@ -1,14 +1,13 @@
-//! What collection keeps of a bin.
+//! State of a bin's collection.
 
 use engine::{Instant, Span};
 use ftl::BlockId;
 
-/// Garbage collection of one bin. What every move looks at stands in the first cache
-/// line.
+/// Garbage collection of one bin. The fields that every move reads are in the first cache line.
 #[derive(Clone, Default)]
 #[repr(C, align(64))]
 pub struct Job {
-    /// The block whose valid data is being read, and the next batch to look at.
+    /// The block whose valid data is being read, and the next batch to examine.
     pub(in crate::device) victim: Option<BlockId>,
     pub(in crate::device) next: u32,
     pub(in crate::device) reads: u32,
@@ -19,10 +18,10 @@ pub struct Job {
     pub(in crate::device) look: bool,
     /// A block was collected since one was last scrubbed.
     pub(in crate::device) collected: bool,
-    /// Read and not yet written: logical unit and the place it was read from.
+    /// Units that were read and not yet written: logical unit and the place it was read from.
     pub(in crate::device) staged: Vec<[u32; 2]>,
     pub(in crate::device) erases: u32,
-    /// Victims of collection that are not erased yet, and when each was chosen.
+    /// Victims of collection that are not erased yet, and the moment of each choice.
     pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
 }
 
@@ -32,21 +31,21 @@ impl Job {
     pub fn under_way(&self) -> u32 {
         self.reads + self.writes
     }
-    /// True where nothing is being moved or erased.
+    /// True if no unit is being moved and no block erased.
     pub(super) fn is_idle(&self) -> bool {
         let nothing = self.reads + self.writes + self.erases == 0;
         nothing && self.victim.is_none() && self.staged.is_empty()
     }
-    /// True while data of its victim has not been asked to be written.
+    /// True while some data of its victim has not been asked to be written.
     pub(super) fn is_moving(&self) -> bool {
         self.victim.is_some() || self.reads > 0 || !self.staged.is_empty()
     }
 }
 
-/// Erases of a bin that are ready and wait: when they are next looked at.
+/// Erases of a bin that are ready and wait, and the time of the next poll.
 #[derive(Clone)]
 pub struct Backlog {
-    /// How long host reads had used the unit at the last poll.
+    /// Time that host reads had used the unit at the last poll.
     pub(super) read: Span,
     pub(super) look: Instant,
 }

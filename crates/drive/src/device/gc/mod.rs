@@ -30,9 +30,9 @@ use turn::Turn;
 pub struct Gc {
     // ---- constant ----
     config: GcConfig,
-    /// How erases that are ready wait for a burst of reads to end, if they do.
+    /// Settings for erases that wait for a burst of reads to end, if they do.
     erase_batching: Option<EraseBatching>,
-    /// Planes of a package, where pages stream between packages while a block is collected.
+    /// Planes of a package, if pages stream between packages while a block is collected.
     streaming: Option<u32>,
     // ---- state ----
     /// Scrubbing, if there is any.
@@ -61,9 +61,9 @@ impl Gc {
 }
 
 impl Gc {
-    /// The power is cut: nothing is collected any more.
+    /// Ends all collection, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
-        // All fields are named, so that none that comes later is forgotten.
+        // All fields are named, so that the compiler reports one that is added later.
         let Self { config: _, erase_batching: _, streaming: _, scrubs, jobs, backlogs, thwarted } =
             self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
@@ -72,8 +72,8 @@ impl Gc {
         thwarted.clear();
     }
 
-    /// A read or a program of a collection has ended, and still holds its cells. Returns whether
-    /// it is over: it may have turned into another, or gone its way.
+    /// Handles the end of a read or a program of a collection, which still occupies its units.
+    /// Returns true if the operation is over: it may have turned into another, or been handed on.
     pub(in crate::device) fn ended(&mut self, base: &mut Base, id: OpId, owner: Owner) -> bool {
         let bin = base.flash.op(id).bin;
         match owner {
@@ -86,8 +86,8 @@ impl Gc {
                 self.collect_read_ended(base, id, valid);
             }
             Owner::CollectMove(from) if self.may_chain_read(base, bin, from) => {
-                // Its cells are not freed before: a move from a block that is still
-                // being read asks for nothing.
+                // Its units are not freed before: a move from a block that is still being read asks
+                // for nothing.
                 self.moved(base, id, from);
                 if self.chain_read(base, id) {
                     return false;
@@ -117,7 +117,7 @@ impl Gc {
         true
     }
 
-    /// A read of a block is over; the block may have waited for it to be erased.
+    /// Ends a read of a block, which may have waited for the read to be erased.
     #[inline]
     pub(in crate::device) fn unpin(&mut self, base: &mut Base, block: BlockId) {
         if base.space.ftl.end_read(block) {

@@ -12,8 +12,8 @@ use ftl::{Batch, BinId, Lpn, Ppn, Source};
 use metrics::Holder;
 
 impl Gc {
-    /// Writes what was read and fills no batch, once no more is read or a move waits for
-    /// space: it may be the rest of the older victim, for whose erase that move waits.
+    /// Writes the remaining read data although it fills no batch, once no more is read or a move
+    /// waits for space: it may be the rest of the older victim, whose erase that move waits for.
     pub(in crate::device) fn write_rest(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
         if job.reads > 0 || job.staged.is_empty() || base.flash.has_turned_to_read(bin) {
@@ -25,8 +25,7 @@ impl Gc {
         }
     }
 
-    /// Moves on to the victim's next batch with valid units; ends the victim where
-    /// there is none.
+    /// Moves the victim's next batch with valid units; ends the victim if there is none.
     pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) {
         match self.next_valid_batch(base, bin) {
             Some((at, valid)) => self.move_batch(base, bin, at, valid),
@@ -38,7 +37,7 @@ impl Gc {
         }
     }
 
-    /// The victim's next batch with valid units, and those.
+    /// The victim's next batch with valid units, and a mask of those.
     #[inline(always)]
     pub(in crate::device) fn next_valid_batch(
         &self,
@@ -50,7 +49,7 @@ impl Gc {
         base.space.ftl.next_valid_batch(Batch { block, batch: job.next })
     }
 
-    /// The valid units of a batch are about to be moved.
+    /// Begins the move of a batch's valid units.
     #[inline]
     pub(in crate::device) fn begin_move(
         &mut self,
@@ -101,19 +100,19 @@ impl Gc {
         });
     }
 
-    /// A copy-back of a bin has become a read.
+    /// Counts a copy-back of a bin as the read that it has become.
     pub(in crate::device) fn turned_to_read(&mut self, bin: BinId) {
         let job = &mut self.jobs[bin];
         (job.writes, job.reads) = (job.writes - 1, job.reads + 1);
     }
 
-    /// The rows of a batch were sensed.
+    /// Counts the reads of a batch whose rows were sensed.
     #[inline]
     pub(in crate::device) fn note_sensed(&self, base: &mut Base, at: Batch) {
         base.space.ftl.note_sensed(at.block, base.space.ftl.layout.rows_per_batch);
     }
 
-    /// Valid units of a victim are in the controller.
+    /// Continues after valid units of a victim were read into the controller.
     pub(in crate::device) fn collect_read_ended(&mut self, base: &mut Base, op: OpId, valid: u64) {
         let at = base.flash.op(op).at();
         let bin = base.flash.op(op).bin;
@@ -161,7 +160,7 @@ impl Gc {
         base.ask_program(bin, payload, writer, class, Owner::CollectWrite(payload));
     }
 
-    /// Moved units are on flash in their new place.
+    /// Commits moved units, which are on flash in their new place.
     pub(in crate::device) fn collect_write_ended(
         &mut self,
         base: &mut Base,
@@ -182,7 +181,7 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// A batch that was moved as a whole is on flash in its new place.
+    /// Commits a batch that was moved as a whole and is on flash in its new place.
     pub(in crate::device) fn moved(&mut self, base: &mut Base, op: OpId, from: Batch) {
         let at = base.flash.op(op).at();
         let count = base.space.ftl.layout.units_per_batch;
@@ -209,7 +208,7 @@ impl Gc {
         self.unpin(base, block);
     }
 
-    /// A program of `count` moved units is over.
+    /// Continues after a program of `count` moved units.
     #[inline]
     fn write_ended(&mut self, base: &mut Base, op: OpId, at: Batch, count: u32) {
         let (bin, holder) = (base.job_of(op), base.flash.op(op).holder);
@@ -222,7 +221,7 @@ impl Gc {
         base.space.ftl.finish(at);
         let job = &mut self.jobs[bin];
         job.writes -= 1;
-        // Scrubbing gains no space: what is owed stays owed.
+        // Scrubbing gains no space, so it pays no debt.
         if source == Source::Gc {
             let task = base.space.task_mut(bin);
             task.debt = task.debt.saturating_sub(count);

@@ -6,8 +6,8 @@ use crate::device::gc::Gc;
 use nand::GroupId;
 
 impl Gc {
-    /// The batch of a group has ended: for each unit one bin chooses a victim, if any needs one,
-    /// and the group goes on with that, or with its next batch.
+    /// Continues after the batch of a group: for each unit one bin chooses a victim, if any needs
+    /// one, and the group goes on with its collection, or with its next batch.
     pub(in crate::device) fn collect_in_round(&mut self, base: &mut Base, group: GroupId) {
         if self.collects_now(base, group) {
             base.flash.begin_choosing(group);
@@ -18,15 +18,15 @@ impl Gc {
         base.flash.begin_next(&mut base.time, &mut base.space, group);
     }
 
-    /// True where a group may begin to collect: for what waits, or at any time.
+    /// True if a group may begin to collect: for waiting operations, or at any time.
     fn collects_now(&self, base: &Base, group: GroupId) -> bool {
         base.flash.collects_at_once()
             || base.flash.has_queue(group)
             || base.flash.bins_of(group).iter().any(|bin| base.space.is_awaited(*bin))
     }
 
-    /// Has one bin of the unit that a cell is the first of choose a victim, if any needs one:
-    /// they take turns.
+    /// Lets one bin choose a victim, in the unit that begins with a cell, if any of its bins needs
+    /// one. The bins take turns.
     fn choose_in_unit(&mut self, base: &mut Base, group: GroupId, cell: u32) {
         let bins = base.flash.bins_of(group).len() as u32;
         let first = *base.flash.turn_of(group, cell);

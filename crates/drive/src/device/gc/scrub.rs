@@ -1,6 +1,6 @@
-//! Scrubbing in time: at each interval the next bin is looked at, and the block that the
-//! policy takes, if any, is moved and erased as a collected one is. Where the bin is being
-//! collected the poll is remembered: it comes between two victims.
+//! Scrubbing in time: at each interval the next bin is polled, and the block that the policy takes,
+//! if any, is moved and erased as a collected block is. If the bin is being collected, the poll is
+//! remembered: it comes between two victims.
 
 use crate::device::Base;
 use crate::device::event::Event;
@@ -22,8 +22,8 @@ impl Gc {
         }
     }
 
-    /// True where what waits has nothing to hope for: no poll took a block, and nothing
-    /// else is due; or each block was written anew twice and nothing went on.
+    /// True if scrubbing will not help the waiting operations: no poll took a block, and no other
+    /// event is due; or each block was rewritten twice without any progress.
     #[inline]
     pub fn scrubs_in_vain(&self, base: &Base) -> bool {
         self.scrubs.as_ref().is_some_and(|turn| self.is_in_vain(base, turn))
@@ -36,7 +36,7 @@ impl Gc {
         base.time.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks
     }
 
-    /// True where all that is under way is scrubbing.
+    /// True if only scrubbing is under way.
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);
@@ -56,7 +56,7 @@ impl Gc {
         })
     }
 
-    /// Nothing is scrubbed any more.
+    /// Ends all scrubbing.
     pub(in crate::device) fn end_scrubbing(&mut self, base: &mut Base) {
         self.scrubs = None;
         base.time.agenda.withdraw(|event| matches!(event, Event::Scrub));
@@ -72,8 +72,8 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// The next victim of a bin at which a poll is due. Foreground GC goes first; else
-    /// the two take turns, so that neither is put off for ever.
+    /// Chooses the next victim of a bin with a poll due. Foreground GC goes first; otherwise
+    /// scrubbing and collection take turns, so that neither is put off for ever.
     pub(in crate::device) fn next_with_look(&mut self, base: &mut Base, bin: BinId) -> bool {
         if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Foreground {
             return self.next_collected(base, bin) || self.look(base, bin);
@@ -82,7 +82,7 @@ impl Gc {
         self.is_idle(base, bin) && (self.look(base, bin) || self.next_collected(base, bin))
     }
 
-    /// Looks at a bin, if nothing is under way there; returns whether a block is taken.
+    /// Polls a bin, if no operation is under way there; returns true if a block is taken.
     fn look(&mut self, base: &mut Base, bin: BinId) -> bool {
         if !self.is_idle(base, bin) || self.asks_leave(base, bin, Maintenance::Scrub) != Leave::Go {
             return false;
@@ -102,12 +102,12 @@ impl Gc {
         true
     }
 
-    /// Whose reads those of a bin's collection are.
+    /// The source of the reads of a bin's collection.
     #[inline]
     pub(in crate::device) fn reader_of(&self, base: &Base, bin: BinId) -> Holder {
         if base.space.task(bin).scrubs { Holder::Scrub } else { Holder::GcRead }
     }
-    /// Whose programs those of a bin's collection are.
+    /// The source of the programs of a bin's collection.
     #[inline]
     pub(in crate::device) fn writer_of(&self, base: &Base, bin: BinId) -> Holder {
         if base.space.task(bin).scrubs { Holder::Scrub } else { Holder::GcProgram }

@@ -1,10 +1,10 @@
 //! Pages that stream from package to package while a block is collected [ATC08, 3.4].
 //!
-//! What leaves one package is latched by another as it passes: one transfer instead of two,
-//! which takes the lines of both, and no correction by the controller. A target is looked for
-//! when a page is about to be carried out, and taken only where it can take the page at once:
-//! so nothing ever waits for two packages, and no two moves can wait for each other. Where
-//! there is none the page goes through the controller, as without streaming.
+//! Another package latches the data of a page as the first sends it: one transfer instead of two,
+//! which occupies the lines of both packages, without correction by the controller. A target is
+//! searched when a page is about to be transferred out, and used only if it can take the page at
+//! once. So no operation ever waits for two packages, and no two moves can wait for each other.
+//! Without a target the page goes through the controller, as without streaming.
 
 use crate::device::Base;
 use crate::device::flash::Ask;
@@ -15,8 +15,8 @@ use crate::device::ids::OpId;
 use ftl::{Batch, BinId, Level, Stream};
 
 impl Gc {
-    /// The channel has begun to carry a batch of a victim: where another package can take
-    /// it, it does.
+    /// Streams a batch of a victim, which the channel has begun to carry, to another package that
+    /// can take it.
     #[inline(never)]
     pub(in crate::device) fn stream_if_possible(&mut self, base: &mut Base, id: OpId) {
         let op = base.flash.op(id);
@@ -25,7 +25,7 @@ impl Gc {
         let (from, bin) = (op.at(), op.bin);
         let is_whole = units == base.space.ftl.layout.whole_batch()
             && base.space.ftl.valid_in_batch(from) == units;
-        // What is scrubbed is to be corrected; and a worn block takes the data of a migration.
+        // Scrubbed data must be corrected; and a worn block takes the data of a migration.
         let is_free = !base.space.task(bin).scrubs && base.space.ftl.migration(bin).is_none();
         if !is_whole || !is_free || !base.space.ftl.may_be_copied(from) {
             return;
@@ -35,8 +35,9 @@ impl Gc {
         }
     }
 
-    /// The bin that takes a batch: of those that can take it at once the one with most free
-    /// pages, and of several the first after its own; but only if it holds less data.
+    /// The bin that takes a batch: among those that can take it at once the one with most free
+    /// pages, and among several the first after the batch's own bin; but only if it holds less
+    /// data.
     fn target_of(&self, base: &Base, id: OpId) -> Option<BinId> {
         let from = base.flash.op(id).bin;
         let bins = base.space.ftl.layout.bins_of(base.space.ftl.layout.pool_of_bin(from));
@@ -47,8 +48,8 @@ impl Gc {
         (base.space.ftl.valid_in_bin(to) < base.space.ftl.valid_in_bin(from)).then_some(to)
     }
 
-    /// True where a bin of another package can take a batch from now on: it is idle, has more
-    /// free pages than the batch's own, and keeps a block for its own collection.
+    /// True if a bin of another package can take a batch from now on: it is idle, has more free
+    /// pages than the batch's own bin, and keeps a block for its own collection.
     fn can_latch(&self, base: &Base, id: OpId, to: BinId) -> bool {
         let from = base.flash.op(id).bin;
         let planes = self.streaming.expect("batches stream");
@@ -80,11 +81,12 @@ impl Gc {
             transfer,
         };
         base.flash.latch(&mut base.time, &mut base.space, source, ask);
-        // Where streams share open blocks it may have been the last one for hosts.
+        // If streams share open blocks, this may have been the last page for hosts.
         base.space.update_home(to);
     }
 
-    /// A batch has left its package: that is free, and the other programs it.
+    /// Continues after a batch has left its package: that is free, and the other package programs
+    /// it.
     pub(in crate::device) fn streamed_out(&mut self, base: &mut Base, source: OpId, program: OpId) {
         let Op { group, bin, .. } = *base.flash.op(source);
         base.vacate(source);
@@ -97,7 +99,7 @@ impl Gc {
         base.leave(source, group);
     }
 
-    /// A batch is on flash in another package.
+    /// Commits a batch that is on flash in another package.
     pub(in crate::device) fn streamed_in(&mut self, base: &mut Base, id: OpId, from: Batch) {
         let group = base.flash.op(id).group;
         let source = base.job_of(id);

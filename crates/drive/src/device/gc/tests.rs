@@ -1,4 +1,4 @@
-//! The collector alone, asked with a space that the test has written.
+//! The collector alone, with a space that the test has written.
 
 use crate::device::Device;
 use crate::device::flash::Ask;
@@ -33,7 +33,7 @@ fn write(device: &mut Device, units: impl IntoIterator<Item = u32>) {
     writer.flush(ftl).expect("it has space");
 }
 
-/// A drive that has just come to its threshold: block 5 has four valid units, all others more.
+/// A drive that has just reached its threshold: block 5 has four valid units, all others more.
 fn nearly_full(settings: &[(&str, &str)]) -> Device {
     let mut device = drive(settings);
     write(&mut device, 0..48 * 16);
@@ -80,7 +80,7 @@ fn the_block_with_the_fewest_valid_units_is_read_first() {
 fn the_window_says_how_many_moves_are_under_way() {
     let mut device = nearly_full(&[("ftl.gc.window", "3")]);
     device.gc.collect_if_needed(&mut device.base, BIN);
-    // One is at work, two wait for the unit.
+    // One is running, two wait for the unit.
     let batches: Vec<u32> = asked(&device).into_iter().map(|(_, _, _, batch)| batch).collect();
     assert_eq!(batches, [12, 13, 14]);
 }
@@ -107,7 +107,8 @@ fn what_lies_in_front_of_the_bin_goes_on_by_its_class() {
 #[test]
 fn a_victim_is_erased_when_its_last_unit_is_moved_and_its_last_reader_gone() {
     let mut device = nearly_full(&[]);
-    // A host reads a unit of the victim, and holds its block, though not the unit.
+    // A host reads a unit of the victim. This keeps its block from being erased, but leaves the
+    // unit free.
     device.base.space.ftl.begin_read(BlockId(5));
     device.gc.collect_if_needed(&mut device.base, BIN);
     device.advance(Instant::from_ns(u64::MAX >> 8));

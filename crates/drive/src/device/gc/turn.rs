@@ -1,18 +1,18 @@
-//! Whose turn it is to be scrubbed.
+//! Turn order of scrubbing.
 
 use engine::Span;
 use ftl::{BinId, ScrubConfig};
 
-/// Whose turn it is.
+/// State of the turn order.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     pub(super) interval: Span,
     pub(super) next: BinId,
     /// True once the first poll is due.
     pub(super) begun: bool,
-    /// Blocks that were scrubbed one after the other while nothing else went on.
+    /// Blocks that were scrubbed one after the other without any other progress.
     pub(super) in_vain: u32,
-    /// Commands under way, and flash operations but for scrubbing, when the last one was.
+    /// Commands under way, and flash operations other than scrubbing, at the last scrubbed block.
     pub(super) seen: (u32, u64),
 }
 
@@ -29,7 +29,7 @@ impl Turn {
 }
 
 impl Turn {
-    /// The same in which nothing has happened yet.
+    /// The same turn order in its initial state.
     pub fn begun_anew(&self) -> Self {
         Self { next: BinId(0), begun: false, in_vain: 0, seen: (0, 0), ..*self }
     }

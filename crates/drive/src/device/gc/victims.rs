@@ -1,4 +1,4 @@
-//! Which block a bin's collection takes next, and whether there is room for it.
+//! The choice of a bin's next victim, and the check that there is room for its data.
 
 use crate::device::Base;
 use crate::device::gc::Gc;
@@ -19,21 +19,21 @@ impl Gc {
         }
     }
 
-    /// A worn block of a bin is emptied, or takes data: nothing else is chosen before that is
-    /// over, but the block with the data.
+    /// Chooses the next victim while a worn block of a bin is emptied, or takes data: until that is
+    /// over, only the block with that data is chosen.
     #[cold]
     fn next_of_migration(&mut self, base: &mut Base, bin: BinId, migration: Migration) -> bool {
         if !matches!(migration, Migration::Takes { from: None, .. }) {
             return false;
         }
         let Some(cold) = base.space.ftl.pick_cold(bin) else {
-            // The worn block is free after all.
+            // The worn block is free again.
             self.unreserve(base, bin);
             base.unpark(bin);
             return self.next_victim(base, bin);
         };
         if !self.config.preemptible && !base.flash.is_kept_for(bin) {
-            // A read of a host had the worn block's unit given back.
+            // A host read had ended the reservation of the worn block's unit.
             self.reserve(base, bin);
         }
         let now = base.time.now;
@@ -47,7 +47,7 @@ impl Gc {
     /// Chooses the next victim of collection, if the bin needs and can take one.
     pub(in crate::device) fn next_collected(&mut self, base: &mut Base, bin: BinId) -> bool {
         let job = &self.jobs[bin];
-        // What was read for scrubbing is written as that.
+        // Data that was read for scrubbing is written as such.
         if !base.space.task(bin).running || self.is_scrubbing(base, bin) || self.yields(base, bin) {
             return false;
         }
@@ -82,8 +82,8 @@ impl Gc {
         true
     }
 
-    /// How many of a victim's valid units are moved for each batch of space that it gains:
-    /// never more than there are, because a victim gains at least a batch.
+    /// Number of a victim's valid units that are moved for each batch of space that it gains: never
+    /// more than there are, because a victim gains at least a batch.
     fn pace_of(&self, base: &Base, victim: BlockId) -> u32 {
         let layout = &base.space.ftl.layout;
         let valid = base.space.ftl.valid_units(victim);
@@ -92,8 +92,8 @@ impl Gc {
         moves.checked_div(u64::from(gained)).map_or(0, |moves| moves as u32)
     }
 
-    /// A second victim is taken before the first is erased only where both fit
-    /// into what is free; and never where the unit is withheld for the first.
+    /// True if a second victim may be taken before the first is erased: both must fit into the free
+    /// space, and the unit must not be reserved for the first.
     fn can_take_victim(&self, base: &Base, bin: BinId, under_way: u32) -> bool {
         if under_way == 0 {
             return self.jobs[bin].staged.is_empty() || self.has_room_for_more(base, bin, 0);
@@ -101,8 +101,8 @@ impl Gc {
         self.config.preemptible && under_way < 2 && self.has_room_for_more(base, bin, 0)
     }
 
-    /// True where a whole block fits into what collection can still write, and so many batches,
-    /// beside what is under way.
+    /// True if a whole block and `batches` batches fit into the space that collection can still
+    /// write, in addition to the work under way.
     pub(in crate::device) fn has_room_for_more(
         &self,
         base: &Base,

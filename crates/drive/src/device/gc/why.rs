@@ -1,24 +1,24 @@
-//! Why a collection gives no space.
+//! Reasons why a collection gains no space.
 
 use crate::device::Base;
 use crate::device::gc::Gc;
 use ftl::{BinId, BlockId};
 
-/// What a bin's collection waits for that has no operation under way.
+/// The obstacle of a bin's collection that has no operation under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Reads of a block whose valid data was moved.
     Readers(BlockId, u32),
-    /// The end of a burst of reads, which so many erases wait for.
+    /// The end of a burst of reads, which this many erases wait for.
     Burst(usize),
     /// Its turn, to move data of a block.
     Turn(BlockId),
-    /// A block that gains space, as its bin has so many free blocks and good ones.
+    /// A block that gains space; the bin has this many free blocks and good ones.
     Victim { free: u32, good: u32 },
 }
 
 impl Gc {
-    /// What a bin's collection waits for, where it has no operation under way.
+    /// The obstacle of a bin's collection, if it has no operation under way.
     pub(in crate::device) fn why_rests(&self, base: &Base, bin: BinId) -> Rest {
         let (ftl, task) = (&base.space.ftl, base.space.task(bin));
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {

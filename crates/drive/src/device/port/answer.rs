@@ -11,8 +11,7 @@ use engine::Instant;
 use host::Kind;
 
 impl Port {
-    /// Answers a request whose parts are all done; what is left is the way to
-    /// the host.
+    /// Answers a request whose parts are all done; only the transfer to the host is left.
     #[inline]
     pub(in crate::device) fn try_answer(&mut self, base: &mut Base, write: &Write, id: RequestId) {
         if let Some(at) = self.requests.settle(id, base.flash.blames()) {
@@ -20,9 +19,9 @@ impl Port {
         }
     }
 
-    /// A request is done at `at`. What a buffer holds, or what is not mapped, may be
-    /// ready before what is still being decoded, so the link is taken only then;
-    /// where nothing can overtake, at once, which spares an event.
+    /// Answers a request that is done at `at`. Buffered or unmapped data may be ready before data
+    /// that is still being decoded, so the link is occupied only then; if no request can overtake,
+    /// it is occupied at once, which saves an event.
     #[inline]
     pub(in crate::device) fn answer(
         &mut self,
@@ -88,7 +87,7 @@ impl Port {
         self.done.push(completion);
     }
 
-    /// Answers requests whose last parts were written or read by others.
+    /// Answers requests whose last parts were written or read for others.
     pub(in crate::device) fn answer_ready(&mut self, base: &mut Base, write: &Write) {
         for index in 0..self.requests.ready.len() {
             let (id, at) = self.requests.ready[index];

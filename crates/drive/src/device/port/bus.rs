@@ -1,13 +1,13 @@
-//! A link that is one bus for all: a request needs it to begin and to end, and has it alone as
-//! long as its data cross. When the bus falls free, requests that are done go first, in the order
-//! in which they were done, then commands in the order in which they came (the host bus of the
-//! simulator of Agrawal and others, USENIX ATC 2008).
+//! A link that is one bus for everything: a request needs it to begin and to end, and has it alone
+//! while its data crosses. When the bus becomes free, completed requests go first, in the order of
+//! their completion, then commands in the order of their arrival (the host bus of the simulator of
+//! Agrawal and others, USENIX ATC 2008).
 
 use crate::device::ids::RequestId;
 use engine::Instant;
 use std::collections::VecDeque;
 
-/// Who has the bus, and who waits for it since when.
+/// The request that has the bus, and those that wait for it, with the beginnings of their waits.
 #[derive(Clone, Default)]
 pub struct Bus {
     is_taken: bool,
@@ -15,12 +15,12 @@ pub struct Bus {
     new: VecDeque<(RequestId, Instant)>,
 }
 
-/// What a request needs the bus for.
+/// Use of the bus by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
-    /// To begin: the data of a write cross.
+    /// To begin: the data of a write crosses.
     Begin,
-    /// To end: the data of a read cross.
+    /// To end: the data of a read crosses.
     End,
 }
 
@@ -31,7 +31,8 @@ impl Bus {
             Crossing::End => self.done.push_back((id, at)),
         }
     }
-    /// Where the bus is free: the request that has it next, and since when that waited.
+    /// Gives the bus, if it is free, to the next request; returns that and the beginning of its
+    /// wait.
     pub fn grant(&mut self) -> Option<(Crossing, RequestId, Instant)> {
         if self.is_taken {
             return None;
@@ -46,7 +47,7 @@ impl Bus {
         debug_assert!(self.is_taken, "who releases the bus had it");
         self.is_taken = false;
     }
-    /// What a request waits for the bus for, if it does, and since when.
+    /// The use that a request waits for, if it waits, and the beginning of its wait.
     pub fn waits(&self, id: RequestId) -> Option<(Crossing, Instant)> {
         let since = |queue: &VecDeque<(RequestId, Instant)>| {
             queue.iter().find(|(waits, _)| *waits == id).map(|(_, since)| *since)
@@ -77,7 +78,7 @@ mod tests {
             assert_eq!(bus.grant(), None, "it is taken");
             bus.release();
         }
-        // One that is done meanwhile goes before those that wait to begin.
+        // A request that is done meanwhile goes before those that wait to begin.
         bus.ask(end, RequestId(3), at(60));
         for (crossing, id, ns) in [(end, 3, 60), (begin, 1, 20), (begin, 5, 40)] {
             assert_eq!(bus.grant(), Some((crossing, RequestId(id), at(ns))));

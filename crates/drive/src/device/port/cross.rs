@@ -1,4 +1,4 @@
-//! The way of requests over a link that is a bus.
+//! Transfers of requests over a link that is a bus.
 
 use crate::device::Base;
 use crate::device::event::Event;
@@ -9,13 +9,13 @@ use host::Kind;
 use metrics::State;
 
 impl Port {
-    /// True where commands need the link to begin and to end.
+    /// True if commands need the link to begin and to end.
     #[inline]
     pub(in crate::device) fn needs_bus(&self) -> bool {
         self.link.is_bus()
     }
 
-    /// A request needs the bus, from now on.
+    /// Asks for the bus for a request.
     #[cold]
     pub(in crate::device) fn ask_for_bus(
         &mut self,
@@ -28,14 +28,14 @@ impl Port {
         self.serve_bus(base);
     }
 
-    /// The data of a write have crossed the bus.
+    /// Continues after the data of a write has crossed the bus.
     pub(in crate::device) fn crossed(&mut self, base: &mut Base, id: RequestId) {
         self.bus().release();
         self.begin(base, id);
         self.serve_bus(base);
     }
 
-    /// The data of a read have crossed the bus, or an answer without data has.
+    /// Completes a request whose data, or answer without data, has crossed the bus.
     #[cold]
     pub(in crate::device) fn complete_by_bus(&mut self, base: &mut Base, id: RequestId) {
         self.bus().release();
@@ -43,7 +43,7 @@ impl Port {
         self.serve_bus(base);
     }
 
-    /// The firmware has a command whole.
+    /// Begins a command that the firmware has received completely.
     fn begin(&mut self, base: &mut Base, id: RequestId) {
         let request = &self.requests[id];
         let ready = base.time.now + self.requests.overhead(request.command.kind);
@@ -54,7 +54,8 @@ impl Port {
         self.link.bus.as_mut().expect("the link is a bus")
     }
 
-    /// Whoever is next has the bus while it is free. What has no data releases it at once.
+    /// Gives the bus to the next request while it is free. A request without data releases it at
+    /// once.
     fn serve_bus(&mut self, base: &mut Base) {
         while let Some((crossing, id, since)) = self.bus().grant() {
             let now = base.time.now;

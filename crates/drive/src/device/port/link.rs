@@ -8,13 +8,13 @@ use engine::{Instant, Span};
 use metrics::{Blame, State};
 use settings::Rate;
 
-/// When each direction is free again.
+/// The moment at which each direction is free again.
 #[derive(Clone)]
 pub struct Link {
     rate: Option<Rate>,
     duplex: Duplex,
     free: [Instant; 2],
-    /// Who has the link and who waits for it, where it is a bus.
+    /// State of the bus, if the link is one.
     pub(super) bus: Option<Box<Bus>>,
     // The last size and its duration: most workloads have few sizes, and the
     // division would cost more than the rest of the link.
@@ -31,26 +31,26 @@ impl Link {
             last: (0, Span::ZERO),
         }
     }
-    /// Nothing is on the link any more.
+    /// Ends all transfers.
     pub fn clear(&mut self) {
         self.free = [Instant::START; 2];
         self.bus = self.bus.take().map(|_| Box::default());
     }
-    /// True where both directions share the link.
+    /// True if both directions share the link.
     pub fn is_shared(&self) -> bool {
         self.duplex != Duplex::Full && self.rate.is_some()
     }
-    /// True where requests need the link to begin and to end.
+    /// True if requests need the link to begin and to end.
     #[inline]
     pub fn is_bus(&self) -> bool {
         self.bus.is_some()
     }
-    /// Carries `bytes` to the drive from `at` on; returns when they are there.
+    /// Transfers `bytes` to the drive from `at` on; returns the end of the transfer.
     #[inline]
     pub fn down(&mut self, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
         self.carry(0, at, bytes, blame)
     }
-    /// Carries `bytes` to the host.
+    /// Transfers `bytes` to the host.
     #[inline]
     pub fn up(&mut self, at: Instant, bytes: u64, blame: &mut Blame) -> Instant {
         let direction = if self.duplex == Duplex::Half { 0 } else { 1 };
@@ -71,7 +71,7 @@ impl Link {
         end
     }
 
-    /// How long `bytes` take to cross.
+    /// Transfer time of `bytes`.
     #[inline]
     pub fn time_of(&mut self, bytes: u64) -> Span {
         let Some(rate) = self.rate else { return Span::ZERO };

@@ -1,4 +1,4 @@
-//! Host reads: what each costs.
+//! Host reads and their cost.
 
 use crate::device::Base;
 use crate::device::flash::op::{Class, Owner};
@@ -23,7 +23,7 @@ impl Class {
 }
 
 impl Port {
-    /// The firmware takes a read in: buffer hits, unmapped units, page reads.
+    /// Takes a read in: buffer hits, unmapped units, page reads.
     pub(in crate::device) fn read(&mut self, base: &mut Base, write: &mut Write, id: RequestId) {
         let request = &self.requests[id];
         let command = request.command;
@@ -75,7 +75,7 @@ impl Port {
         self.pieces = pieces;
     }
 
-    /// A page read for a host has left its channel.
+    /// Continues after a page read for a host has left its channel.
     #[inline]
     pub(in crate::device) fn read_ended(
         &mut self,
@@ -99,16 +99,16 @@ impl Port {
         }
     }
 
-    /// A read that may not be served from the buffer waits until the entry is on
-    /// flash, and forces its flush.
+    /// Lets a read that may not be served from the buffer wait until the entry is on flash, and
+    /// forces its flush.
     fn defer_read(&mut self, base: &mut Base, write: &mut Write, id: RequestId, entry: EntryId) {
         let part = self.requests[id].parts.add(1);
         let pool = write.buffer.defer(entry, id, part, base.time.now);
         write.force_flush(base, pool);
     }
 
-    /// The firmware takes a trim in: whole units in its range lose their data,
-    /// parts of units keep it (as NVMe's deallocate may).
+    /// Takes a trim in: whole units in its range lose their data, parts of units keep it (as NVMe's
+    /// deallocate may).
     pub(in crate::device) fn trim(&mut self, base: &mut Base, write: &mut Write, id: RequestId) {
         let command = self.requests[id].command;
         let unit = base.space.ftl.layout.unit_bytes;

@@ -1,4 +1,4 @@
-//! The way of a command into the drive, and of its completion out.
+//! The path of a command into the drive, and of its completion out.
 
 use crate::device::RequestId;
 use crate::device::blames::Blames;
@@ -8,9 +8,9 @@ use engine::{Instant, Span};
 use host::{Command, Kind};
 
 impl Port {
-    /// Takes a command in at `at`, whose host waited for the drive to be on for `off`; `new` makes
-    /// its request. Returns when the firmware has handled it. A write's data cross the link before;
-    /// a link that is a bus has yet to be asked for.
+    /// Takes a command in at `at`; its host waited for `off` for the drive to be on, and `new`
+    /// makes its request. Returns the moment at which the firmware has handled it. A write's data
+    /// crosses the link before that; a link that is a bus is asked for later.
     #[inline(always)]
     pub(in crate::device) fn take_in(
         &mut self,
@@ -31,12 +31,13 @@ impl Port {
         (id, ready + self.requests.overhead(command.kind))
     }
 
-    /// The completions since the last call, in order, for what the caller has emptied.
+    /// The completions since the last call, in order, in exchange for an empty vector of the
+    /// caller.
     #[inline]
     pub(in crate::device) fn take_done(&mut self, into: &mut Vec<Completion>) {
         std::mem::swap(&mut self.done, into);
     }
-    /// True where there are any.
+    /// True if there are any completions.
     #[inline]
     pub(in crate::device) fn has_done(&self) -> bool {
         !self.done.is_empty()
@@ -46,12 +47,12 @@ impl Port {
     pub(in crate::device) fn mix(&mut self, figures: impl IntoIterator<Item = u64>) {
         figures.into_iter().for_each(|figure| self.digest.mix(figure));
     }
-    /// A running hash of every completion and of what was mixed in.
+    /// A running hash of every completion and of all figures that were mixed in.
     pub(in crate::device) fn digest(&self) -> u64 {
         self.digest.finish()
     }
 
-    /// The power is cut: no command is under way.
+    /// Forgets all commands, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self) {
         self.requests.begin_anew();
         self.link.clear();

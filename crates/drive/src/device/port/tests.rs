@@ -1,4 +1,4 @@
-//! The way of what fails, from an operation's end to its command's completion.
+//! The path of a failure, from an operation's end to its command's completion.
 
 use crate::device::flash::op::Owner;
 use crate::device::{Completion, Device};
@@ -9,7 +9,7 @@ use host::{Command, Kind, Priority};
 const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
 const PAGE: u64 = 4_096;
 
-/// A drive of one plane, 64 blocks of 16 pages, of which 100 are written; a page has so many units.
+/// A drive of one plane, 64 blocks of 16 pages, of which 100 are written; a page has `units` units.
 fn drive(units: u64) -> Device {
     let text = format!(
         "{DRIVE}[[workload]]\nname = \"none\"\nreads = \"100 %\"\nqueue_depth = 1\n[run]\nrequests = 1\n"
@@ -29,7 +29,7 @@ fn drive(units: u64) -> Device {
     device
 }
 
-/// A read of whole pages goes in when the drive is idle.
+/// Submits a read of whole pages when the drive is idle.
 fn read(device: &mut Device, first: u64, pages: u64) {
     let command = Command { kind: Kind::Read, offset: first * PAGE, bytes: pages * PAGE };
     let now = device.now();
@@ -37,7 +37,7 @@ fn read(device: &mut Device, first: u64, pages: u64) {
     device.step();
 }
 
-/// The parts of the read that is under way fail in so many units each; its completion.
+/// Lets the parts of the read under way fail in the given numbers of units; returns its completion.
 fn fail(device: &mut Device, units: &[u8]) -> Completion {
     let flash = &mut device.base.flash;
     for id in flash.op_ids() {
@@ -59,8 +59,8 @@ fn a_command_completes_with_the_units_that_failed_in_all_its_parts() {
     read(&mut device, 10, 3);
     let completion = fail(&mut device, &[1, 4, 0]);
     assert_eq!((completion.failed, completion.unmapped), (5, 0));
-    // Sensing takes 25 us and the channel 100 us a page, one page after the other: what fails ends
-    // as all else does.
+    // Sensing takes 25 us and the channel 100 us a page, one page after the other: a failed
+    // operation ends like any other.
     assert_eq!(completion.finished, Instant::START + Span::from_us(3 * 125));
     assert_eq!(device.blame(completion.id).total(), completion.finished - completion.arrived);
 }

@@ -5,7 +5,7 @@ use crate::recovery::TrimDurability;
 use ftl::Source;
 
 impl Base {
-    /// The firmware hears of the checkpoints that have come due.
+    /// Tells the firmware of the checkpoints that have come due.
     #[inline]
     pub fn note_checkpoints(&mut self) {
         if self.power.as_ref().is_some_and(|persistence| persistence.checkpoint_rows > 0) {
@@ -23,7 +23,7 @@ impl Base {
         self.space.ftl.note_checkpoints(count, notes_trims);
     }
 
-    /// Time begins: the drive is as it was filled and aged, or shut down.
+    /// Begins checkpoints at the start of time: the drive was filled and aged, or shut down.
     pub fn begin_checkpoints(&mut self) {
         let units = self.space.ftl.tally.units[Source::Host as usize];
         if let Some(persistence) = &mut self.power {
@@ -34,7 +34,7 @@ impl Base {
 }
 
 impl Device {
-    /// Checkpoints since the run began, and the programs that each takes.
+    /// Number of checkpoints since the run began, and of the programs that each takes.
     pub fn checkpoints(&self) -> Option<(u64, u64)> {
         let persistence = self.base.power.as_ref()?;
         let units = self.base.space.ftl.tally.units[Source::Host as usize];

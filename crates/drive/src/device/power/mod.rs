@@ -1,4 +1,4 @@
-//! Power: what a drive keeps to recover by, power cuts, and its shutdown.
+//! Power: the means of recovery of a drive, power cuts, and its shutdown.
 
 mod checkpoints;
 mod outage;
@@ -9,11 +9,11 @@ mod shutdown;
 use crate::recovery::Outage;
 use host::Command;
 
-/// What a power cut did.
+/// Effects of a power cut.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// The cut and the recovery.
     pub outage: Outage,
-    /// Commands that never complete: what the submitter called them, and what they were.
+    /// Commands that never complete: the submitter's tags, and the commands.
     pub lost: Vec<(u32, Command)>,
 }

@@ -1,5 +1,5 @@
-//! A power cut: what is volatile is gone, what was under way on flash is half done, and the
-//! drive recovers from what is on media.
+//! A power cut: volatile state is lost, operations under way on flash are half done, and the drive
+//! recovers from the data on media.
 
 use crate::audit::Saved;
 use crate::device::Device;
@@ -17,39 +17,39 @@ use host::Command;
 use metrics::Holder;
 use std::collections::BTreeMap;
 
-/// How far an operation has come that has begun.
+/// Progress of an operation that has begun.
 #[derive(Clone, Copy)]
 enum Phase {
-    /// A row of it is on its way to the cells, or waits for that.
+    /// One of its rows is being transferred to the array, or waits for that.
     Transfer,
-    /// The array works on it, up to then if that is known.
+    /// The array works on it, until that moment if known.
     Array(Option<Instant>),
 }
 
-/// What of a unit's slot is on flash.
+/// Data of a unit's slot that is on flash.
 enum Data {
-    /// What a host wrote: its version, and what the auditor calls it.
+    /// Data of a host: its version, and its token of the auditor.
     Host(Lpn, u32, u64),
     /// A copy.
     Copy(Lpn, Ppn),
 }
 
 impl Device {
-    /// The power is cut now, after what is due now. Everything volatile is gone; the drive is
-    /// off until [`Device::power_up`], which comes after the time that its recovery takes.
+    /// Cuts the power now, after the events that are due now. Everything volatile is lost; the
+    /// drive is off until [`Device::power_up`], which must be called after the time that its
+    /// recovery takes.
     ///
     /// # Errors
-    /// Where a drive that is audited has lost what it must not lose, or holds something
-    /// older.
+    /// If an audited drive has lost data that it must keep, or holds older data.
     ///
     /// # Panics
-    /// Where the drive keeps nothing to recover by (`drive.recovery`).
+    /// If the drive keeps nothing to recover by (`drive.recovery`).
     pub fn cut_power(&mut self) -> Result<Cut, String> {
         assert!(!self.port.has_done(), "completions are taken before the power is cut");
         let persistence = self.base.power.as_ref().expect("the drive can recover");
         if let Some(earlier) = persistence.off {
-            // It begins anew with what is on media, which is as it was. What the first cut did
-            // is told of that one alone.
+            // The drive begins anew with the data on media, which has not changed. Only the first
+            // cut reports the operations that it interrupted.
             let outage = earlier.begun_anew(self.base.time.now);
             return Ok(Cut { outage, lost: Vec::new() });
         }
@@ -97,10 +97,10 @@ impl Device {
         Ok(Cut { outage, lost })
     }
 
-    /// The drive has recovered by `at` and serves commands from then on.
+    /// Turns the drive on: it has recovered by `at` and serves commands from then on.
     ///
     /// # Panics
-    /// Where the power was not cut.
+    /// If the power was not cut.
     pub fn power_up(&mut self, at: Instant) {
         self.base.time.now = self.base.time.now.max(at);
         let persistence = self.base.power.as_mut().expect("the power was cut");
@@ -144,7 +144,7 @@ impl Device {
             let (op, phase) = match event {
                 Event::Programmed(op) | Event::Array(op) => (op, Phase::Array(Some(due))),
                 Event::CarriedIn(op) | Event::SensedRest(op) => (op, Phase::Transfer),
-                // Of others nothing has changed yet.
+                // The others have not changed anything yet.
                 Event::Commanded(op) if self.base.flash.op(op).kind == OpKind::Modify => {
                     (op, Phase::Transfer)
                 }
@@ -160,13 +160,13 @@ impl Device {
         found
     }
 
-    /// True where a program that waits for its channel has begun before.
+    /// True if a program that waits for its channel has begun before.
     fn holds_unit(&self, id: OpId) -> bool {
         let op = self.base.flash.op(id);
         op.kind != OpKind::Read && op.asks_for != AsksFor::Both
     }
 
-    /// Notes what programs that were under way have left on flash.
+    /// Notes the data that interrupted programs have left on flash.
     fn note_interrupted(&mut self) -> Interrupted {
         let map = self.base.power.as_ref().expect("the drive can recover").means().map;
         let mut cut = Interrupted::default();
@@ -191,7 +191,7 @@ impl Device {
             if rows == 0 {
                 continue;
             }
-            // A map in memory does not know of what has not ended.
+            // A map in memory does not include operations that have not ended.
             let is_found = is_whole && map != MapFrom::Memory;
             self.note_left(id, at, is_found);
             if is_found {
@@ -205,13 +205,13 @@ impl Device {
         cut
     }
 
-    /// How many rows of an operation are not erased any more.
+    /// Number of rows of an operation that are no longer erased.
     fn rows_touched(&self, op: &Op, phase: Phase) -> u32 {
         let target = op.batch * self.base.space.ftl.layout.rows_per_batch;
         match phase {
             Phase::Transfer => op.row - target,
             Phase::Array(Some(due)) if op.kind == OpKind::CopyBack => {
-                // It senses each row before it programs it; `left` is what comes after a sense.
+                // It senses each row before it programs it; `left` is the time after a sense.
                 let (mut left, mut rows) = (Span::ZERO, self.base.space.ftl.layout.rows_per_batch);
                 while rows > 0 {
                     left += self.base.flash.timing().program(target + rows - 1);
@@ -227,7 +227,7 @@ impl Device {
         }
     }
 
-    /// Notes the metadata of what a program has left, and the data if it is whole.
+    /// Notes the metadata that a program has left, and the data if it is complete.
     fn note_left(&mut self, id: OpId, at: Batch, is_whole: bool) {
         let first = self.base.space.ftl.layout.first_unit(at.block, at.batch).0;
         for (slot, data) in self.carried_by(id).into_iter().enumerate() {
@@ -253,7 +253,7 @@ impl Device {
         }
     }
 
-    /// Counts what a program has written whose data is on flash.
+    /// Counts the units of a program whose data is on flash.
     fn count_whole(&mut self, id: OpId, at: Batch) {
         let op = self.base.flash.op(id);
         let from = op.uncorrected().or_else(|| self.base.flash.copied_inside(id));
@@ -270,7 +270,7 @@ impl Device {
             u64::from(self.base.space.ftl.layout.units_per_batch - count);
     }
 
-    /// What a program carries, slot by slot.
+    /// The payload of a program, slot by slot.
     fn carried_by(&self, id: OpId) -> Vec<Data> {
         match self.base.flash.op(id).owner {
             Owner::Flush(payload) => (0..self.base.flash.payloads.count(payload))
@@ -298,8 +298,8 @@ impl Device {
         }
     }
 
-    /// What a capacitor saves. Of a unit whose rest is still being read from flash that is the
-    /// part that was written: the rest is read again when the drive is there again.
+    /// Data that a capacitor saves. For a unit whose rest is still being read from flash, this is
+    /// the written part: the rest is read again when the drive is on again.
     fn save_buffer(&self) -> Vec<Saved> {
         let is_part = |id| self.write.buffer.entry(id).stage == Stage::ReadingRest;
         let rest = |lpn| match (&self.base.audit, self.base.space.ftl.lookup(lpn)) {
@@ -313,9 +313,9 @@ impl Device {
         self.write.buffer.current_data().into_iter().map(save).collect()
     }
 
-    // ---- what is gone -----------------------------------------------------------------
+    // ---- lost state -----------------------------------------------------------------
 
-    /// Commands that were under way will never complete.
+    /// Removes commands that were under way and will never complete.
     fn lose_requests(&mut self) -> Vec<(u32, Command)> {
         let now = self.base.time.now;
         let mut lost = Vec::new();
@@ -342,10 +342,10 @@ impl Device {
         port.begin_anew();
     }
 
-    // ---- what is there -----------------------------------------------------------------
+    // ---- remaining data -----------------------------------------------------------------
 
-    /// Has the auditor prove that nothing is lost that must not be, and nothing older is
-    /// there; and that the map is sound.
+    /// Lets the auditor check that no data is lost that must be kept, that no older data is there,
+    /// and that the map is sound.
     fn prove_recovery(&mut self) -> Result<(), String> {
         let persistence = self.base.power.as_ref().expect("it recovers");
         let Some(audit) = &mut self.base.audit else { return Ok(()) };

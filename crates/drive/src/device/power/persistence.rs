@@ -1,4 +1,4 @@
-//! What a drive keeps to recover by, and its state while it is off.
+//! The means of recovery of a drive, and its state while it is off.
 
 use crate::audit::Saved;
 use crate::config::DriveConfig;
@@ -8,7 +8,7 @@ use ftl::Ftl;
 use ftl::recovery::{Fault, MapFrom, Means};
 use settings::Rate;
 
-/// Bytes of metadata of a page where the configuration knows none (`page_spare`).
+/// Bytes of metadata of a page if the configuration does not give them (`page_spare`).
 const METADATA_BYTES: u64 = 16;
 /// Bytes of a map entry in a checkpoint.
 const ENTRY_BYTES: u64 = 4;
@@ -25,15 +25,15 @@ pub struct Persistence {
     // ---- state ----
     /// Units that hosts had programmed when time began.
     pub(super) began_at: Option<u64>,
-    /// For how long the drive has been off, or recovering, until it was last there again.
+    /// Total time that the drive has been off, or recovering, until it was last turned on.
     pub off_for: Span,
-    /// When it was cut off and when it was there again, each time until then.
+    /// The moments of power cuts and of the following power-ups.
     pub off_times: Vec<(Instant, Instant)>,
-    /// What a capacitor has saved, until it is in the buffer again.
+    /// Data that a capacitor has saved, until it is in the buffer again.
     pub saved: Vec<Saved>,
     /// The last power cut, while the drive is off.
     pub off: Option<Outage>,
-    /// What it does wrong, to see that found.
+    /// A deliberate fault, for tests of its detection.
     pub fault: Option<Fault>,
 }
 
@@ -57,8 +57,8 @@ impl Persistence {
         })
     }
 
-    /// Checkpoints by now, of a drive whose hosts have programmed `units`; the first is that
-    /// with which it began.
+    /// Number of checkpoints by now, for a drive whose hosts have programmed `units`; the first is
+    /// the one that it began with.
     pub(super) fn checkpoints(&self, now: Instant, units: u64) -> u32 {
         let MapRecovery::Checkpoint { every, units: each } = self.config.map else { return 0 };
         // Nothing is written while the drive is off.
@@ -70,14 +70,14 @@ impl Persistence {
         u32::try_from(since + 1).unwrap_or(u32::MAX)
     }
 
-    /// For how long the drive, which is there, has been off or recovering since then.
+    /// Total time that the drive, which is on, has been off or recovering since `then`.
     #[inline]
     pub fn off_since(&self, then: Instant) -> Span {
         let times = self.off_times.iter().rev().take_while(|(_, until)| *until > then);
         times.map(|(from, until)| *until - (*from).max(then)).sum()
     }
 
-    /// How the firmware recovers.
+    /// The firmware's means of recovery.
     pub fn means(&self) -> Means {
         Means {
             map: match self.config.map {
@@ -91,7 +91,7 @@ impl Persistence {
     }
 }
 
-/// Time that a channel takes for so many bytes.
+/// Channel time of `bytes`.
 fn carried(rate: Rate, bytes: u64) -> Span {
     rate.transfer(bytes)
 }

@@ -1,4 +1,4 @@
-//! What recovery from a power cut takes: the time of reading and erasing, and what survives.
+//! Recovery from a power cut: the time of reading and erasing, and the data that survives.
 
 use crate::audit::Survives;
 use crate::config::Durability;
@@ -9,7 +9,7 @@ use engine::Span;
 use ftl::BinId;
 use ftl::recovery::{Fault, MapFrom, ScannedBlock};
 
-/// What units and channels have to do, each beside the others.
+/// Work of units and channels, each in parallel with the others.
 struct Loads {
     cells: Vec<Span>,
     channels: Vec<Span>,
@@ -25,7 +25,8 @@ impl Loads {
             cells_per_group,
         }
     }
-    /// Cells work for a time at the end of which their channel carries for another.
+    /// Adds work of parts of a group for a time, at the end of which their channel transfers for
+    /// `carried`.
     fn add(&mut self, place: &BinPlace, cells: u64, array: Span, carried: Span) {
         let first = place.group.0 as usize * self.cells_per_group;
         for cell in engine::bits(cells) {
@@ -33,14 +34,14 @@ impl Loads {
         }
         self.channels[place.channel.0 as usize] += carried;
     }
-    /// When all is done: no unit and no channel waits for another.
+    /// End of all work: no unit and no channel waits for another.
     fn longest(&self) -> Span {
         self.cells.iter().chain(&self.channels).copied().max().unwrap_or(Span::ZERO)
     }
 }
 
 impl Device {
-    /// From now on recovery does something wrong. For tests of what must find that.
+    /// Makes recovery do something wrong from now on, for tests of the detection.
     pub fn recover_badly(&mut self, fault: Fault) {
         if let Some(persistence) = &mut self.base.power {
             persistence.fault = Some(fault);
@@ -68,7 +69,7 @@ impl Device {
         self.base.space.ftl.layout.all_planes()
     }
 
-    /// What is read of blocks, and how long that takes.
+    /// Time to read the metadata of blocks; counts the pages in `outage`.
     fn scanned(&self, scanned: &[ScannedBlock], outage: &mut Outage) -> Span {
         let persistence = self.base.power.as_ref().expect("it recovers");
         let layout = &self.base.space.ftl.layout;
@@ -90,7 +91,7 @@ impl Device {
         loads.longest()
     }
 
-    /// How long a recovery takes, part by part.
+    /// Duration of a recovery, part by part.
     pub(in crate::device) fn time_recovery(
         &self,
         scanned: &[ScannedBlock],
@@ -117,18 +118,18 @@ impl Device {
         outage.took = outage.parts.into_iter().sum();
     }
 
-    /// What of the drive survives a power cut; nothing where it cannot recover.
+    /// Data and trims of the drive that survive a power cut; `None` if it cannot recover.
     pub(in crate::device) fn survives(&self) -> Option<Survives> {
         let means = self.base.power.as_ref()?.means();
         Some(Survives {
             durability: self.write.durability(),
-            // Memory that keeps the map keeps what is not in it, too.
+            // Memory that keeps the map also keeps the absence of a unit from it.
             logs_trims: means.map == MapFrom::Memory || means.logs_trims,
             scans: means.map == MapFrom::Scan,
         })
     }
 
-    /// True where a capacitor saves what is in the buffer.
+    /// True if a capacitor saves the content of the buffer.
     pub(in crate::device) fn saves_buffer(&self) -> bool {
         self.write.durability() == Durability::Capacitor
     }

@@ -1,4 +1,4 @@
-//! The end of a drive's day: what it has begun is ended, and what is in the buffer goes
+//! Shutdown of a drive: operations that have begun are completed, and the data in the buffer goes
 //! to flash.
 
 use crate::device::Device;
@@ -9,13 +9,13 @@ use crate::horizon::LATEST;
 use ftl::{BinChoice, Ftl, Lpn, PoolId, Untimed};
 
 impl Device {
-    /// Shuts the drive down and returns its firmware. Collection that has begun, or is due
-    /// for want of space, goes on to its end; no more of it begins in an idle gap. Buffered
-    /// data is written, untimed, its pools in turn.
+    /// Shuts the drive down and returns its firmware. Collection that has begun, or is due because
+    /// space is short, is completed; no more of it begins in an idle gap. Buffered data is written,
+    /// untimed, pool by pool in turn.
     ///
     /// # Errors
-    /// Where commands are under way, where a policy of the user fails, or where the drive
-    /// cannot come to rest, or has no space for what is in its buffer.
+    /// If commands are under way, if a policy of the user fails, or if the drive cannot come to
+    /// rest or has no space for the content of its buffer.
     pub fn shut_down(mut self, choice: BinChoice) -> Result<Ftl, String> {
         if self.base.outstanding() > 0 {
             return Err(format!("{} commands are still under way", self.base.outstanding()));
@@ -34,7 +34,7 @@ impl Device {
         }
     }
 
-    /// No idle gap comes any more: what one has begun goes on without.
+    /// Ends idle gaps: collection that one has begun goes on without.
     fn end_idle_collection(&mut self) {
         self.base.flash.forgo_idle_gaps();
         self.base.time.agenda.withdraw(|event| matches!(event, Event::Idle(_)));
@@ -67,8 +67,8 @@ impl Device {
         writer.flush(&mut self.base.space.ftl).map_err(without_space)
     }
 
-    /// Units of a buffer at rest: of each pool those of programs that were set aside for
-    /// want of space, then those that wait for a program.
+    /// Units of a buffer at rest: for each pool those of programs that were parked for want of
+    /// space, then those that wait for a program.
     fn buffered(&self) -> Vec<Lpn> {
         let mut units = Vec::new();
         for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {

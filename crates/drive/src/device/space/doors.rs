@@ -1,5 +1,5 @@
-//! Doors of space: what the other parts may see of bins and pools and leave with them. The
-//! firmware itself ([`Space::ftl`]) has doors of its own.
+//! Interface of space to the other parts: the state of bins and pools that they may see and change.
+//! The firmware itself ([`Space::ftl`]) has an interface of its own.
 
 use crate::device::ids::OpId;
 use crate::device::space::Space;
@@ -15,12 +15,12 @@ impl Space {
     pub(in crate::device) fn bins(&self) -> impl Iterator<Item = BinId> + use<> {
         self.bins.ids()
     }
-    /// What placement must know of a bin's collection.
+    /// State of a bin's collection that placement needs.
     #[inline]
     pub(in crate::device) fn task(&self, bin: BinId) -> &Task {
         &self.bins[bin].task
     }
-    /// The same for the collector, who says it.
+    /// The same for the collector, which changes it.
     #[inline]
     pub(in crate::device) fn task_mut(&mut self, bin: BinId) -> &mut Task {
         &mut self.bins[bin].task
@@ -29,25 +29,25 @@ impl Space {
     pub(in crate::device) fn place_of(&self, bin: BinId) -> usize {
         self.bins[bin].place as usize
     }
-    /// True where a bin takes another host program now.
+    /// True if a bin takes another host program now.
     pub(in crate::device) fn is_available(&self, bin: BinId) -> bool {
         self.bins[bin].available
     }
-    /// A host program of a bin is over.
+    /// Counts the end of a host program of a bin.
     #[inline]
     pub(in crate::device) fn program_ended(&mut self, bin: BinId) {
         self.bins[bin].queued -= 1;
     }
-    /// Programs that were set aside in a bin for want of space, and what the bin had done then.
+    /// Programs that were parked in a bin for want of space, and the state of the bin's waits then.
     pub(in crate::device) fn parked(&self, bin: BinId) -> &[(OpId, SpaceSnapshot)] {
         &self.bins[bin].parked
     }
-    /// Takes them out.
+    /// Takes the parked programs of a bin.
     #[inline]
     pub(in crate::device) fn take_parked(&mut self, bin: BinId) -> Vec<(OpId, SpaceSnapshot)> {
         std::mem::take(&mut self.bins[bin].parked)
     }
-    /// Puts those back that stay set aside.
+    /// Puts those programs back that stay parked.
     pub(in crate::device) fn put_back(&mut self, bin: BinId, parked: Vec<(OpId, SpaceSnapshot)>) {
         self.bins[bin].parked = parked;
     }
@@ -55,12 +55,12 @@ impl Space {
 
 /// Waits for a bin's space.
 impl Space {
-    /// True once somebody has waited for a bin's space.
+    /// True once an operation has waited for a bin's space.
     #[inline]
     pub(in crate::device) fn keeps_waits(&self, bin: BinId) -> bool {
         self.spaces[bin].is_kept()
     }
-    /// Brings what such waits are charged to up to `now`; `unit` is what the bin's unit has done.
+    /// Updates the charges of such waits up to `now`; `unit` is the activity of the bin's unit.
     pub(in crate::device) fn settle_waits(
         &mut self,
         bin: BinId,
@@ -70,20 +70,20 @@ impl Space {
         self.spaces[bin].settle(now, unit);
         self.spaces[bin].totals()
     }
-    /// Whether a bin's collection is noted as under way.
+    /// True if a bin's collection is noted as under way.
     #[inline]
     pub(in crate::device) fn is_collecting(&self, bin: BinId) -> bool {
         self.spaces[bin].is_under_way()
     }
-    /// A bin's collection begins or ends. Settle first.
+    /// Notes that a bin's collection begins or ends. Settle first.
     pub(in crate::device) fn set_collecting(&mut self, bin: BinId, collecting: bool) {
         self.spaces[bin].set_under_way(collecting);
     }
-    /// Another package programs a move of a bin's collection from now on.
+    /// Notes that another package programs a move of a bin's collection from now on.
     pub(in crate::device) fn begin_elsewhere(&mut self, bin: BinId) {
         self.spaces[bin].elsewhere += 1;
     }
-    /// Another package has programmed a move of a bin's collection.
+    /// Notes that another package has programmed a move of a bin's collection.
     pub(in crate::device) fn end_elsewhere(&mut self, bin: BinId) {
         self.spaces[bin].elsewhere -= 1;
     }
@@ -96,7 +96,8 @@ impl Space {
     pub(in crate::device) fn blamed_for(&self, pool: PoolId) -> Option<BinId> {
         self.pools[pool].starved.map(|(bin, _)| bin)
     }
-    /// Counts a pool's time without space up to `now`; `present` is what the blamed bin has done.
+    /// Counts a pool's time without space up to `now`; `present` is the state of the blamed bin's
+    /// waits.
     pub(in crate::device) fn count_without_space(
         &mut self,
         pool: PoolId,
@@ -111,12 +112,12 @@ impl Space {
         pool.without_space_until = now;
         pool.starved = Some((bin, present));
     }
-    /// A pool has a bin with space again. Count first.
+    /// Notes that a pool has a bin with space again. Count first.
     #[inline]
     pub(in crate::device) fn end_starving(&mut self, pool: PoolId) {
         self.pools[pool].starved = None;
     }
-    /// Time that no bin of a pool had space, and until when that is counted.
+    /// Time in which no bin of a pool had space, and the moment up to which it is counted.
     #[inline]
     pub(in crate::device) fn without_space(&self, pool: PoolId) -> (&SpaceSnapshot, Instant) {
         let pool = &self.pools[pool];
@@ -127,52 +128,52 @@ impl Space {
     pub(in crate::device) fn was_starved(&self) -> bool {
         self.was_starved
     }
-    /// The next bin in turn, of those of a pool that have space, that is not `bin`.
+    /// The next bin in turn, among those of a pool that have space, other than `bin`.
     pub(in crate::device) fn another(&self, pool: PoolId, bin: BinId) -> Option<BinId> {
         let bins = self.ftl.layout.bins_of(pool);
         self.pools[pool].in_turn().map(|place| bins[place]).find(|of| *of != bin)
     }
 }
 
-/// What is looked at when the present event is over.
+/// Bins and pools to be re-evaluated when the present event is over.
 impl Space {
-    /// Not 0 where anything is.
+    /// Number of such bins and pools; not 0 if there are any.
     #[inline]
     pub(in crate::device) fn change_count(&self) -> usize {
         self.to_collect.len() | self.due_pools.len() | usize::from(self.has_died)
     }
-    /// Whether these bins need collection is looked at.
+    /// Marks bins whose need for collection is to be re-evaluated.
     pub(in crate::device) fn look_at(&mut self, bins: impl IntoIterator<Item = BinId>) {
         self.to_collect.extend(bins);
     }
-    /// The next bin to be looked at.
+    /// The next bin to be re-evaluated.
     #[inline]
     pub(in crate::device) fn next_to_collect(&mut self) -> Option<BinId> {
         self.to_collect.pop()
     }
-    /// Bins in which partial writes were set aside, once no bin is to be looked at.
+    /// True if partial writes are parked and no bin is to be re-evaluated.
     #[inline]
     pub(in crate::device) fn has_parked_parts(&self) -> bool {
         self.to_collect.is_empty() && !self.parked_parts.is_empty()
     }
-    /// Takes those bins.
+    /// Takes the bins in which partial writes are parked.
     pub(in crate::device) fn take_parked_parts(&mut self) -> Vec<BinId> {
         std::mem::take(&mut self.parked_parts)
     }
-    /// Partial writes of a bin stay set aside.
+    /// Notes that partial writes of a bin stay parked.
     pub(in crate::device) fn keep_parked_parts(&mut self, bin: BinId) {
         self.parked_parts.push(bin);
     }
-    /// Bins of a pool may take programs again.
+    /// Marks a pool whose bins may take programs again.
     pub(in crate::device) fn call_pool(&mut self, pool: PoolId) {
         self.due_pools.push(pool);
     }
-    /// The next pool whose bins may.
+    /// The next pool whose bins may take programs again.
     #[inline]
     pub(in crate::device) fn next_due_pool(&mut self) -> Option<PoolId> {
         self.due_pools.pop()
     }
-    /// Whether data has become invalid; asked once for each time.
+    /// True if data has become invalid since the last call.
     #[inline]
     pub(in crate::device) fn take_died(&mut self) -> bool {
         std::mem::take(&mut self.has_died)

@@ -1,4 +1,4 @@
-//! What placement keeps of a bin.
+//! State of a bin that placement needs.
 
 use crate::device::ids::OpId;
 use crate::device::space::waits::SpaceSnapshot;
@@ -9,20 +9,20 @@ use ftl::BlockId;
 pub struct Home {
     /// Its place in its pool's turn order.
     pub(in crate::device) place: u32,
-    /// Whether there is space for another batch, and whether one can be taken now.
+    /// True if there is space for another batch; and true if the bin can take one now.
     pub(super) roomy: bool,
     pub(in crate::device) available: bool,
-    /// Asked for and not ended.
+    /// Programs that were asked for and have not ended.
     pub(in crate::device) queued: u32,
-    /// Asked for and not bound to a place.
+    /// Programs that were asked for and are not bound to a page.
     pub(super) unbound: u32,
-    /// Those whose turn came when there was no place.
+    /// Programs that were next when there was no page.
     pub parked: Vec<(OpId, SpaceSnapshot)>,
-    /// What placement must know of the bin's collection.
+    /// State of the bin's collection that placement needs.
     pub task: Task,
 }
 
-/// What placement must know of a bin's collection.
+/// State of a bin's collection that placement needs.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
     /// True from a threshold (or an idle gap) until enough is free.
@@ -31,11 +31,11 @@ pub struct Task {
     pub debt: u32,
     /// Units whose moves gain as much space as a host's batch takes, from the last victim.
     pub pace: u32,
-    /// True where the present victim, or the last one, is scrubbed.
+    /// True if the present victim, or the last one, is scrubbed.
     pub scrubs: bool,
     /// True if a block was collected before the one that is scrubbed now.
     pub collected_before: bool,
-    /// A block was scrubbed since a host program last found a place.
+    /// A block was scrubbed since a host program last found a page.
     pub scrubbed_last: bool,
     /// Victims that were read whole and wait to be erased.
     pub draining: Vec<BlockId>,

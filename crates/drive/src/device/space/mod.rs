@@ -1,4 +1,4 @@
-//! Space: the firmware's state, where writes go, and what waits for free pages.
+//! Space: the firmware's state, the places of writes, and the operations that wait for free pages.
 
 mod doors;
 mod home;
@@ -14,31 +14,32 @@ use ftl::{BinId, Ftl, Pacing, PoolId};
 use home::Home;
 use pool::Pool;
 
-/// The firmware, its pools and bins, and what waits for space.
+/// The firmware, its pools and bins, and the operations that wait for space.
 #[derive(Clone)]
 pub struct Space {
     // ---- constant ----
     preemptible: bool,
     pacing: Pacing,
     buffer: BufferConfig,
-    /// Whether collections begin in idle gaps, too: those that found nothing look again once data
+    /// True if collections also begin in idle gaps: those that found nothing try again once data
     /// has become invalid.
     idles: bool,
     // ---- state ----
     pub(in crate::device) ftl: Ftl,
-    /// What keeps the bins' collections from giving space.
+    /// Reasons why the bins' collections gain no space.
     spaces: Column<BinId, waits::Space>,
     pools: Column<PoolId, Pool>,
     bins: Column<BinId, Home>,
-    /// Bins whose need for collection is looked at when the present event is over.
+    /// Bins whose need for collection is re-evaluated when the present event is over.
     to_collect: Vec<BinId>,
-    /// Bins without space for a write that waits, and without a victim so far.
+    /// Bins without space for a waiting write, and without a victim so far.
     starved: Vec<BinId>,
-    /// Bins in which a partial write that stays in its planes was set aside for want of space.
+    /// Bins in which an in-plane read-modify-write was parked for want of space.
     parked_parts: Vec<BinId>,
     /// True once a pool was without space.
     was_starved: bool,
-    /// Data has become invalid during the present event, where an idle group is told of that.
+    /// True if data has become invalid during the present event; used only if idle groups react to
+    /// it.
     has_died: bool,
     /// Pools whose bins may take programs again.
     due_pools: Vec<PoolId>,
@@ -70,9 +71,9 @@ impl Space {
 }
 
 impl Space {
-    /// The power is cut: nothing waits for space any more.
+    /// Ends all waits for space, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self) {
-        // All fields, so that the compiler tells of one that is added later.
+        // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
             preemptible: _, pacing: _, buffer: _, idles: _, ftl: _,

@@ -1,4 +1,4 @@
-//! Where host writes go: pools and their bins, and programs on their way to one.
+//! Places of host writes: pools and their bins, and programs on their way to one.
 
 use crate::config::Durability;
 use crate::device::flash::counters::OpKind;
@@ -12,7 +12,7 @@ use ftl::{Batch, BinChoice, BinId, Full, Level, Lpn, PoolId, Stream};
 use metrics::{Holder, Snapshot};
 
 impl Space {
-    /// Works out anew whether a bin can take another program.
+    /// Re-evaluates if a bin can take another program.
     pub(in crate::device) fn update_home(&mut self, bin: BinId) {
         let through = self.buffer.durability == Durability::None;
         let home = &mut self.bins[bin];
@@ -39,7 +39,7 @@ impl Space {
         }
     }
 
-    /// The bin that takes a pool's next batch; `None` where all are busy or full.
+    /// The bin that takes a pool's next batch; `None` if all are busy or full.
     pub(in crate::device) fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
         let bins = self.ftl.layout.bins_of(pool);
         let state = &self.pools[pool];
@@ -57,7 +57,7 @@ impl Space {
         state.roomy == 0 && state.starved.is_none()
     }
 
-    /// The best of some places in turn.
+    /// The best of some places, considered in turn.
     #[inline]
     fn best(
         &self,
@@ -74,7 +74,7 @@ impl Space {
         }
     }
 
-    /// A program of host data has been bound in its bin.
+    /// Notes that a program of host data has been bound in its bin.
     #[inline(never)]
     fn bound_for_host(&mut self, op: &Op, payloads: &Payloads) -> Bound {
         let home = &mut self.bins[op.bin];
@@ -86,7 +86,7 @@ impl Space {
         bound
     }
 
-    /// True if a move of a bin's collection would find a place, or of its scrubbing.
+    /// True if a move of a bin's collection, or of its scrubbing, would find a page.
     #[inline]
     pub(in crate::device) fn can_move(&self, bin: BinId, writer: Holder) -> bool {
         match writer {
@@ -107,7 +107,7 @@ impl Space {
         self.ftl.layout.pool_of_bin(bin) == pool
     }
 
-    /// A host program is asked for in a bin, or no longer.
+    /// Notes that a host program is asked for in a bin, or no longer.
     pub(in crate::device) fn promise(&mut self, bin: BinId, is_asked: bool) {
         let home = &mut self.bins[bin];
         if is_asked {
@@ -124,12 +124,12 @@ impl Space {
         self.ftl.free_units(bin).saturating_sub(promised)
     }
 
-    /// The bin that is blamed where a pool has no space left.
+    /// The bin that is blamed if a pool has no space left.
     pub(in crate::device) fn blamed_bin(&self, pool: PoolId) -> BinId {
         self.ftl.layout.bins_of(pool)[self.pools[pool].turn]
     }
 
-    /// Notes that a pool has no space left, and what the bin that is blamed had done by now.
+    /// Notes that a pool has no space left, and the state of the blamed bin's waits by now.
     pub(in crate::device) fn starve(&mut self, pool: PoolId, bin: BinId, then: SpaceSnapshot) {
         let bins = self.ftl.layout.bins_of(pool);
         self.starved.extend_from_slice(bins);
@@ -138,17 +138,18 @@ impl Space {
         self.was_starved = true;
     }
 
-    /// True where host programs are yet to find a place in a bin.
+    /// True if host programs are yet to find a page in a bin.
     pub(in crate::device) fn is_awaited(&self, bin: BinId) -> bool {
         self.bins[bin].unbound > 0 || self.is_starved(bin)
     }
 
-    /// True where a bin's pool waits for space.
+    /// True if a bin's pool waits for space.
     pub(in crate::device) fn is_starved(&self, bin: BinId) -> bool {
         self.pools[self.ftl.layout.pool_of_bin(bin)].starved.is_some()
     }
 
-    /// Data has become invalid: bins that are short of space may find a victim now.
+    /// Re-evaluates bins that are short of space: data has become invalid, so they may find a
+    /// victim.
     pub(in crate::device) fn retry_starved(&mut self) {
         self.has_died = self.idles;
         if !self.starved.is_empty() {
@@ -194,7 +195,7 @@ impl Placement for Space {
             self.update_home(bin);
         }
         if at.batch == 0 || self.ftl.counts_pages() {
-            // A block was opened (or a page taken): less is free than before.
+            // A block was opened (or a page taken): there is less free space than before.
             self.to_collect.push(bin);
         }
         bound

@@ -4,7 +4,7 @@ use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
 use ftl::{BinChoice, BinId};
 
-/// How a pool's writes are placed.
+/// Placement state of a pool's writes.
 #[derive(Clone)]
 pub struct Pool {
     pub(super) choice: BinChoice,
@@ -12,14 +12,14 @@ pub struct Pool {
     pub(super) turn: usize,
     /// Bins that can take a program, by their place: bit `i` of word `i / 64`.
     available: Vec<u64>,
-    /// Bins with space for another batch, whether or not they can take it now.
+    /// Bins with space for another batch, even if they cannot take it now.
     pub(super) roomy: u32,
-    /// Time that no bin of the pool had space, by what it is charged to.
+    /// Time in which no bin of the pool had space, by charge.
     pub(in crate::device) without_space: SpaceSnapshot,
-    /// Until when that is counted; the start where there was no such time.
+    /// The moment up to which that is counted; the start if there was no such time.
     pub(in crate::device) without_space_until: Instant,
-    /// While that is so: the bin whose collection is blamed, and what it had done
-    /// by the time that is counted so far.
+    /// While no bin has space: the bin whose collection is blamed, and the state of its waits at
+    /// the moment up to which the time is counted.
     pub(in crate::device) starved: Option<(BinId, SpaceSnapshot)>,
 }
 
@@ -37,7 +37,7 @@ impl Pool {
         }
     }
 
-    /// The same for which nothing has happened yet.
+    /// The same pool in its initial state.
     pub fn begun_anew(&self, bins: usize) -> Self {
         Self::new(self.choice, bins)
     }
@@ -48,14 +48,14 @@ impl Pool {
         *word = if available { *word | bit } else { *word & !bit };
     }
 
-    /// The first place of an available bin from the turn on and around.
+    /// The first place of an available bin, from the turn on and around.
     pub(super) fn next_in_turn(&self) -> Option<usize> {
         let (word, bit) = (self.turn / 64, self.turn % 64);
         let here = self.available[word] & u64::MAX << bit;
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
-        // Of the turn's own word, what is left lies before the turn.
+        // In the turn's own word, the remaining places lie before the turn.
         let words = self.available.len();
         (1..=words).map(|step| (word + step) % words).find_map(|index| {
             let left = self.available[index];

@@ -5,9 +5,9 @@ use crate::device::space::Space;
 use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Ppn, Stream};
 
 impl Space {
-    /// A host's batch is bound in a bin. Between the background and the foreground
-    /// threshold a paced collection owes the moves that it takes to gain as much
-    /// space again; while it owes some, it goes before host writes. Returns whether it does.
+    /// Adds debt for a host's batch that is bound in a bin. Between the background and the
+    /// foreground threshold a paced collection owes the moves that gain as much space again; while
+    /// it owes some, it goes before host writes. Returns true if it does.
     pub(super) fn owe(&mut self, bin: BinId) -> bool {
         if self.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
             return false;
@@ -15,15 +15,15 @@ impl Space {
         let task = &mut self.bins[bin].task;
         task.debt = (task.debt + task.pace).min(self.ftl.layout.units_per_block());
         if task.debt > 0 && !task.deferred.is_empty() {
-            // Not here: what owes is about to take its cells.
+            // Defer: the program that ran up this debt is about to occupy these planes.
             self.to_collect.push(bin);
         }
         task.debt > 0
     }
 
-    /// A block that is scrubbed is in the way of foreground GC if somebody
-    /// waits for that, or owed. What is owed is not paid by scrubbing, so there must be
-    /// collections in between: else host writes would wait for one block after the other.
+    /// True if a block that is scrubbed delays foreground GC that an operation waits for, or that
+    /// owes moves. Scrubbing pays no debt, so there must be collections in between: otherwise host
+    /// writes would wait for one block after the other.
     #[cold]
     pub(super) fn scrubs_in_the_foreground(&self, bin: BinId) -> bool {
         let task = &self.bins[bin].task;
@@ -34,9 +34,9 @@ impl Space {
         }
     }
 
-    /// Whether a move may take a place of its bin while an older victim is being moved.
-    /// Hosts may have taken space since the second was chosen, so the first goes before:
-    /// its erase gives some to the second. With two free blocks no first victim lacks any.
+    /// True if a move may take a page of its bin while an older victim is being moved. Hosts may
+    /// have taken space since the second victim was chosen, so the first goes first: its erase
+    /// gains space for the second. With two free blocks no first victim lacks space.
     #[inline(always)]
     pub(in crate::device) fn leaves_room(
         &self,
@@ -53,7 +53,7 @@ impl Space {
         self.ftl.room(bin, Stream::Gc) > needed || is_from(older)
     }
 
-    /// True where a move carries data of a block.
+    /// True if a move carries data of a block.
     pub(super) fn moves_from(&self, op: &Op, payloads: &Payloads, block: BlockId) -> bool {
         match op.owner {
             Owner::CollectMove(from) => from.block == block,
@@ -77,10 +77,10 @@ impl Space {
         Batch { block, batch: self.ftl.layout.batch_and_slot(place).0 }
     }
 
-    /// Brings what the end of a program of host data will look at near, in two steps:
-    /// the map's entries when it starts, what they lead to when its data has crossed
-    /// the channel ([`Space::prefetch_old`]). Since the write was taken in, all of it has left
-    /// the caches.
+    /// Prefetches the data that the end of a host program will read, in two steps: the map's
+    /// entries when the program starts, and the data behind them when its data has crossed the
+    /// channel ([`Space::prefetch_old`]). Since the write was taken in, all of it has left the
+    /// caches.
     #[inline]
     pub(super) fn prefetch_entries(&self, op: &Op, payloads: &Payloads) {
         for_each_unit(op, payloads, |lpn| self.ftl.prefetch(lpn));

@@ -1,17 +1,17 @@
-//! Waiting for free space: what kept a bin's collection from giving some.
+//! Waits for free space, and the activity of a bin's collection meanwhile.
 
 use engine::{Instant, Span};
 use metrics::{Blame, LEDGER_STATES, Snapshot, State};
 
-/// What waits for a bin's space are charged to, as cumulative time: while its
-/// collection is under way, what holds the bin's unit (collection itself, or what
-/// collection waits for in turn); else nothing.
+/// Charges of waits for a bin's space, as cumulative time: while its collection is under way, the
+/// activity of the bin's unit (collection itself, or the operation that collection waits for); else
+/// nothing.
 #[derive(Clone)]
 pub struct Space {
     totals: SpaceSnapshot,
     since: Instant,
     under_way: bool,
-    /// True once somebody has waited for the bin's space: nothing is kept before.
+    /// True once an operation has waited for the bin's space: nothing is recorded before.
     is_kept: bool,
     /// Moves of the collection that other packages program.
     pub(in crate::device) elsewhere: u32,
@@ -22,8 +22,8 @@ pub struct Space {
 /// Time by [`SPACE_STATES`].
 pub type SpaceSnapshot = [Span; LEDGER_STATES + 1];
 
-/// What a wait for space is charged with, by what the unit does; where collection
-/// is not under way, the last.
+/// Charge of a wait for space, by the activity of the unit; the last if collection is not under
+/// way.
 pub const SPACE_STATES: [State; LEDGER_STATES + 1] = {
     let mut states = [State::SpaceIdle; LEDGER_STATES + 1];
     let mut index = 0;
@@ -56,20 +56,20 @@ impl Space {
     pub fn is_under_way(&self) -> bool {
         self.under_way
     }
-    /// True once somebody has waited for the bin's space.
+    /// True once an operation has waited for the bin's space.
     pub fn is_kept(&self) -> bool {
         self.is_kept
     }
-    /// Collection starts or stops. Settle first.
+    /// Notes that collection starts or stops. Settle first.
     pub fn set_under_way(&mut self, under_way: bool) {
         self.under_way = under_way;
     }
-    /// The totals as of the last settling.
+    /// The totals at the last settling.
     pub fn totals(&self) -> &SpaceSnapshot {
         &self.totals
     }
 
-    /// Brings the totals up to `now`, when the totals of the unit's ledger are `unit`.
+    /// Updates the totals to `now`, given the totals `unit` of the unit's ledger.
     pub fn settle(&mut self, now: Instant, unit: &Snapshot) {
         if !std::mem::replace(&mut self.is_kept, true) {
             self.unit = *unit;
@@ -93,7 +93,7 @@ impl Space {
     }
 }
 
-/// Charges a wait for space from `earlier` to `present`; returns how long it was.
+/// Charges a wait for space from `earlier` to `present`; returns its length.
 pub fn charge(earlier: &SpaceSnapshot, present: &SpaceSnapshot, blame: &mut Blame) -> Span {
     let mut waited = Span::ZERO;
     for (index, state) in SPACE_STATES.into_iter().enumerate() {

@@ -1,16 +1,16 @@
-//! Why there is no space.
+//! Reasons why there is no space.
 
 use crate::device::space::Space;
 use ftl::{BinId, PoolId};
 use settings::counted;
 
 impl Space {
-    /// Where a pool is without space, the bin whose collection is blamed for that.
+    /// The bin whose collection is blamed, if a pool is without space.
     pub(in crate::device) fn starved_bin(&self, pool: PoolId) -> Option<BinId> {
         self.pools[pool].starved.map(|(bin, _)| bin)
     }
 
-    /// The bins in which something waits for free space, in words; nothing where none does.
+    /// The bins in which operations wait for free space, in words; `None` if there are none.
     pub(in crate::device) fn why_stuck(&self) -> Option<String> {
         let lacks = |bin| !self.bins[bin].parked.is_empty() || self.is_starved(bin);
         let told = |bin| {
@@ -23,7 +23,7 @@ impl Space {
             return None;
         }
         let places = bins.join(", ");
-        let words = format!("no free space and no block whose collection gains any in {places}");
+        let words = format!("no free space and no block whose collection gains space in {places}");
         let retired = self.ftl.tally.retired;
         if retired == 0 {
             return Some(words);

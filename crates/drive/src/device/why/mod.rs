@@ -1,5 +1,6 @@
-//! Why a request waits: a walk from the request to what is in its way, and on to what is in the
-//! way of that. Each part answers for itself, in its `why.rs`; here its answers become words.
+//! Reasons why a request waits: a search from the request to its obstacles, and on to the obstacles
+//! of those. Each part answers for itself, in its `why.rs`; this module puts the answers into
+//! words.
 
 use crate::device::Device;
 use crate::device::event::Event;
@@ -16,18 +17,18 @@ use ftl::BinId;
 use metrics::{Blame, Holder};
 use settings::{counted, each};
 
-/// The length of the walk from an operation. Two collections may each wait for the other's unit,
-/// so there must be an end.
+/// Depth of the search from an operation. Two collections may each wait for the other's unit, so
+/// there must be a limit.
 const DEPTH: u32 = 4;
 
-/// How many of several things in the way are told.
+/// Greatest number of obstacles that are reported together.
 const MOST: usize = 3;
 
-/// How many ways to stand are told of one request.
+/// Greatest number of states that are reported for one request.
 const MOST_WAYS: usize = 16;
 
 impl Device {
-    /// Where the unfinished parts of a request stand; those that stand alike are told once.
+    /// States of the unfinished parts of a request; equal states are reported once.
     pub fn standings(&self, id: RequestId) -> Vec<Standing> {
         let walk = Walk { device: self, flash: self.base.flash.survey(&self.base.time) };
         let mut found: Vec<Standing> = Vec::new();
@@ -62,7 +63,7 @@ fn bus(crossing: Crossing, since: Instant) -> Standing {
     Standing { since: Some(since), ..Standing::new(stage, words.into()) }
 }
 
-/// A walk through the parts of a drive.
+/// A search through the parts of a drive.
 struct Walk<'a> {
     device: &'a Device,
     flash: Survey<'a>,
@@ -85,7 +86,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// What is due for a request itself.
+    /// The event that is due for a request itself.
     fn due(&self, event: Event, at: Instant) -> Standing {
         let (stage, words) = match event {
             Event::Dispatch(_) | Event::Crossed(_) => {
@@ -117,8 +118,8 @@ impl Walk<'_> {
         Standing { since: Some(since), behind, ..Standing::new(stage, words) }
     }
 
-    /// What is on the way to flash of the entries up to an epoch, or should be: programs that
-    /// are at work first, then those that wait, then entries without a program.
+    /// Entries up to an epoch on their way to flash: running programs first, then waiting ones,
+    /// then entries without a program.
     fn on_the_way_to_flash(&self, epoch: u64) -> Vec<Standing> {
         let Device { base, write, .. } = self.device;
         let counts = |entry: &EntryId| write.is_up_to(epoch, *entry);
@@ -130,13 +131,13 @@ impl Walk<'_> {
         let incomplete = write.incomplete(&base.time).filter(counts).take(MOST);
         let mut others: Vec<_> = incomplete.map(|entry| self.entry(entry, "data in it")).collect();
         for (pool, first) in write.first_listed().filter(|(_, entry)| counts(entry)) {
-            // Where nothing waits for space, a list goes on behind what is under way.
+            // If nothing waits for space, a list continues after the programs under way.
             let goes_on = !programs.is_empty() || !others.is_empty();
             if !goes_on || base.space.starved_bin(pool).is_some() {
                 others.push(self.entry(first, "data in it"));
             }
         }
-        // One place at least is for what is not under way.
+        // At least one place is for entries that are not under way.
         let most = MOST - usize::from(!others.is_empty());
         let name = Some("a program of host data");
         let told = |(_, op): &(Instant, OpId)| self.op(*op, name, DEPTH - 1);
@@ -181,7 +182,7 @@ impl Walk<'_> {
         Standing { bin: Some(bin), die, ..Standing::new(stage, words) }
     }
 
-    /// Where an operation stands; without a name it is called what it does, and for whom.
+    /// State of an operation; without a name it is called by its kind and source.
     fn op(&self, id: OpId, name: Option<&str>, depth: u32) -> Standing {
         let (standing, why) = self.flash.why(id);
         let name = name.map_or_else(|| name_of(&standing), Into::into);
@@ -230,13 +231,13 @@ impl Walk<'_> {
         Standing { words, die: Some(die), behind, ..standing }
     }
 
-    /// Operations that are in the way of something.
+    /// Operations that are obstacles.
     fn below(&self, ops: impl IntoIterator<Item = OpId>, depth: u32) -> Vec<Standing> {
         let most = if depth == 0 { 0 } else { MOST };
         ops.into_iter().take(most).map(|op| self.op(op, None, depth - 1)).collect()
     }
 
-    /// What keeps a bin's collection from giving space.
+    /// Reasons why a bin's collection gains no space.
     fn collection(&self, bin: BinId, depth: u32) -> Vec<Standing> {
         let base = &self.device.base;
         let own = self.flash.collections().filter(|op| base.job_of(*op) == bin);
@@ -270,7 +271,7 @@ impl Walk<'_> {
     }
 }
 
-/// The name of an operation that is in the way of something.
+/// The name of an operation that is an obstacle.
 fn name_of(standing: &Standing) -> String {
     let number = |of: Option<u32>| of.expect("an erase has a block");
     let name = match standing.operation.expect("it is of an operation") {

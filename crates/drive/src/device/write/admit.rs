@@ -14,7 +14,7 @@ use host::Kind;
 use metrics::{Holder, State};
 
 impl Write {
-    /// The firmware takes a write in. It waits where the buffer is full.
+    /// Takes a write in. It waits if the buffer is full.
     pub(in crate::device) fn admit(
         &mut self,
         base: &mut Base,
@@ -31,11 +31,10 @@ impl Write {
         }
     }
 
-    /// Lets as much of a write in as there is room for; returns whether that was
-    /// all of it.
+    /// Admits as much of a write as there is room for; returns true if that was all of it.
     fn admit_units(&mut self, base: &mut Base, requests: &mut Requests, id: RequestId) -> bool {
-        // Units that come together fill batches together: those that stay partial
-        // go out once all are in.
+        // Units that come together fill batches together: batches that stay partial are flushed
+        // once all units are in.
         self.admitting = true;
         let all = self.take_in(base, requests, id);
         self.admitting = false;
@@ -60,7 +59,7 @@ impl Write {
         }
         requests[id].parts.close();
         if command.kind == Kind::WriteZeroes {
-            // Data has died, which a collection may have waited for.
+            // Data has become invalid, which a collection may have waited for.
             base.space.retry_starved();
         }
         if self.config.durability == Durability::None {
@@ -73,8 +72,8 @@ impl Write {
         true
     }
 
-    /// A write that is acknowledged from flash is taken in whole. Its parts may
-    /// all have ended before that, or it may (write-zeroes) have none.
+    /// Answers a write that is acknowledged from flash and is taken in completely, if its parts
+    /// have all ended before that, or (write-zeroes) it has none.
     fn answer_if_through(&mut self, base: &mut Base, requests: &mut Requests, id: RequestId) {
         let ended = if requests[id].parts.made() == 0 {
             Some(requests[id].since)
@@ -123,12 +122,12 @@ impl Write {
             self.buffer.rmw_blame(entry).add(&self.wait_for_room);
             self.buffer.entry_mut(entry).writer = Some((id, requests[id].parts.add(1)));
         }
-        // Only where the rest is wanted: most look-ups would wait for memory.
+        // Only if the rest is needed: most lookups would wait for memory.
         let flash = if whole || newest.is_some() { None } else { base.space.ftl.lookup(lpn) };
         match flash {
             Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
             Some(ppn) => self.begin_rmw(base, entry, lpn, ppn),
-            // The buffer holds the rest where there is an older entry, or will.
+            // The buffer holds the rest, or will, if there is an older entry.
             _ => {
                 let rest = newest.filter(|_| !whole);
                 if let Some(older) = rest {
@@ -148,7 +147,7 @@ impl Write {
         true
     }
 
-    /// New data for a unit that still waits in the buffer.
+    /// Overwrites a unit that still waits in the buffer.
     fn overwrite(
         &mut self,
         base: &mut Base,
@@ -163,7 +162,7 @@ impl Write {
             if whole { token } else { base.audit_merge(lpn, token, self.buffer.token(entry)) };
         self.buffer.set_token(entry, token);
         let lru = self.config.order == BufferOrder::Lru;
-        // While a flush or a read waits, entries keep their order, in which it finds them.
+        // While a flush or a read waits, entries keep their order, which the search for them needs.
         let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
         if lru && may_move && self.buffer.entry(entry).stage == Stage::Pending {
             self.buffer.unlist(entry);
@@ -171,13 +170,13 @@ impl Write {
         }
     }
 
-    /// Reads the rest of a unit that is written in part.
+    /// Reads the rest of a partly written unit.
     fn begin_rmw(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
         self.merge_with_flash(base, entry, lpn, ppn);
         self.read_rest(base, entry, ppn);
     }
 
-    /// As [`Write::begin_rmw`], of a unit that the auditor calls by the whole already.
+    /// As [`Write::begin_rmw`], for a unit that has the token of the whole already.
     pub(in crate::device) fn read_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
         let lpn = self.buffer.entry(entry).lpn;
         let unit = base.space.ftl.layout.unit_bytes;
@@ -194,7 +193,7 @@ impl Write {
         }
     }
 
-    /// A read that an entry waits for is over.
+    /// Continues after a read that an entry waits for.
     pub(in crate::device) fn rest_read(
         &mut self,
         base: &mut Base,
@@ -212,13 +211,13 @@ impl Write {
         base.time.agenda.schedule(at, Event::RestRead(entry), base.flash.op(op).seq);
     }
 
-    /// An entry holds a whole unit: it may be programmed.
+    /// Lists an entry that holds a whole unit: it may be programmed.
     pub(in crate::device) fn entry_ready(&mut self, base: &mut Base, entry: EntryId) {
         let in_front = self.list(base, entry);
         let pool = self.buffer.entry(entry).pool;
         let forced = &mut self.pools[pool].forced_until;
         if self.buffer.is_awaited(entry) || (in_front && forced.is_some()) {
-            // A read waits for it, or for what it stands before.
+            // A read waits for this entry, or for one behind it.
             *forced = Some(base.time.now);
         }
         if let Some(follower) = self.followers.take(entry) {
@@ -245,8 +244,8 @@ impl Write {
         self.force_flush_if_stuck(base);
     }
 
-    /// Puts an entry into its pool's list, with the pool's time without space so
-    /// far; returns whether it stands before others.
+    /// Puts an entry into its pool's list, with the pool's time without space so far; returns true
+    /// if it is in front of others.
     fn list(&mut self, base: &mut Base, entry: EntryId) -> bool {
         let pool = self.buffer.entry(entry).pool;
         base.settle_space(pool);
@@ -256,8 +255,8 @@ impl Write {
         self.buffer.list(entry, base.time.now)
     }
 
-    /// Room has come free, by the end of `op` if by a program's: lets in what
-    /// waits. A wait for room inherits what the program that ended it went through.
+    /// Admits waiting requests after room has become free, by the end of `op` if it was a
+    /// program's. A wait for room inherits the blame of the program that ended it.
     pub(in crate::device) fn admit_waiting(
         &mut self,
         base: &mut Base,
@@ -280,9 +279,9 @@ impl Write {
         self.force_flush_if_stuck(base);
     }
 
-    /// Charges a request that is let in with its wait for room. Where writes are
-    /// acknowledged from flash, each unit that is taken in now takes it along: which
-    /// of them ends last is not known yet.
+    /// Charges an admitted request with its wait for room. If writes are acknowledged from flash,
+    /// each unit that is taken in now carries the charge, because it is not known yet which of them
+    /// ends last.
     fn charge_wait_for_room(
         &mut self,
         base: &mut Base,
@@ -312,8 +311,8 @@ impl Write {
         blame.charge(State::BufferFull, rest);
     }
 
-    /// Where requests wait for room and nothing is on its way to flash, no full
-    /// batch can form any more: the fullest pool goes out as it is.
+    /// If requests wait for room and nothing is on its way to flash, no full batch can form any
+    /// more: forces a flush of the fullest pool.
     fn force_flush_if_stuck(&mut self, base: &mut Base) {
         if !self.buffer.is_full() || self.buffer.next_waiting().is_none() {
             return;
@@ -321,7 +320,7 @@ impl Write {
         let pool = if self.buffer.flying == 0 {
             self.buffer.fullest(u32::MAX)
         } else if self.config.partial_after.is_some() && self.buffer.is_short_of_room() {
-            // What waits for its time has waited long enough.
+            // Data that waits for its time has waited long enough.
             self.buffer.fullest(base.space.ftl.layout.units_per_batch - 1)
         } else {
             None

@@ -1,10 +1,9 @@
-//! The write buffer: what the host wrote and the flash does not hold yet.
+//! The write buffer: host data that is not on flash yet.
 //!
-//! Every write passes through it, also on a drive that acknowledges from flash
-//! only: data must stand somewhere while it is being programmed. An entry is one
-//! mapping unit. There may be several entries for a unit, at most one of them
-//! not yet being programmed; the newest is the current data and is what reads
-//! find.
+//! Every write passes through it, also on a drive that acknowledges from flash only: data needs a
+//! place while it is being programmed. An entry is one mapping unit. A unit may have several
+//! entries, of which at most one is not yet being programmed; the newest is the current data, which
+//! reads find.
 
 use crate::device::ids::{EntryId, PayloadId, RequestId};
 use crate::device::space::waits::SpaceSnapshot;
@@ -16,15 +15,16 @@ use host::Priority;
 use metrics::Blame;
 use std::collections::VecDeque;
 
-/// How far an entry has come.
+/// Stage of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The rest of a partly written unit is being read.
     ReadingRest,
-    /// The rest of a partly written unit stays in the planes, which are asked to program both.
+    /// The rest of a partly written unit stays in the planes, which are asked for an in-plane
+    /// read-modify-write.
     Modifying,
-    /// As before, but the unit was trimmed, or a whole one was on flash, before the planes began:
-    /// there is no rest, and what is programmed is nobody's.
+    /// The in-plane read-modify-write was asked for, but before it began the unit was trimmed, or
+    /// completely written to flash: there is no rest, and the programmed data belongs to no unit.
     Void,
     /// Waits in its pool's list.
     Pending,
@@ -32,27 +32,27 @@ pub enum Stage {
     Flying,
 }
 
-/// A unit in the write buffer. A drive's buffer holds thousands, so that each has left
-/// the caches when it is looked at again: it has a cache line of its own, no more.
+/// A unit in the write buffer. A drive's buffer holds thousands, so each has left the caches when
+/// it is read again: an entry has a cache line of its own, and no more.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Entry {
     pub lpn: Lpn,
     pub pool: PoolId,
     pub stage: Stage,
-    /// Its data was superseded or trimmed: what is programmed is invalid.
+    /// Its data was overwritten or trimmed: it is programmed as invalid data.
     pub stale: bool,
     /// An older entry of the same unit that is still being programmed.
     pub older: Option<EntryId>,
     /// Flushes divide entries into epochs.
     pub epoch: u64,
-    /// Whom to tell when it is on flash.
+    /// The part of a request to report to when it is on flash.
     pub writer: Option<(RequestId, u32)>,
-    /// When its pool's list took it.
+    /// The moment at which it entered its pool's list.
     pub since: Instant,
     prev: Option<EntryId>,
     next: Option<EntryId>,
-    /// Whether its blame was begun.
+    /// True if its blame was begun.
     has_blame: bool,
 }
 
@@ -80,13 +80,13 @@ pub struct Deferred {
 pub struct Buffer {
     capacity: u32,
     entries: Slab<EntryId, Entry>,
-    /// What the auditor calls their data, by entry.
+    /// Tokens of the auditor for their data, by entry.
     tokens: Vec<u64>,
-    /// Which of the host's writes their data is of, by entry; empty where that is not kept.
+    /// Versions of their data, by entry; empty if the drive keeps no versions.
     versions: Vec<u32>,
-    /// The programs of partial writes inside planes, by entry; empty where there are none.
+    /// Programs of in-plane read-modify-writes, by entry; empty if there are none.
     programs: Vec<Option<PayloadId>>,
-    /// Blame of the room and the reads that entries waited for, by entry.
+    /// Blame of the waits of entries for room and for reads, by entry.
     rmw_reads: Vec<Blame>,
     /// Their pools' time without space when they were listed, by entry.
     without_space: Vec<SpaceSnapshot>,
@@ -139,7 +139,7 @@ impl Buffer {
     pub fn entry_mut(&mut self, id: EntryId) -> &mut Entry {
         &mut self.entries[id]
     }
-    /// Units in the buffer.
+    /// Number of units in the buffer.
     #[inline]
     pub fn used(&self) -> u32 {
         self.entries.taken() as u32
@@ -148,7 +148,7 @@ impl Buffer {
     pub fn is_full(&self) -> bool {
         self.used() >= self.capacity
     }
-    /// Units that it has room for.
+    /// Number of units that the buffer has room for.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
@@ -156,7 +156,7 @@ impl Buffer {
     pub fn units(&self) -> usize {
         self.index.len()
     }
-    /// The unit of an entry that is its current data.
+    /// The unit of an entry, if the entry is its current data.
     pub fn current(&self, id: EntryId) -> Option<Lpn> {
         let lpn = self.entries[id].lpn;
         (self.find(lpn) == Some(id)).then_some(lpn)
@@ -179,7 +179,7 @@ impl Buffer {
         self.index.find(hash(lpn), |id| self.entries[*id].lpn == lpn).copied()
     }
 
-    /// Adds an entry as its unit's newest. The caller has looked for `older`.
+    /// Adds an entry as its unit's newest. The caller must have searched for `older`.
     pub fn insert(
         &mut self,
         lpn: Lpn,
@@ -229,7 +229,7 @@ impl Buffer {
         id
     }
 
-    /// The blame of the room and the read that an entry waited for.
+    /// The blame of an entry's waits for room and for a read.
     pub fn rmw_blame(&mut self, id: EntryId) -> &mut Blame {
         let blame = &mut self.rmw_reads[id.0 as usize];
         if !std::mem::replace(&mut self.entries[id].has_blame, true) {
@@ -237,21 +237,21 @@ impl Buffer {
         }
         blame
     }
-    /// Which of the host's writes an entry's data is of.
+    /// The version of an entry's data.
     #[inline]
     pub fn version(&self, id: EntryId) -> u32 {
         self.versions.get(id.0 as usize).copied().unwrap_or(0)
     }
-    /// Notes the program of a partial write inside its planes, if it was asked for.
+    /// Notes the program of an in-plane read-modify-write, if it was asked for.
     pub fn set_program(&mut self, id: EntryId, program: Option<PayloadId>) {
         self.programs.resize(self.entries.slots(), None);
         self.programs[id.0 as usize] = program;
     }
-    /// The program of a partial write inside its planes, if it was asked for.
+    /// The program of an in-plane read-modify-write, if it was asked for.
     pub fn program(&self, id: EntryId) -> Option<PayloadId> {
         self.programs[id.0 as usize]
     }
-    /// An entry's data is no unit's, also where a recovery finds it on flash.
+    /// Makes an entry's data belong to no unit, also if a recovery finds it on flash.
     pub fn make_void(&mut self, id: EntryId) {
         self.entries[id].stage = Stage::Void;
         if let Some(version) = self.versions.get_mut(id.0 as usize) {
@@ -264,18 +264,17 @@ impl Buffer {
         all.sort_unstable_by_key(|id| self.version(*id));
         all
     }
-    /// What the auditor calls an entry's data.
+    /// The auditor's token of an entry's data.
     pub fn token(&self, id: EntryId) -> u64 {
         self.tokens[id.0 as usize]
     }
-    /// Gives an entry's data another name.
+    /// Changes the token of an entry's data.
     pub fn set_token(&mut self, id: EntryId, token: u64) {
         self.tokens[id.0 as usize] = token;
     }
 
-    /// Puts an entry at the end of its pool's list, but before those of later
-    /// epochs, so that a flush finds what it waits for in front. Returns whether
-    /// it stands before others.
+    /// Puts an entry at the end of its pool's list, but in front of those of later epochs, so that
+    /// a flush finds its entries at the front. Returns true if it is in front of others.
     pub fn list(&mut self, id: EntryId, now: Instant) -> bool {
         let pool = self.entries[id].pool.0 as usize;
         let epoch = self.entries[id].epoch;
@@ -301,12 +300,12 @@ impl Buffer {
         self.pending += 1;
         next.is_some()
     }
-    /// Notes an entry's pool's time without space so far. As long as no pool had any,
-    /// nothing needs to be noted: entries begin with none.
+    /// Notes the time without space of an entry's pool so far. As long as no pool had any, nothing
+    /// needs to be noted: entries begin with none.
     pub fn note_space(&mut self, id: EntryId, without_space: &SpaceSnapshot) {
         self.without_space[id.0 as usize] = *without_space;
     }
-    /// Its pool's time without space when an entry was listed.
+    /// The time without space of an entry's pool when the entry was listed.
     pub fn without_space(&self, id: EntryId) -> &SpaceSnapshot {
         &self.without_space[id.0 as usize]
     }
@@ -327,17 +326,17 @@ impl Buffer {
         self.lists[pool].count -= 1;
         self.pending -= 1;
     }
-    /// The entry of a pool that has waited for longest.
+    /// The entry of a pool that has waited longest.
     #[inline]
     pub fn head(&self, pool: PoolId) -> Option<EntryId> {
         self.lists[pool.0 as usize].head
     }
-    /// Entries of a pool that wait.
+    /// Number of entries in a pool's list.
     #[inline]
     pub fn listed(&self, pool: PoolId) -> u32 {
         self.lists[pool.0 as usize].count
     }
-    /// What waits in a pool's list, in order.
+    /// The entries in a pool's list, in order.
     pub fn waiting_in(&self, pool: PoolId) -> impl Iterator<Item = EntryId> {
         std::iter::successors(self.head(pool), |id| self.entries[*id].next)
     }
@@ -349,7 +348,7 @@ impl Buffer {
         (most > 0).then_some(PoolId(pool as u32))
     }
 
-    /// An entry's data is invalid from now on: it is no longer what reads find.
+    /// Makes an entry's data invalid: reads no longer find it.
     pub fn forget(&mut self, id: EntryId) {
         self.entries[id].stale = true;
         self.unindex(id);
@@ -360,8 +359,8 @@ impl Buffer {
             found.remove();
         }
     }
-    /// An entry is on flash as the current data: those older than it, still
-    /// being programmed, will be invalid.
+    /// Marks entries older than this one, which is on flash as the current data: they are still
+    /// being programmed and will be invalid.
     pub fn supersede_older(&mut self, id: EntryId) {
         let mut at = self.entries[id].older;
         while let Some(older) = at {
@@ -369,7 +368,7 @@ impl Buffer {
             at = self.entries[older].older;
         }
     }
-    /// Gives an entry's place back. Returns true where that ended an epoch.
+    /// Frees an entry's place. Returns true if that ended an epoch.
     pub fn remove(&mut self, id: EntryId) -> bool {
         let (lpn, older, epoch) = {
             let entry = &self.entries[id];
@@ -377,7 +376,7 @@ impl Buffer {
         };
         match self.find(lpn) {
             Some(newest) if newest == id => match older {
-                // Only a trim leaves an older entry behind; it is not current.
+                // Only a trim leaves an older entry behind; that is not current.
                 Some(_) | None => self.unindex(id),
             },
             Some(newest) => {
@@ -406,7 +405,7 @@ impl Buffer {
         self.first_epoch > before
     }
 
-    /// What the buffer holds, for an error message.
+    /// Describes the content of the buffer, for an error message.
     pub fn describe(&self) -> String {
         format!(
             "{} of {} units of the buffer are used, {} of them listed and {} being programmed; \
@@ -426,20 +425,20 @@ impl Buffer {
     pub fn wait(&mut self, id: RequestId, priority: Priority) {
         self.waiting[priority as usize].push_back(id);
     }
-    /// How many requests wait for room.
+    /// Number of requests that wait for room.
     fn count_waiting(&self) -> usize {
         self.waiting.iter().map(VecDeque::len).sum()
     }
-    /// True where more requests wait for room than entries are being programmed, which will make
-    /// some.
+    /// True if more requests wait for room than entries are being programmed; the end of each
+    /// program frees room.
     pub fn is_short_of_room(&self) -> bool {
         self.count_waiting() > self.flying as usize
     }
-    /// The request that is let in next.
+    /// The request that is admitted next.
     pub fn next_waiting(&self) -> Option<RequestId> {
         self.waiting.iter().find_map(|queue| queue.front().copied())
     }
-    /// True where a request of this priority must wait behind others.
+    /// True if a request of this priority must wait behind others.
     pub fn must_queue(&self, priority: Priority) -> bool {
         self.waiting[..=priority as usize].iter().any(|queue| !queue.is_empty())
     }
@@ -447,7 +446,7 @@ impl Buffer {
         self.waiting[priority as usize].pop_front();
     }
 
-    /// A read waits for an entry; returns the entry's pool.
+    /// Lets a read wait for an entry; returns the entry's pool.
     pub fn defer(
         &mut self,
         entry: EntryId,
@@ -477,16 +476,16 @@ impl Buffer {
         let all = self.deferred.iter().flat_map(|(_, reads)| reads);
         all.filter(move |read| read.request == id).map(|read| read.entry)
     }
-    /// How many requests will be let in before this one, where it waits for room.
+    /// Number of requests that will be admitted before this one, if it waits for room.
     pub fn ahead_of(&self, id: RequestId) -> Option<usize> {
         self.waiting.iter().flatten().position(|waiting| *waiting == id)
     }
-    /// Entries of this epoch and older are what a flush waits for, if this is one that waits.
+    /// The epoch of a waiting flush: it waits for entries of this epoch and older ones.
     pub fn epoch_of_flush(&self, id: RequestId) -> Option<u64> {
         self.flushes.iter().find(|(flush, _)| *flush == id).map(|(_, epoch)| *epoch)
     }
 
-    /// True where a read waits for `entry`.
+    /// True if a read waits for `entry`.
     #[inline]
     pub fn is_awaited(&self, entry: EntryId) -> bool {
         self.deferred.had_any() && self.has_deferred(entry)
@@ -498,7 +497,7 @@ impl Buffer {
 
     // ---- flushes -----------------------------------------------------------
 
-    /// A flush waits for all entries there are. Returns false where there is none.
+    /// Begins a flush, which waits for all present entries. Returns false if there are none.
     pub fn begin_flush(&mut self, id: RequestId) -> bool {
         if self.epochs.iter().all(|count| *count == 0) {
             return false;
@@ -521,7 +520,7 @@ impl Buffer {
     pub fn is_flushing(&self) -> bool {
         !self.flushes.is_empty()
     }
-    /// True where a flush waits for the first entry of a pool.
+    /// True if a flush waits for the first entry of a pool.
     #[inline]
     pub fn flush_wants(&self, pool: PoolId) -> bool {
         self.is_flushing() && self.last_flush_wants(pool)

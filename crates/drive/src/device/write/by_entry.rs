@@ -1,9 +1,8 @@
-//! What only some entries of the buffer have, found by the entry at once however many others there
-//! are.
+//! Values that only some entries of the buffer have, found by the entry in constant time.
 
 use crate::device::ids::EntryId;
 
-/// Something of some entries.
+/// Values of some entries.
 #[derive(Clone)]
 pub struct ByEntry<T> {
     slots: Vec<Option<T>>,
@@ -16,7 +15,7 @@ impl<T> Default for ByEntry<T> {
 }
 
 impl<T> ByEntry<T> {
-    /// Notes it of an entry that has none.
+    /// Stores the value of an entry that has none.
     pub fn put(&mut self, id: EntryId, of: T) {
         let slot = id.0 as usize;
         if self.slots.len() <= slot {
@@ -32,7 +31,7 @@ impl<T> ByEntry<T> {
     pub fn get_mut(&mut self, id: EntryId) -> Option<&mut T> {
         self.slots.get_mut(id.0 as usize)?.as_mut()
     }
-    /// An entry has it no longer.
+    /// Removes the value of an entry.
     #[inline]
     pub fn take(&mut self, id: EntryId) -> Option<T> {
         if self.had_any() { self.take_out(id) } else { None }
@@ -41,12 +40,12 @@ impl<T> ByEntry<T> {
     fn take_out(&mut self, id: EntryId) -> Option<T> {
         self.slots.get_mut(id.0 as usize)?.take()
     }
-    /// True once an entry had one.
+    /// True once an entry had a value.
     #[inline]
     pub fn had_any(&self) -> bool {
         !self.slots.is_empty()
     }
-    /// All entries that have it. Takes its time.
+    /// All entries with a value. Slow.
     pub fn iter(&self) -> impl Iterator<Item = (EntryId, &T)> {
         let all = self.slots.iter().enumerate();
         all.filter_map(|(slot, of)| Some((EntryId(slot as u32), of.as_ref()?)))

@@ -1,4 +1,4 @@
-//! Data that is given back, and flushes.
+//! Discarded data, and flushes.
 
 use crate::config::Durability;
 use crate::device::Base;
@@ -11,7 +11,7 @@ use host::Kind;
 use metrics::State;
 
 impl Write {
-    /// A unit's data is given back, in the buffer and on flash.
+    /// Discards a unit's data, in the buffer and on flash.
     pub(in crate::device) fn discard(
         &mut self,
         base: &mut Base,
@@ -21,7 +21,7 @@ impl Write {
     ) {
         if let Some(entry) = self.buffer.find(lpn) {
             let kept = self.buffer.entry(entry);
-            // What a request waits for is programmed all the same, invalid.
+            // Data that a request waits for is programmed nevertheless, as invalid data.
             let droppable = kept.stage == Stage::Pending
                 && kept.writer.is_none()
                 && !self.buffer.is_awaited(entry);
@@ -45,7 +45,7 @@ impl Write {
         base.audit_trim(requests, id, lpn);
     }
 
-    /// The firmware takes a flush in. Only a volatile buffer has work to do.
+    /// Takes a flush in. Only a volatile buffer has work to do.
     pub(in crate::device) fn flush(
         &mut self,
         base: &mut Base,
@@ -60,8 +60,8 @@ impl Write {
         }
     }
 
-    /// Answers the flushes whose entries are all on flash, by the end of `op` if
-    /// by a program's.
+    /// Answers the flushes whose entries are all on flash, by the end of `op` if it was a
+    /// program's.
     pub(in crate::device) fn end_flushes(
         &mut self,
         base: &mut Base,

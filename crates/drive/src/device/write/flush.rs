@@ -14,7 +14,7 @@ use ftl::{BinId, Lpn, PoolId, Ppn, Source};
 use metrics::{Blame, Holder, State};
 
 impl Write {
-    /// Forces a flush of what a pool holds now, full batch or not.
+    /// Forces a flush of a pool's present entries, even if they do not fill a batch.
     pub(in crate::device) fn force_flush(&mut self, base: &mut Base, pool: PoolId) {
         self.pools[pool].forced_until = Some(base.time.now);
         self.flush_pool(base, pool);
@@ -31,7 +31,7 @@ impl Write {
         self.flush_pool_after(base, pool, None);
     }
 
-    /// The same, made possible by the end of a program.
+    /// The same, after the end of a program has made it possible.
     #[inline]
     fn flush_pool_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
         if self.buffer.head(pool).is_some() {
@@ -47,11 +47,11 @@ impl Write {
             let Some(bin) = base.choose_bin(pool) else { return };
             self.form(base, pool, bin, after);
         }
-        // What is left waits for its own time.
+        // The remaining entries wait for their own time.
         self.watch_partial(base, pool);
     }
 
-    /// True where a pool's first batch should go to flash.
+    /// True if a pool's first batch should go to flash.
     fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
         let Some(head) = self.buffer.head(pool) else {
             self.pools[pool].forced_until = None;
@@ -113,9 +113,8 @@ impl Write {
         self.charge_listed(base, op, head, after);
     }
 
-    /// Charges a program with the time that its first data stood in its list: for
-    /// want of space as collection went on, else as with the program whose end
-    /// made room for it.
+    /// Charges a program with the wait of its first entry in its list: with the want of space while
+    /// collection went on, else with the blame of the program whose end made room for it.
     fn charge_listed(&mut self, base: &mut Base, op: OpId, head: EntryId, after: Option<OpId>) {
         let entry = self.buffer.entry(head);
         let mut waited = base.time.now - entry.since;
@@ -138,7 +137,7 @@ impl Write {
         base.flash.blame_mut(op).charge(State::BufferFull, rest);
     }
 
-    /// A program of buffer entries is over: their data is on flash.
+    /// Continues after a program of buffer entries: their data is on flash.
     pub(in crate::device) fn flushed(
         &mut self,
         base: &mut Base,
@@ -208,7 +207,7 @@ impl Write {
         self.buffer.remove(id);
     }
 
-    /// Part of a write that is acknowledged from flash is there.
+    /// Notes that a part of a write that is acknowledged from flash is there.
     fn written_through(
         &mut self,
         base: &mut Base,
@@ -227,7 +226,7 @@ impl Write {
         requests.try_answer(id, base.flash.blames());
     }
 
-    /// A read waited for its data to be on flash, where it is now.
+    /// Continues a read that waited for its data to be on flash.
     pub(in crate::device) fn read_deferred(
         &mut self,
         base: &mut Base,
@@ -254,14 +253,14 @@ impl Write {
         }
     }
 
-    /// Looks again at a pool's partly filled batch when its first entry has
+    /// Schedules a poll of a pool's partly filled batch for the moment at which its first entry has
     /// waited for as long as it may.
     pub(in crate::device) fn watch_partial(&mut self, base: &mut Base, pool: PoolId) {
         let Some(after) = self.config.partial_after else { return };
         let Some(head) = self.buffer.head(pool) else { return };
         let since = self.buffer.entry(head).since;
         if self.pools[pool].forced_until.is_some_and(|until| since <= until) {
-            // It is late already and goes as soon as a bin takes it.
+            // It is late already and is flushed as soon as a bin takes it.
             return;
         }
         if self.pools[pool].partial_check == Instant::NEVER {

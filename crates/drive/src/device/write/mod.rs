@@ -22,9 +22,9 @@ use metrics::{Blame, State};
 /// A pool's list of entries on its way to flash.
 #[derive(Clone)]
 pub struct Flushing {
-    /// When it is looked at whether a partly filled batch has waited for long enough.
+    /// The moment of the next poll of a partly filled batch's wait.
     partial_check: Instant,
-    /// Entries listed before this moment go out in batches that are not full.
+    /// Entries listed before this moment are flushed in batches that need not be full.
     forced_until: Option<Instant>,
 }
 
@@ -33,25 +33,25 @@ pub struct Flushing {
 pub struct Write {
     // ---- constant ----
     config: BufferConfig,
-    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    /// True if a partial write is an in-plane read-modify-write.
     modifies: bool,
     // ---- state ----
     pools: Column<PoolId, Flushing>,
     pub(in crate::device) buffer: Buffer,
     /// True from the buffer's high mark to its low mark.
     draining: bool,
-    /// Until when the buffer's memory is busy with what has been asked of it.
+    /// The moment until which the buffer's memory is busy with copies.
     copies_until: Instant,
     /// Page reads that entries still wait for.
     rmw_reads: ByEntry<Join>,
     /// Blames of critical rows among them.
     aside: Aside,
-    /// The partial write of a unit whose rest is being read, or programmed, for this one.
+    /// The partial write of a unit that waits for the rest of this entry to be read, or programmed.
     followers: ByEntry<EntryId>,
-    /// What the units of the write that is being let in waited for before, where
-    /// writes are acknowledged from flash.
+    /// Blame of the earlier wait of the units of the write that is being admitted, if writes are
+    /// acknowledged from flash.
     wait_for_room: Blame,
-    /// True while the units of a write are taken in, and the pools that listed some.
+    /// True while the units of a write are taken in; and the pools that listed some.
     admitting: bool,
     listed: Vec<PoolId>,
 }
@@ -83,25 +83,25 @@ impl Write {
         }
     }
 
-    /// The power is cut: the buffer is empty.
+    /// Empties the buffer, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
         *self = Self::empty(self.config.clone(), self.modifies, layout);
     }
 
-    /// Whether writes of a part of a unit leave the rest of it in its planes.
+    /// True if a partial write is an in-plane read-modify-write.
     pub(in crate::device) fn modifies(&self) -> bool {
         self.modifies
     }
-    /// What of the buffer survives a power cut.
+    /// Durability of the buffer's content.
     pub(in crate::device) fn durability(&self) -> Durability {
         self.config.durability
     }
-    /// Whether reads take what the buffer holds.
+    /// True if reads are served from the buffer.
     #[inline]
     pub(in crate::device) fn serves_reads(&self) -> bool {
         self.config.read_hits
     }
-    /// Copies a request's data into or out of the buffer; returns when that is done, and charges
+    /// Copies a request's data into or out of the buffer; returns the end of the copy, and charges
     /// `blame` with it.
     #[inline]
     pub(in crate::device) fn copy(&mut self, now: Instant, blame: &mut Blame) -> Instant {
@@ -112,7 +112,7 @@ impl Write {
         blame.charge(State::Buffer, latency);
         self.copies_until
     }
-    /// True where writes are acknowledged before they are on flash.
+    /// True if writes are acknowledged before they are on flash.
     pub(in crate::device) fn acknowledges_early(&self) -> bool {
         self.config.durability != Durability::None
     }

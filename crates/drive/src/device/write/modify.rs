@@ -1,8 +1,8 @@
-//! Partial writes inside the planes: the rest of a unit never leaves them. They sense the row
-//! that the unit lies in, take the written part over the channel and program both elsewhere in
-//! themselves. So the packages of a synchronous gang write a part of a page [ATC08].
+//! In-plane read-modify-writes: the rest of a unit never leaves its planes. They sense the row that
+//! the unit lies in, take the written part over the channel and program both elsewhere in
+//! themselves. The packages of a synchronous gang write a part of a page in this way [ATC08].
 //!
-//! The controller never holds the whole unit. What reads it, or writes another part of it, waits
+//! The controller never holds the whole unit. A read of it, or a write to another part of it, waits
 //! until the program has ended.
 
 use crate::device::Base;
@@ -18,13 +18,13 @@ use ftl::{BinId, Lpn, Ppn, Stream};
 use metrics::{Blame, Holder, State};
 
 impl Write {
-    /// True where the rest of a unit at `ppn` can stay in its planes: they have space. Where they
-    /// have none, the unit goes through the controller to others.
+    /// True if the rest of a unit at `ppn` can stay in its planes: they have space. If they have
+    /// none, the unit goes through the controller to other planes.
     pub(in crate::device) fn stays_in_planes(&self, base: &Base, ppn: Ppn) -> bool {
         self.modifies && base.space.is_available(base.space.bin_of(ppn))
     }
 
-    /// Asks the planes that hold the rest of an entry's unit to program both.
+    /// Asks the planes that hold the rest of an entry's unit for a read-modify-write.
     pub(in crate::device) fn modify(
         &mut self,
         base: &mut Base,
@@ -54,7 +54,7 @@ impl Write {
         base.flash.payloads.set_part(payload, part);
         self.buffer.set_program(entry, Some(payload));
         base.space.promise(bin, true);
-        // What it carries follows from its rows, one by one.
+        // Its transfers follow from its rows, one by one.
         base.ask_on_planes(
             OpKind::Modify,
             bin,
@@ -65,14 +65,14 @@ impl Write {
         );
     }
 
-    /// A part of a unit is written whose rest is being programmed for another: it waits for that.
+    /// Lets a partial write wait for another one of the same unit, whose program is under way.
     pub(in crate::device) fn follow(&mut self, older: EntryId, entry: EntryId) {
         self.buffer.entry_mut(entry).stage = Stage::Modifying;
         self.buffer.set_program(entry, None);
         self.followers.put(older, entry);
     }
 
-    /// A program has ended: what waited for its data goes on.
+    /// Continues the partial writes that waited for the data of a program that has ended.
     pub(in crate::device) fn go_on_modifying(
         &mut self,
         base: &mut Base,
@@ -98,7 +98,7 @@ impl Write {
         match base.space.ftl.lookup(lpn).filter(|_| !is_stale) {
             Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
             Some(ppn) => {
-                // What waits for this one finds the whole in the buffer.
+                // Partial writes that wait for this one find the whole unit in the buffer.
                 self.merge_with_flash(base, entry, lpn, ppn);
                 self.turn_to_reading(base, entry);
                 self.read_rest(base, entry, ppn);
@@ -107,7 +107,7 @@ impl Write {
         }
     }
 
-    /// Partial writes whose planes have no space wait no longer where others of their pool have.
+    /// Redirects partial writes whose planes have no space if other bins of their pool have some.
     pub(in crate::device) fn turn_parked_away(&mut self, base: &mut Base, requests: &mut Requests) {
         for bin in base.space.take_parked_parts() {
             let is_modify = |(id, _): &(OpId, _)| base.flash.op(*id).kind == OpKind::Modify;
@@ -123,8 +123,8 @@ impl Write {
         }
     }
 
-    /// Partial writes that were set aside in a bin go through the controller, or to another bin
-    /// where nothing of them is left to be read.
+    /// Redirects partial writes that were parked in a bin: through the controller, or to another
+    /// bin if nothing of their units is left to be read.
     fn turn_away(&mut self, base: &mut Base, requests: &mut Requests, bin: BinId, other: BinId) {
         let present = base.space_snapshot(bin);
         let parked = base.space.take_parked(bin);
@@ -146,7 +146,7 @@ impl Write {
         }
     }
 
-    /// The controller comes to hold the whole of an entry, and so of all that wait for it.
+    /// Reads the rest of an entry into the controller, and so the rest of all that wait for it.
     fn turn_to_reading(&mut self, base: &mut Base, entry: EntryId) {
         let mut last = Some(entry);
         while let Some(entry) = last {
@@ -160,7 +160,8 @@ impl Write {
         }
     }
 
-    /// A read waited for a partial write that was void in the end: it reads what is there now.
+    /// Continues a read that waited for a partial write that became void: it reads the present
+    /// data.
     pub(in crate::device) fn read_after_void(
         &mut self,
         base: &mut Base,
@@ -185,8 +186,8 @@ impl Write {
         requests.try_answer(read.request, base.flash.blames());
     }
 
-    /// Newer data of the unit of an entry is on flash, or it was trimmed: partial writes among it
-    /// and those before it find no rest if they have not started.
+    /// Makes partial writes of a unit void that have not started, from an entry on and before it:
+    /// newer data of the unit is on flash, or it was trimmed.
     pub(super) fn void_parts(&mut self, base: &mut Base, newest: Option<EntryId>) {
         let mut at = newest.filter(|_| self.modifies);
         while let Some(entry) = at {
@@ -200,7 +201,7 @@ impl Write {
         }
     }
 
-    /// A partial write has started with the rest that it found.
+    /// Notes that a partial write has started, and the rest that it found.
     pub(in crate::device) fn part_started(&mut self, base: &mut Base, op: OpId) {
         let Owner::Flush(payload) = base.flash.op(op).owner else { unreachable!("hosts write") };
         let entry = EntryId(base.flash.payloads.slot(payload, 0)[0]);
@@ -211,14 +212,14 @@ impl Write {
         }
         let kept = self.buffer.entry(entry);
         let lpn = kept.lpn;
-        // What is stale is programmed all the same: its request waits for that.
+        // Stale data is programmed nevertheless: its request waits for that.
         match base.space.ftl.lookup(lpn).filter(|_| rest.is_some()) {
             Some(ppn) => self.merge_with_flash(base, entry, lpn, ppn),
             None => self.buffer.make_void(entry),
         }
     }
 
-    /// An entry's data is a part of a unit, the rest is what `ppn` holds.
+    /// Merges the token of an entry, which is a part of a unit, with that of its rest at `ppn`.
     pub(super) fn merge_with_flash(&mut self, base: &Base, entry: EntryId, lpn: Lpn, ppn: Ppn) {
         let token = base.audit_rmw_read(lpn, self.buffer.token(entry), ppn);
         self.buffer.set_token(entry, token);

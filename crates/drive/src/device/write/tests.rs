@@ -14,7 +14,7 @@ fn at(us: u64) -> Instant {
     Instant::from_ns(us * 1_000)
 }
 
-/// Takes a unit in and lists it, as one that is written whole.
+/// Takes a unit in and lists it, as after a write of the whole unit.
 fn take(buffer: &mut Buffer, lpn: u32) -> EntryId {
     let older = buffer.find(Lpn(lpn));
     let id = buffer.insert(Lpn(lpn), POOL, older, (u64::from(lpn), 0), at(0));
@@ -22,12 +22,12 @@ fn take(buffer: &mut Buffer, lpn: u32) -> EntryId {
     id
 }
 
-/// What a pool would program next, in order.
+/// The units that a pool would program next, in order.
 fn listed(buffer: &Buffer) -> Vec<u32> {
     buffer.waiting_in(POOL).map(|id| buffer.entry(id).lpn.0).collect()
 }
 
-/// A program is asked for with an entry.
+/// Asks for a program of an entry.
 fn fly(buffer: &mut Buffer, id: EntryId) {
     buffer.unlist(id);
     buffer.entry_mut(id).stage = Stage::Flying;
@@ -60,7 +60,7 @@ fn the_newest_entry_of_a_unit_is_what_reads_find() {
     fly(&mut buffer, old);
     let new = take(&mut buffer, 9);
     assert_eq!(buffer.find(Lpn(9)), Some(new));
-    // The older program ends last: it is not the data any more.
+    // The older program ends last: it is not the current data any more.
     buffer.supersede_older(new);
     assert!(buffer.entry(old).stale && !buffer.entry(new).stale);
     buffer.remove(new);
@@ -128,7 +128,7 @@ fn a_trim_makes_an_entry_nobodys_data() {
     assert_eq!(buffer.used(), 1, "it is being programmed all the same");
 }
 
-/// What a drive with a buffer of four units writes with.
+/// The write part of a drive with a buffer of four units.
 fn write() -> Write {
     let drive = include_str!("../../../tests/common/drive.toml");
     let workload =

@@ -1,4 +1,4 @@
-//! Where the write buffer has requests and their data.
+//! Places of requests and their data in the write buffer.
 
 use crate::device::Time;
 use crate::device::event::Event;
@@ -9,36 +9,36 @@ use crate::device::write::buffer::Stage;
 use engine::Instant;
 use ftl::PoolId;
 
-/// What a request waits for before its data, if it has any, is taken in.
+/// The obstacle of a request before its data, if it has any, is taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Room in the buffer, behind so many others.
+    /// Room in the buffer, behind `ahead` other requests.
     Room { ahead: usize, used: u32, capacity: u32 },
     /// The programs of all entries up to an epoch.
     Flush { epoch: u64 },
 }
 
-/// Where an entry stands.
+/// Place of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The rest of its unit is being read, or decoded.
     Rest(EntryId),
-    /// In a pool's list, since then.
+    /// In a pool's list, since that moment.
     List(PoolId, Instant),
     /// In a program.
     Program(EntryId),
 }
 
 impl Write {
-    /// What a request waits for before its data is taken in.
+    /// The obstacle of a request before its data is taken in.
     pub(in crate::device) fn admission(&self, id: RequestId) -> Option<Admission> {
         let (used, capacity) = (self.buffer.used(), self.buffer.capacity());
         let room = self.buffer.ahead_of(id).map(|ahead| Admission::Room { ahead, used, capacity });
         room.or_else(|| Some(Admission::Flush { epoch: self.buffer.epoch_of_flush(id)? }))
     }
 
-    /// Entries that a request waits for: a read for data that is not whole, a write that is
-    /// acknowledged from flash for its own.
+    /// Entries that a request waits for: for a read, data that is not complete; for a write that is
+    /// acknowledged from flash, its own data.
     pub(in crate::device) fn awaited_by(
         &self,
         id: RequestId,
@@ -54,7 +54,7 @@ impl Write {
         self.buffer.awaited_by(id).chain(all.filter(is_own)).collect()
     }
 
-    /// Entries whose units are not whole: the rest is being read or decoded.
+    /// Entries whose units are not complete: the rest is being read or decoded.
     pub(in crate::device) fn incomplete(&self, time: &Time) -> impl Iterator<Item = EntryId> {
         let read = self.rmw_reads.iter().map(|(entry, _)| entry);
         let decoded = time.agenda.pending().filter_map(|(_, event)| match event {
@@ -69,12 +69,12 @@ impl Write {
         self.pools.ids().filter_map(|pool| Some((pool, self.buffer.head(pool)?)))
     }
 
-    /// True where an entry is of an epoch, or of one before.
+    /// True if an entry is of an epoch, or of one before.
     pub(in crate::device) fn is_up_to(&self, epoch: u64, entry: EntryId) -> bool {
         self.buffer.entry(entry).epoch <= epoch
     }
 
-    /// Where an entry stands: one that waits for an older one stands where that does.
+    /// Place of an entry; one that waits for an older entry has the place of that.
     pub(in crate::device) fn place_of(&self, mut entry: EntryId) -> Place {
         while let Some((older, _)) = self.followers.iter().find(|(_, own)| **own == entry) {
             entry = older;

@@ -1,4 +1,4 @@
-//! What asks first goes first.
+//! First come, first served.
 
 use super::{Order, Orders};
 use schemars::JsonSchema;

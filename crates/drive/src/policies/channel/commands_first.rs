@@ -4,7 +4,7 @@ use super::{Order, Orders};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What begins goes before data, within bounds: other units may begin without end.
+/// Operations that begin go before data, within bounds, as other units may begin without end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandsFirst {}

@@ -4,13 +4,14 @@ use super::{Order, Orders};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Data goes before what begins, within bounds: other units may bring data without end.
+/// Data goes before operations that begin, within bounds, as other units may bring data without
+/// end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataFirst {
-    /// Without bounds: nothing begins while data waits, as in MQSim. Units that share a channel
-    /// fall into step then. Needs `nand.command_cycles`: where reads begin without the channel,
-    /// their data would keep programs from it for ever.
+    /// No bounds: no operation begins while data waits, as in MQSim. Units that share a channel
+    /// then fall into step. Needs `nand.command_cycles`: if reads began without the channel, their
+    /// data would keep programs from it for ever.
     #[serde(default)]
     pub strict: bool,
 }

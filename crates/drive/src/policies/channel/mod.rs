@@ -1,4 +1,5 @@
-//! Who gets a channel that falls free: data that waits, or an operation that is to begin.
+//! The order in which a channel serves transfers: data that waits, and operations that are to
+//! begin.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -8,14 +9,16 @@ mod order;
 pub use order::{Order, Orders, RANKS};
 
 settings::family! {
-    /// Who gets a channel that falls free.
+    /// Order in which a channel serves the transfers that wait for it.
     ChannelOrder asks order() -> Order;
-    /// Data on its way out, that of host reads first; then data on its way in and what begins,
-    /// by age. When something else could have gone, only what was waiting then goes before it.
+    /// Data on its way out, that of host reads first; then data on its way in and operations that
+    /// begin, by age. Once the latter could have gone, only transfers that were waiting by then go
+    /// before them.
     "out-first" => out_first::OutFirst,
-    /// Data that waits, that of host reads first; then what begins.
+    /// Data that waits, that of host reads first; then operations that begin.
     "data-first" => data_first::DataFirst,
-    /// What begins, so that units have work; then data that waits, that of host reads first.
+    /// Operations that begin, so that units have work; then data that waits, that of host reads
+    /// first.
     "commands-first" => commands_first::CommandsFirst,
     /// First come, first served.
     "by-age" => by_age::ByAge,
@@ -32,7 +35,7 @@ mod tests {
     use super::*;
 
     /// The contract of every policy: ranks are those that a channel has lists for, and the best
-    /// is given to something.
+    /// rank is used.
     #[test]
     fn every_policy_keeps_its_contract() {
         for policy in ChannelOrder::all() {

@@ -1,15 +1,15 @@
-//! Reads that would wait for long ask.
+//! Reads that would wait for long ask for a suspension.
 
 use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Asks the operation to suspend if the rest of it takes longer than `within`.
+/// Asks the operation to suspend if its remaining time is longer than `within`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deadline {
-    /// The longest rest of an operation that a read waits for.
+    /// The longest remaining time of an operation that a read waits for.
     pub within: Time,
 }
 

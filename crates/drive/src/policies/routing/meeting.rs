@@ -2,26 +2,26 @@
 
 use engine::{Instant, Span};
 
-/// What a read meets.
+/// A read and the operation that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting {
     /// Now.
     pub now: Instant,
-    /// When the unit will be free if nothing interrupts the operation that holds it.
+    /// The moment at which the unit is free if nothing interrupts the operation that occupies it.
     pub free_at: Instant,
-    /// When that comes to its next safe point.
+    /// The moment of the operation's next safe point.
     pub safe_at: Instant,
-    /// How often it was suspended before.
+    /// Number of earlier suspensions of the operation.
     pub suspensions: u32,
-    /// Time since it began.
+    /// Time since the operation began.
     pub since_begun: Span,
     /// True for a program, false for an erase.
     pub is_program: bool,
-    /// Reads that already wait for the unit and have asked.
+    /// Reads that already wait for the unit and have asked for a suspension.
     pub asking: u32,
 }
 
-/// What a read does.
+/// Action of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// It waits until the unit is free.
@@ -30,8 +30,8 @@ pub enum Route {
     Suspend,
 }
 
-/// Decides what a read does that meets an erase or a program.
+/// Decides on the action of a read that waits for an erase or a program.
 pub trait RouteTo {
-    /// Given the same meeting it returns the same route.
+    /// Routes a read. The same meeting always gets the same route.
     fn route(&self, meeting: &Meeting) -> Route;
 }

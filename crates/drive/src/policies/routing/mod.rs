@@ -1,5 +1,5 @@
-//! Read routing: a read meets an erase or a program that may be suspended. It waits, or asks it
-//! to.
+//! Read routing: a read waits for an erase or a program that may be suspended, and either asks it
+//! to suspend or does not.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -10,13 +10,13 @@ pub use meeting::{Meeting, Route, RouteTo};
 pub use python::RouteOutside;
 
 settings::family! {
-    /// What a read does that meets an erase, or a program, that may be suspended.
+    /// Action of a read that waits for an erase or a program that may be suspended.
     ReadRouting asks route(meeting: &Meeting) -> Route;
-    /// Reads wait until it is over.
+    /// Reads wait until the operation is over.
     "wait" => wait::Wait,
-    /// Every read asks it to suspend.
+    /// Every read asks the operation to suspend.
     "suspend" => suspend::Suspend,
-    /// A read asks it to suspend if it would wait for longer than a bound.
+    /// A read asks the operation to suspend if it would wait for longer than a bound.
     "deadline" => deadline::Deadline,
     /// A function of the user decides.
     "python" => python::Python,
@@ -31,11 +31,11 @@ impl Default for ReadRouting {
 }
 
 impl ReadRouting {
-    /// True where the answer may depend on how many have asked before.
+    /// True if the answer may depend on the number of reads that have asked before.
     pub fn counts_those_that_ask(&self) -> bool {
         matches!(self, Self::Python(_))
     }
-    /// True where no read ever asks.
+    /// True if no read ever asks.
     pub fn never_asks(&self) -> bool {
         matches!(self, Self::Wait(_))
     }

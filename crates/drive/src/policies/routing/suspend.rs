@@ -1,4 +1,4 @@
-//! Every read asks.
+//! Every read asks for a suspension.
 
 use super::{Meeting, Route, RouteTo};
 use schemars::JsonSchema;

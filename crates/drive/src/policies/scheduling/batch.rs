@@ -1,10 +1,10 @@
-//! Reads in batches: those that waited when something else could have gone.
+//! Reads in batches: those that were waiting when another operation could have gone.
 
 use super::{Asking, Turn, Turns};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Reads go first, but only those that waited when something else could have gone.
+/// Reads go first, but only those that were waiting when another operation could have gone.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {}

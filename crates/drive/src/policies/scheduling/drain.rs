@@ -1,4 +1,4 @@
-//! Reads before all else.
+//! Reads before all other operations.
 
 use super::{Asking, Turn, Turns};
 use schemars::JsonSchema;

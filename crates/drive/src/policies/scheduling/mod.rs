@@ -1,5 +1,5 @@
-//! Scheduling of a group of units: which operation may go before one whose turn it is. Classes
-//! rank operations; a policy says how far that goes against their age.
+//! Scheduling of a group of units: the operations that may go before one whose turn it is. Classes
+//! rank operations; a policy limits how far rank goes before age.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -9,26 +9,26 @@ mod turn;
 pub use turn::{Asking, Turn, Turns};
 
 settings::family! {
-    /// How far "reads first" goes. Background collection waits for everything else under all of
-    /// them.
+    /// Priority of reads over other operations. Under every policy background collection waits for
+    /// all other operations.
     Bypass asks turn(asking: &Asking) -> Turn;
     /// First come, first served.
     "none" => none::InOrder,
-    /// Reads go first, but when something else could have gone, only those that
-    /// were waiting then: nothing starves.
+    /// Reads go first; once another operation could have gone, only reads that were waiting by then
+    /// go before it, so that nothing starves.
     "batch" => batch::Batch,
     /// Reads go first until none waits.
     "drain" => drain::Drain,
 }
 
 impl Bypass {
-    /// True where operations go in the order in which they were asked for.
+    /// True if operations go in the order in which they were asked for.
     pub fn keeps_order(&self) -> bool {
         let asking =
             Asking { is_bounded: true, number: 0, others_wait: true, bound: None, next: 1 };
         self.turn(&asking) == Turn::Oldest
     }
-    /// True where reads that come later than an operation's turn never go before it.
+    /// True if reads that come later than an operation's turn never go before it.
     pub fn is_bounded(&self) -> bool {
         let asking =
             Asking { is_bounded: true, number: 1, others_wait: true, bound: Some(1), next: 2 };
@@ -42,9 +42,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The contract of every policy: the same answer to the same question; what is alone goes,
-        /// unless all goes by age; a bound is never moved, and what goes by it is below it; what no
-        /// bound binds goes or not whatever its number.
+        /// The contract of every policy: the same question gets the same answer; an operation that
+        /// is alone goes, unless all go by age; a bound never moves, and an operation that goes by
+        /// it is below it; the number of an operation that no bound binds has no effect.
         #[test]
         fn every_policy_keeps_its_contract(
             is_bounded: bool, others_wait: bool, number in 0u64..100, bound in proptest::option::of(0u64..100),

@@ -1,13 +1,13 @@
-//! What a scheduling policy is asked, and what it answers.
+//! Question to a scheduling policy, and its answers.
 
-/// An operation would go next by its class: of the highest class that may start the oldest.
+/// An operation that would go next by its class: the oldest of the highest class that may start.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
-    /// Whether it is of a class that may go before others within bounds only: a read.
+    /// True for a read, whose class may go before others within bounds only.
     pub is_bounded: bool,
     /// Its number in the order of asking.
     pub number: u64,
-    /// Whether operations of lower classes wait, but for background collection.
+    /// True if operations of lower classes wait, other than background collection.
     pub others_wait: bool,
     /// The bound that the policy last set for the group.
     pub bound: Option<u64>,
@@ -15,23 +15,23 @@ pub struct Asking {
     pub next: u64,
 }
 
-/// Who goes next.
+/// The operation that goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The operation goes; the group keeps this bound.
     Goes {
-        /// What was asked for from this number on goes before lower classes no more.
+        /// Operations with this number or a later one no longer go before lower classes.
         bound: Option<u64>,
     },
-    /// What has waited for longest goes, of whatever class, and nothing before it; the group
-    /// keeps no bound any more once it has gone.
+    /// The operation that has waited longest goes, of whatever class, and nothing before it; the
+    /// group has no bound any more once it has gone.
     Oldest,
 }
 
-/// Decides whether an operation goes before others whose turn it may be.
+/// Decides if an operation goes before others that may be due.
 pub trait Turns {
-    /// Given the same question it gives the same answer. Where bounds do not bind the operation,
-    /// that depends neither on its number nor on the next one: the device asks before the
-    /// operation has one, too.
+    /// Decides on an operation. The same question always gets the same answer. If bounds do not
+    /// bind the operation, the answer depends neither on its number nor on the next one, because
+    /// the device also asks before the operation has a number.
     fn turn(&self, asking: &Asking) -> Turn;
 }

@@ -11,54 +11,54 @@ pub struct Asked {
     pub steps_done: u32,
     /// Steps that are left; one at least.
     pub steps_left: u32,
-    /// How long an undisturbed step takes (the last one of a program may take longer).
+    /// Duration of an undisturbed step (the last step of a program may take longer).
     pub step: Span,
-    /// For how long the present step has gone on, since it began or was gone on with.
+    /// Time since the present step began or was resumed.
     pub into_step: Span,
-    /// When the operation comes to its next safe point if nothing interrupts it.
+    /// The moment of the operation's next safe point if nothing interrupts it.
     pub safe_at: Instant,
     /// True at the end of a step, where it can be suspended at no cost.
     pub at_safe_point: bool,
-    /// Reads that wait for the unit and have asked; one at least.
+    /// Reads that wait for the unit and have asked for a suspension; at least one.
     pub asking: u32,
-    /// How long ago the first of them asked.
+    /// Time since the first of them asked.
     pub waited: Span,
-    /// How often this operation was suspended before.
+    /// Number of earlier suspensions of this operation.
     pub suspensions: u32,
-    /// Time since it began.
+    /// Time since the operation began.
     pub since_begun: Span,
-    /// Time since it began or last went on.
+    /// Time since the operation began or was last resumed.
     pub since_resumed: Span,
-    /// True for foreground GC, which goes before host writes because
-    /// its bin is at the foreground threshold, or in debt.
+    /// True for foreground GC, which goes before host writes because its bin is at the foreground
+    /// threshold, or owes work.
     pub foreground: bool,
 }
 
-/// What an operation does that was asked to suspend.
+/// Action of an operation that was asked to suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
-    /// It goes on; at the next safe point, and when another read asks, it is asked again.
+    /// It goes on; it is asked again at the next safe point, and when another read asks.
     GoOn,
-    /// It is suspended at the end of its present step, where it is asked once more. At a safe
-    /// point every answer but [`Interruption::GoOn`] means that it is suspended there.
+    /// It goes on to the end of its present step, where it is asked once more. At a safe point
+    /// every answer other than [`Interruption::GoOn`] suspends it there.
     AtStepEnd,
-    /// It is interrupted now, and its present pulse is asserted again as a whole later.
+    /// It is interrupted now, and its present pulse is repeated as a whole later.
     Cancel,
-    /// It is interrupted now, and what was executed of the present pulse counts.
+    /// It is interrupted now, and the executed part of its present pulse counts.
     Suspend,
-    /// It stands still now and goes on later, at no cost. No chip can do that.
+    /// It is frozen now and resumed later at no cost. No chip can do that.
     Freeze,
 }
 
 impl Interruption {
-    /// True where the operation is suspended at once.
+    /// True if the operation is suspended at once.
     pub const fn is_immediate(self) -> bool {
         matches!(self, Self::Cancel | Self::Suspend | Self::Freeze)
     }
 }
 
-/// Decides how an operation is suspended.
+/// Decides on the suspension of an operation.
 pub trait Interrupts {
-    /// What it does. Given the same it returns the same.
+    /// Decides on the operation's action. The same question always gets the same answer.
     fn interrupts(&self, asked: &Asked) -> Interruption;
 }

@@ -4,7 +4,7 @@ use super::{Asked, Interruption, Interrupts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Goes on.
+/// Lets the operation go on.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {}

@@ -4,7 +4,7 @@ use super::{Asked, Interruption, Interrupts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Stands still at once and goes on where it was.
+/// Freezes the operation at once and resumes it at the same point.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdealEs {}

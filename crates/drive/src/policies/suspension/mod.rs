@@ -1,5 +1,5 @@
-//! Suspension: an erase or a program is at work, and reads that wait for its unit have
-//! asked it to suspend. It goes on, is suspended at the end of its step, or is interrupted.
+//! Suspension: reads that wait for the unit of a running erase or program have asked it to suspend.
+//! It goes on, is suspended at the end of its step, or is interrupted.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
@@ -10,19 +10,20 @@ pub use asked::{Asked, Interruption, Interrupts};
 pub use python::InterruptOutside;
 
 settings::family! {
-    /// How an erase, or a program, is suspended for reads.
+    /// Suspension of an erase, or of a program, for reads.
     Suspension asks interrupts(asked: &Asked) -> Interruption;
-    /// Not at all: reads wait until it is over.
+    /// None: reads wait until the operation is over.
     "baseline" => baseline::Baseline,
-    /// At once; what was executed of the pulse counts, but ramp and recovery are repeated.
+    /// At once; the executed part of the pulse counts, but ramp and recovery are repeated.
     "es" => es::Es,
     /// At once and at no cost: a bound that no chip reaches.
     "ideal-es" => ideal_es::IdealEs,
-    /// At once; the pulse is given up and asserted again as a whole, after a verify.
+    /// At once; the pulse is given up and repeated as a whole, after a verify.
     "i-es" => i_es::IEs,
     /// At the end of the present step.
     "d-es" => d_es::DEs,
-    /// At once, as `i-es`, until it has taken too long; from then on at the ends of steps.
+    /// At once, as `i-es`, until the operation has taken too long; from then on at the ends of
+    /// steps.
     "t-es" => t_es::TEs,
     /// A function of the user decides.
     "python" => python::Python,
@@ -37,11 +38,11 @@ impl Default for Suspension {
 }
 
 impl Suspension {
-    /// True where nothing is ever suspended.
+    /// True if nothing is ever suspended.
     pub fn is_baseline(&self) -> bool {
         matches!(self, Self::Baseline(_))
     }
-    /// True where an operation is suspended at the ends of its steps only.
+    /// True if an operation is suspended at the ends of its steps only.
     pub fn needs_safe_points(&self) -> bool {
         match self {
             Self::DEs(_) => true,

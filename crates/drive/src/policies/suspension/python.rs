@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;
 
-/// What a policy from outside answers.
+/// A policy outside the simulator.
 pub trait InterruptOutside: Send + Sync {
-    /// How the operation is suspended.
+    /// Decides on the suspension of the operation.
     ///
     /// # Errors
-    /// What went wrong with it, in a line.
+    /// The fault, in one line.
     fn interrupts(&self, asked: &Asked) -> Result<Interruption, String>;
 }
 
@@ -20,11 +20,11 @@ pub trait InterruptOutside: Send + Sync {
 pub struct Python(Outside<dyn InterruptOutside>);
 
 impl Python {
-    /// What stands for the function; see [`Outside`].
+    /// The link to the function; see [`Outside`].
     pub fn outside(&mut self) -> &mut Outside<dyn InterruptOutside> {
         &mut self.0
     }
-    /// What went wrong with it.
+    /// The fault of the function, if it had one.
     pub fn fault(&self) -> Option<String> {
         self.0.fault()
     }

@@ -1,5 +1,5 @@
-//! Operations that begin as soon as their unit is free, by class and age; beside them, those that
-//! are suspended for reads and go on.
+//! Operations that begin as soon as their unit is free, by class and age; with them, operations
+//! that are suspended for reads and resume.
 
 use crate::device::Time;
 use crate::device::flash::{Flash, Placement};

@@ -1,15 +1,15 @@
-//! The schedulers that there are, as flash keeps them.
+//! The schedulers.
 
 use crate::config::SchedulerConfig;
 use crate::device::flash::schedule::round::Rounds;
 use nand::Units;
 
-/// When operations begin.
+/// The scheduler: it decides when operations begin.
 #[derive(Clone)]
 pub enum Schedule {
-    /// In rounds: one operation on each unit of a group, and no other before all have ended.
+    /// In rounds: one operation starts on each unit of a group, and no other before all have ended.
     Rounds(Rounds),
-    /// Each as soon as its unit is free, and its channel where commands take cycles.
+    /// Each as soon as its unit is free, and also its channel if commands take cycles.
     Free,
 }
 
@@ -20,19 +20,19 @@ impl Schedule {
             Self::Rounds(Rounds::begin(rounds, units.groups, units.cells_per_group))
         })
     }
-    /// The same to which nothing has happened yet.
+    /// The same scheduler in its initial state.
     pub fn begun_anew(&self) -> Self {
         match self {
             Self::Rounds(rounds) => Self::Rounds(rounds.begun_anew()),
             Self::Free => Self::Free,
         }
     }
-    /// Whether an operation that finds its unit free begins without standing in a queue. It is
-    /// then what this scheduler would have chosen.
+    /// True if an operation whose unit is free begins without being queued. The scheduler would
+    /// have chosen that operation.
     pub fn begins_at_once(&self) -> bool {
         matches!(self, Self::Free)
     }
-    /// Whether it says when collection may choose victims.
+    /// True if the scheduler decides when collection may choose victims.
     pub fn calls_collection(&self) -> bool {
         matches!(self, Self::Rounds(_))
     }

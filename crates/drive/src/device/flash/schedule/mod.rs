@@ -1,5 +1,5 @@
-//! Schedulers: when operations that wait begin. Which of them goes first where several may is the
-//! rule of [`crate::policies::scheduling`].
+//! Schedulers: they decide when waiting operations begin. The policies of
+//! [`crate::policies::scheduling`] decide which goes first if several may.
 //!
 //! A new one is a file here and a variant in `kinds.rs`, for which the compiler asks for the rest,
 //! and its key in `SchedulerConfig`.
@@ -17,7 +17,7 @@ use ftl::BinId;
 use nand::GroupId;
 
 impl Flash {
-    /// An operation is asked for that cannot begin at once.
+    /// Queues an operation that cannot begin at once.
     #[inline(never)]
     pub(super) fn enqueue_by_schedule<P: Placement>(
         &mut self,
@@ -31,8 +31,8 @@ impl Flash {
         }
     }
 
-    /// A unit of a group, or a channel for which it waits, has fallen free, or something waits
-    /// there anew.
+    /// Serves a group: one of its units, or a channel for which it waits, has become free, or a new
+    /// operation waits.
     #[inline(never)]
     pub(super) fn serve_by_schedule<P: Placement>(
         &mut self,
@@ -46,7 +46,7 @@ impl Flash {
         }
     }
 
-    /// True where the scheduler lets collection of a bin choose a victim.
+    /// True if the scheduler lets collection of a bin choose a victim.
     pub(in crate::device) fn may_choose(&self, bin: BinId) -> bool {
         match &self.schedule {
             Schedule::Rounds(rounds) => {
@@ -56,7 +56,7 @@ impl Flash {
         }
     }
 
-    /// True where the scheduler says when collection may choose victims.
+    /// True if the scheduler decides when collection may choose victims.
     #[inline]
     pub(in crate::device) fn calls_collection(&self) -> bool {
         self.schedule.calls_collection()

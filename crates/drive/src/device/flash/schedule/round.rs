@@ -1,4 +1,4 @@
-//! The rounds of groups, as they are kept between events.
+//! State of the rounds of groups between events.
 
 use crate::config::RoundsConfig;
 use crate::device::ids::OpId;
@@ -12,31 +12,30 @@ pub struct Rounds {
     pub(super) groups: Column<GroupId, Round>,
 }
 
-/// What a group does in rounds.
+/// Activity of a group in rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Operations of hosts.
+    /// It serves operations of hosts.
     #[default]
     Serving,
-    /// Nothing: its batch has ended, and its bins are about to be asked for victims.
+    /// None: its batch has ended, and its bins are about to be asked for victims.
     Resting,
     /// Its bins choose victims.
     Choosing,
-    /// Collections.
+    /// It runs collections.
     Collecting,
 }
 
 /// The rounds of a group.
 #[derive(Clone, Default)]
 pub(super) struct Round {
-    /// What is left of the batch, in the order of asking. It stands in the queue, too.
+    /// The rest of the batch, in the order of asking. These operations are in the queue, too.
     pub(super) batch: Vec<OpId>,
     pub(super) stage: Stage,
-    /// The bin that is looked at first when the group next collects, by its place, for the
-    /// unit of each cell.
+    /// The bin, by its place, that is polled first when the group next collects, for the unit of
+    /// each cell.
     pub(super) turns: Vec<u32>,
-    /// The bin, by its place, whose turn it is to be written to: for each pool, at the place of
-    /// its first bin.
+    /// The bin, by its place, that is written next: for each pool, at the place of its first bin.
     pub(super) writes_to: Vec<usize>,
 }
 
@@ -45,12 +44,12 @@ impl Rounds {
         let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
         Self { config, groups: Column::filled(round, groups as usize) }
     }
-    /// The same in which nothing has happened yet.
+    /// The same rounds in their initial state.
     pub(super) fn begun_anew(&self) -> Self {
         let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
         Self::begin(self.config, self.groups.len() as u32, cells as u32)
     }
-    /// True where the bins of a group choose victims.
+    /// True if the bins of a group choose victims.
     pub(super) fn is_choosing(&self, group: GroupId) -> bool {
         self.groups[group].stage == Stage::Choosing
     }

@@ -1,10 +1,10 @@
-//! Operations in rounds: a group begins some on idle units together, and none before all of
-//! them have ended. So the authors' simulator of ATC'08 interleaves; without rounds every
-//! operation begins as soon as its unit is free.
+//! Operations in rounds: a group starts some on idle units together, and no more before all of them
+//! have ended. The authors' simulator of ATC'08 interleaves in this way; without rounds every
+//! operation starts as soon as its unit is free.
 //!
-//! A batch is what waits when the one before it has ended. Its reads go first, then its
-//! programs, in rounds of one operation a unit. Collection begins between batches only: one
-//! bin a unit, all units together, and nothing else before they are done.
+//! A batch is the set of operations that wait when the batch before it has ended. Its reads go
+//! first, then its programs, in rounds of one operation a unit. Collection begins between batches
+//! only: one bin a unit, all units together, and nothing else before they are done.
 
 use crate::config::RoundCollection;
 use crate::device::Time;
@@ -19,7 +19,7 @@ use ftl::BinId;
 use nand::GroupId;
 
 impl Flash {
-    /// An operation is asked for: it waits for its round, or begins one.
+    /// Queues an operation for its round, or begins a round with it.
     pub(super) fn enqueue_for_round<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
         let group = self.ops[id].group;
         self.begin_wait(time, id);
@@ -41,30 +41,32 @@ impl Flash {
         &mut rounds.groups[group]
     }
 
-    /// True where no collection has reserved the cells that a bin's erases occupy.
+    /// True if no collection has reserved the units that a bin's erases occupy.
     pub(in crate::device) fn is_free(&self, bin: BinId) -> bool {
         let place = &self.places[bin];
         self.groups[place.group].reserved & place.erase == 0
     }
 
-    /// Whether groups collect at any time between two batches, or only for what waits.
+    /// True if groups collect between any two batches; false if they collect only for waiting
+    /// operations.
     pub(in crate::device) fn collects_at_once(&self) -> bool {
         self.rounds().config.collect == RoundCollection::AtOnce
     }
 
-    /// Bins of a group choose victims from now on: what they ask for waits until all have.
+    /// Lets the bins of a group choose victims; the operations that they ask for wait until all
+    /// have chosen.
     pub(in crate::device) fn begin_choosing(&mut self, group: GroupId) {
         self.round(group).stage = Stage::Choosing;
     }
 
-    /// The bin, by its place in the group, that is looked at first when one of the unit of a
-    /// cell is to collect.
+    /// The bin, by its place in the group, that is polled first when a bin of the unit of a cell is
+    /// to collect.
     pub(in crate::device) fn turn_of(&mut self, group: GroupId, cell: u32) -> &mut u32 {
         &mut self.round(group).turns[cell as usize]
     }
 
-    /// Goes on where a batch has ended, and collection, if any was due, has chosen: it begins,
-    /// or the next batch does.
+    /// Continues after the end of a batch, once bins have chosen victims if any were due: starts
+    /// the collection, or else the next batch.
     pub(in crate::device) fn begin_next<P: Placement>(
         &mut self,
         time: &mut Time,
@@ -77,8 +79,8 @@ impl Flash {
         self.serve_in_rounds(time, p, group);
     }
 
-    /// Whether a group collects next: its bins have chosen victims, or an erase waits that a read
-    /// was in the way of.
+    /// Decides if a group collects next: its bins have chosen victims, or an erase waits that a
+    /// read had delayed.
     fn begins_collection(&mut self, group: GroupId) -> bool {
         let waits = self.groups[group].collections(&self.ops).next().is_some();
         let collects = waits || self.groups[group].reserved != 0;
@@ -86,7 +88,7 @@ impl Flash {
         collects
     }
 
-    /// Goes on where a round has ended.
+    /// Continues after the end of a round.
     #[inline(never)]
     pub(super) fn serve_in_rounds<P: Placement>(
         &mut self,
@@ -96,7 +98,7 @@ impl Flash {
     ) {
         loop {
             match self.round(group).stage {
-                // It goes on with `begin_next`.
+                // `begin_next` continues.
                 Stage::Choosing | Stage::Resting => return,
                 Stage::Collecting => self.start_collection(time, p, group),
                 Stage::Serving => {}
@@ -127,8 +129,8 @@ impl Flash {
 
     // ---- operations of hosts ---------------------------------------------------------
 
-    /// Begins one operation on each unit for which one of the batch waits, all reads or all
-    /// programs; returns false where nothing waits.
+    /// Starts one operation on each unit for which one of the batch waits, all reads or all
+    /// programs; returns false if none waits.
     fn start_round<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) -> bool {
         if self.round(group).batch.is_empty() {
             self.begin_batch(time, p, group);
@@ -148,13 +150,13 @@ impl Flash {
                 chosen.push(*id);
             }
             if is_read(id) == reads {
-                // An older one that waits for some of the same cells goes before others.
+                // An older operation that waits for some of the same cells goes before others.
                 taken |= cells;
             }
             !is_next
         });
         self.round(group).batch = batch;
-        // Units come in the order of their numbers.
+        // Units are started in the order of their numbers.
         chosen.sort_by_key(|id| self.ops[*id].cells.trailing_zeros());
         for id in chosen {
             self.groups[group].take_out(&mut self.ops, id);
@@ -163,9 +165,9 @@ impl Flash {
         true
     }
 
-    /// What waits of hosts becomes the batch: where one unit is all there is the oldest
-    /// operation, else all, but no more of a kind than a batch holds. Where its writes go is
-    /// chosen now, as space is by now.
+    /// Makes the waiting operations of hosts the batch: the oldest one if the group has one unit,
+    /// else all, but no more of a kind than a batch holds. The bins of its writes are chosen now,
+    /// by the present space.
     fn begin_batch<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
         let batch = match self.all_cells {
             1 => self.groups[group].oldest_of_hosts(&self.ops).into_iter().collect(),
@@ -174,7 +176,7 @@ impl Flash {
         let mut turns = std::mem::take(&mut self.round(group).writes_to);
         turns.resize(self.bins_of_group[group].len(), 0);
         for id in batch.iter().copied() {
-            // A partial write inside its planes stays there.
+            // An in-plane read-modify-write stays in its planes.
             let is_free = self.ops[id].kind == OpKind::Program;
             if is_free && matches!(self.ops[id].owner, Owner::Flush(_)) {
                 self.groups[group].take_out(&mut self.ops, id);
@@ -204,8 +206,8 @@ impl Flash {
         batch
     }
 
-    /// A host program that stands in no queue is given to the bin of its group, and its pool,
-    /// on which the choice falls now.
+    /// Gives a host program that is in no queue to the bin of its group and pool that is chosen
+    /// now.
     fn place_again<P: Placement>(&mut self, p: &mut P, id: OpId, turns: &mut [usize]) {
         let Op { bin, group, .. } = self.ops[id];
         let bin = p.place_again(bin, &self.bins_of_group[group], turns);
@@ -216,7 +218,7 @@ impl Flash {
 
     // ---- collection ------------------------------------------------------------------
 
-    /// Starts what waits of collections and finds its cells idle.
+    /// Starts waiting operations of collection whose cells are idle.
     fn start_collection<P: Placement>(&mut self, time: &mut Time, p: &mut P, group: GroupId) {
         let mut all: Vec<OpId> = self.groups[group].collections(&self.ops).collect();
         all.sort_unstable_by_key(|id| self.ops[*id].seq);
