@@ -67,13 +67,13 @@ def student_quantile(probability: float, freedom: int) -> float:
     """Return the value that Student's t does not exceed with a probability of 0.5 or more."""
 
 def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
-    """Return TOML text as JSON text, and the line of each path in it.
+    """Convert TOML text to JSON text, and return the line of each path in it.
 
-    ``file`` is what faults call it; raise ConfigError with all of them.
+    ``file`` is its name in error messages; raise ConfigError with all faults.
     """
 
 def trace_formats() -> list[tuple[str, str, bool]]:
-    """Name and title of every format of traces, and whether it is written."""
+    """Name and title of every format of traces, and whether it can be written."""
 
 def trace_info(
     path: Path,
@@ -83,7 +83,7 @@ def trace_info(
     memory_bytes: int,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> tuple[str, str, str]:
-    """Facts of the file, statistics and what a synthetic trace is made from, as JSON texts."""
+    """Facts of the file, statistics and the model for a synthetic trace, as JSON texts."""
 
 def trace_description_version() -> int:
     """Return the version of descriptions of traces."""
@@ -106,7 +106,7 @@ def trace_convert(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> str:
-    """Write a trace in another format; return what became of it as JSON text."""
+    """Write a trace in another format; return the result as JSON text."""
 
 def trace_imitate(
     description: str,
@@ -121,7 +121,7 @@ def trace_imitate(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> str:
-    """Write a synthetic trace after a description; return what became of it as JSON text."""
+    """Write a synthetic trace from a description; return the result as JSON text."""
 
 @final
 class Plan:
@@ -140,23 +140,25 @@ class Plan:
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 
-        ``file`` is what faults call it; trace files are looked for in ``folder``, and so
-        are policies in Python, unless ``policies`` has a callable for their path. An
-        override is a path and a value: as on a command line, or (True) JSON text.
+        ``file`` is its name in error messages. Trace files are searched in ``folder``, and
+        so are policies in Python, unless ``policies`` has a callable for their path. An
+        override is a path, a value, and a flag: the value is JSON text if the flag is true,
+        else as on a command line.
         """
     def resolved(self) -> str:
-        """The configuration with presets, overrides and defaults in place, as JSON text."""
+        """The configuration with presets, overrides and defaults applied, as JSON text."""
     def derived(self) -> str:
-        """What follows from the configuration, as JSON text."""
+        """Values derived from the configuration, as JSON text."""
     def preparation(self) -> str | None:
-        """All that filling and ageing the drive depend on, as JSON text.
+        """All values on which filling and ageing the drive depend, as JSON text.
 
-        Plans for which it is equal do that alike, to the last bit. None where it is not done.
+        Plans with equal values fill and age it alike, to the last bit. None if the drive is
+        neither filled nor aged.
         """
     def check_snapshot(self) -> None:
-        """Raise SnapshotError or ConfigError where a snapshot that is named cannot be used."""
+        """Raise SnapshotError or ConfigError if the snapshot that is named cannot be used."""
     def traces(self, whole_below: int | None = None) -> list[str]:
-        """What is understood of each trace; raise TraceError or ConfigError.
+        """Summary of each trace; raise TraceError or ConfigError.
 
         Of a file of more than ``whole_below`` bytes only the first rows are read.
         """
@@ -170,25 +172,25 @@ class Candidates:
         """Valid units of each block; -1 for one that may not be chosen."""
     @property
     def live(self) -> memoryview[int]:
-        """The earlier name of ``valid``."""
+        """The former name of ``valid``."""
     @property
     def age(self) -> memoryview[int]:
         """Units that hosts wrote to the drive since each block was closed."""
     @property
     def gaining(self) -> list[int]:
-        """The places of the blocks that may be chosen and gain space; one at least."""
+        """The places of the blocks that may be chosen and gain space; at least one."""
     @property
     def units_per_block(self) -> int:
         """Mapping units in a block."""
     @property
     def most_valid(self) -> int:
-        """Valid units with which collecting a block still gains space."""
+        """Most valid units at which collecting a block still gains space."""
     @property
     def most_live(self) -> int:
-        """The earlier name of ``most_valid``."""
+        """The former name of ``most_valid``."""
     @property
     def random(self) -> int:
-        """A random number of 64 bits, another for each question, the same in each run."""
+        """A random number of 64 bits, new in each call, the same in each run."""
     def __len__(self) -> int:
         """Blocks in the bin."""
 
@@ -201,13 +203,13 @@ class Written:
         """Valid units of each block; -1 for one that may not be chosen."""
     @property
     def live(self) -> memoryview[int]:
-        """The earlier name of ``valid``."""
+        """The former name of ``valid``."""
     @property
     def age(self) -> memoryview[int]:
         """Units that hosts wrote to the drive since each block was closed."""
     @property
     def sensed(self) -> memoryview[int]:
-        """Rows sensed in each block since its last erase, by anybody."""
+        """Rows sensed in each block since its last erase, by any operation."""
     @property
     def erases(self) -> memoryview[int]:
         """Erases of each block."""
@@ -222,76 +224,76 @@ class Written:
 
 @final
 class Meeting:
-    """A read meets an erase or a program; times are in nanoseconds."""
+    """A read that meets an erase or a program; times are in nanoseconds."""
 
     @property
     def now_ns(self) -> int:
-        """Now."""
+        """Present time."""
     @property
     def free_at_ns(self) -> int:
-        """When the unit will be free if nothing interrupts the operation."""
+        """Time at which the unit becomes free if nothing interrupts the operation."""
     @property
     def safe_at_ns(self) -> int:
-        """When the operation comes to its next safe point."""
+        """Time of the operation's next safe point."""
     @property
     def suspensions(self) -> int:
-        """How often the operation was suspended before."""
+        """Number of earlier suspensions of the operation."""
     @property
     def since_begun_ns(self) -> int:
-        """Time since it began."""
+        """Time since the operation began."""
     @property
     def is_program(self) -> bool:
-        """Whether it is a program; else it is an erase."""
+        """True if the operation is a program, false if it is an erase."""
     @property
     def asking(self) -> int:
-        """Reads that already wait for the unit and have asked."""
+        """Reads that already wait for the unit and have requested a suspension."""
 
 @final
 class Asked:
-    """An erase or a program that reads have asked to suspend; times are in nanoseconds."""
+    """An erase or a program whose suspension reads have requested; times are in nanoseconds."""
 
     @property
     def now_ns(self) -> int:
-        """Now."""
+        """Present time."""
     @property
     def steps_done(self) -> int:
-        """Steps that are done."""
+        """Finished steps."""
     @property
     def steps_left(self) -> int:
-        """Steps that are left; one at least."""
+        """Unfinished steps; at least one."""
     @property
     def step_ns(self) -> int:
-        """How long an undisturbed step takes."""
+        """Duration of an undisturbed step."""
     @property
     def into_step_ns(self) -> int:
-        """For how long the present step has gone on, since it began or was gone on with."""
+        """Time for which the present step has run since it began or last resumed."""
     @property
     def safe_at_ns(self) -> int:
-        """When the operation comes to its next safe point if nothing interrupts it."""
+        """Time of the operation's next safe point if nothing interrupts it."""
     @property
     def at_safe_point(self) -> bool:
-        """Whether it is at one now, where it can be suspended at no cost."""
+        """True if the operation is at a safe point now, so that suspending it costs nothing."""
     @property
     def asking(self) -> int:
-        """Reads that wait for the unit and have asked; one at least."""
+        """Reads that wait for the unit and have requested a suspension; at least one."""
     @property
     def waited_ns(self) -> int:
-        """How long ago the first of them asked."""
+        """Time since the first of them requested it."""
     @property
     def suspensions(self) -> int:
-        """How often this operation was suspended before."""
+        """Number of earlier suspensions of this operation."""
     @property
     def since_begun_ns(self) -> int:
-        """Time since it began."""
+        """Time since the operation began."""
     @property
     def since_resumed_ns(self) -> int:
-        """Time since it began or last went on."""
+        """Time since the operation began or last resumed."""
     @property
     def foreground(self) -> bool:
-        """Whether it is of foreground GC, or of GC in debt: it goes before host writes."""
+        """True if it is of foreground GC, or of GC in debt: it goes before host writes."""
     @property
     def urgent(self) -> bool:
-        """The earlier name of ``foreground``."""
+        """The former name of ``foreground``."""
 
 @final
 class Session:
@@ -303,9 +305,9 @@ class Session:
         The drive is started from ``snapshot``, if given, instead of being preconditioned.
         """
     def surveys(self) -> list[str | None]:
-        """What was understood of each workload's trace; None for one without."""
+        """Summary of each workload's trace; None for one without."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
-        """Fill and age the drive; ``ongoing`` is told the share done and may raise."""
+        """Fill and age the drive; ``ongoing`` is called with the share done and may raise."""
     def take_over(self, prepared: Snapshot) -> None:
         """Take a drive that a plan with the same preparation has filled and aged before."""
     def log_requests(self, path: Path) -> None:
@@ -313,15 +315,15 @@ class Session:
     def end_log(self, about: list[tuple[str, str]]) -> None:
         """End the file of requests, with keys and values about the run; raise OSError."""
     def advance(self, events: int) -> bool:
-        """Go on for about so many events; True where there is more to do."""
+        """Run about this many events; return true if there is more to do."""
     def progress(self) -> tuple[int, int, float | None]:
         """Simulated nanoseconds, requests issued, and the share done where known."""
     def summary(self, host_cpu_seconds: float, complete: bool) -> str:
-        """End measuring; the contents of ``summary.json``."""
+        """End the measurement; return the contents of ``summary.json``."""
     def snapshot(self) -> Snapshot:
-        """Shut the drive of a run that is over down and keep it; ends the session."""
+        """Shut down the drive of a finished run and return it as a snapshot; ends the session."""
     def tables(self) -> list[Table]:
-        """The tables of a run whose measuring has ended."""
+        """The tables of a run whose measurement has ended."""
 
 @final
 class Snapshot:
@@ -329,22 +331,22 @@ class Snapshot:
 
     @staticmethod
     def take(plan: Plan, ongoing: Callable[[float], object] | None = None) -> Snapshot:
-        """Fill and age the drive of a plan; ``ongoing`` is told the share done."""
+        """Fill and age the drive of a plan; ``ongoing`` is called with the share done."""
     @staticmethod
     def read(
         path: str | PathLike[str], ongoing: Callable[[float], object] | None = None
     ) -> Snapshot:
-        """Read a file; raise SnapshotError."""
+        """Read a snapshot from a file; raise SnapshotError."""
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a file that is not there yet; raise OSError."""
+        """Write a new file, which must not exist yet; raise OSError."""
     def origin(self) -> str:
-        """Where it comes from, as JSON text."""
+        """Origin of the snapshot, as JSON text."""
 
 def snapshot_header(path: str | PathLike[str]) -> bytes:
-    """What names the content of a snapshot's file; raise SnapshotError."""
+    """Header of a snapshot's file, which identifies its content; raise SnapshotError."""
 
 def snapshot_origin(path: str | PathLike[str]) -> str:
-    """Where the snapshot in a file comes from, as JSON text; raise SnapshotError."""
+    """Origin of the snapshot in a file, as JSON text; raise SnapshotError."""
 
 @final
 class Table:
@@ -352,18 +354,18 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Its name, which is also its file's."""
+        """Name of the table and of its file."""
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @disjoint_base
 class Drive:
-    """A preconditioned drive that goes only as far as it is told."""
+    """A preconditioned drive that the caller advances."""
 
     def __new__(cls, start: Plan | Drive, snapshot: Snapshot | None = None) -> Self:
-        """Make the drive of a plan, preconditioned or from a snapshot; or copy a drive."""
+        """Create the drive of a plan, preconditioned or from a snapshot; or copy a drive."""
     def snapshot(self) -> Snapshot:
-        """Shut a copy of the drive down and keep it; raise SnapshotError."""
+        """Shut down a copy of the drive and return it as a snapshot; raise SnapshotError."""
     def submit(
         self,
         kind: _Kind,
@@ -372,26 +374,26 @@ class Drive:
         at_ns: int | None = None,
         priority: _Priority = "normal",
     ) -> int:
-        """Hand a request to the drive at ``at_ns``, or now; return its id."""
+        """Submit a request to the drive at ``at_ns``, or now; return its id."""
     def next_event_ns(self) -> int | None:
-        """When the drive next has something to do; None where nothing is due."""
+        """Time of the drive's next event; None if none is pending."""
     def advance(self, until_ns: int) -> list[Completion]:
-        """Let time pass up to and including ``until_ns``; return what has completed."""
+        """Advance the time up to and including ``until_ns``; return the completed requests."""
     def power_cut(self, at_ns: int | None = None) -> str:
-        """Cut the power at ``at_ns``, or now, and recover; return what became of it as JSON."""
+        """Cut the power at ``at_ns``, or now, and recover; return the result as JSON text."""
     def audit(self) -> None:
-        """Prove the map and what was read; raise SimulatorError."""
+        """Prove the map, and the data of reads if the auditor is on; raise SimulatorError."""
     @property
     def capacity_bytes(self) -> int:
         """Bytes that the host sees."""
     @property
     def now_ns(self) -> int:
-        """The moment that the drive has reached."""
+        """The present time of the drive."""
     @property
     def outstanding(self) -> int:
         """Requests submitted and not completed."""
     def starvation(self) -> str | None:
-        """Requests that starved, as JSON text; None where none is looked for."""
+        """Requests that starved, as JSON text; None if starvation is not detected."""
     @property
     def digest(self) -> str:
         """A hash of every completion so far: equal digests, equal histories."""
@@ -402,10 +404,10 @@ class Completion:
 
     @property
     def id(self) -> int:
-        """What ``submit`` returned."""
+        """Id that ``submit`` returned."""
     @property
     def kind(self) -> _Kind:
-        """What was asked."""
+        """Kind of the request."""
     @property
     def offset(self) -> int:
         """First byte; 0 for a flush."""
@@ -414,13 +416,13 @@ class Completion:
         """Bytes; 0 for a flush."""
     @property
     def arrived_ns(self) -> int:
-        """When it was submitted."""
+        """Time of its submission."""
     @property
     def finished_ns(self) -> int:
-        """When its answer reached the host."""
+        """Time at which its answer reached the host."""
     @property
     def latency_ns(self) -> int:
-        """From one to the other."""
+        """Time from one to the other."""
     @property
     def unmapped(self) -> int:
         """Mapping units read that were never written."""

@@ -1,17 +1,18 @@
-//! The agenda: what happens when, earliest first. Events due together leave by their kind, and
-//! those of one kind by the sequence number of their owner: so the order depends neither on when
-//! they were scheduled nor on how many others there are, and an event may stand for several.
+//! The agenda: pending events, earliest first. Events due together leave by their kind, and those
+//! of one kind by the sequence number of their owner. So the order depends neither on when events
+//! were scheduled nor on how many others there are, and one event may stand for several.
 //!
-//! Most events come a fixed time after the one that schedules them (a sense, a
-//! program, a transfer), so those of a kind are due in the order in which they are
-//! scheduled: they wait in a queue, their lane. What does not fit its lane goes to
-//! a heap. The next event is the earliest of the lanes' heads and the heap's top,
-//! found without a branch that depends on which it is.
+//! Most events are due a fixed time after the event that schedules them (a sense, a program, a
+//! transfer), so those of one kind are due in the order in which they are scheduled: they wait in
+//! a queue, their lane. An event that does not fit its lane goes to a heap. The next event is the
+//! earliest of the heads of the lanes and the top of the heap, found without a branch that
+//! depends on which it is.
 //!
-//! An entry is due time (58 bits, 9 years), kind (5 bits), sequence number (37 bits, 1.3*10^11)
-//! and what it is about (27 bits). In a lane, where all are of a kind, that is two words; in the
-//! heap one `u128`. An event cannot be taken back; whoever schedules one that may lose its meaning
-//! remembers when it is due, and drops one that comes at another time.
+//! An entry consists of due time (58 bits, 9 years), kind (5 bits), sequence number (37 bits,
+//! 1.3*10^11) and index, the thing that the event is about (27 bits). In a lane, whose entries
+//! are all of one kind, an entry is two words; in the heap it is one `u128`. An event cannot be
+//! cancelled: whoever schedules an event that may become stale remembers when it is due, and
+//! drops it if it comes at another time.
 
 use crate::time::Instant;
 use std::cmp::Reverse;
@@ -26,26 +27,26 @@ const _: () = assert!(SEQUENCE_BITS + INDEX_BITS == 64 && TIME_BITS + KIND_BITS 
 
 /// Number of lanes.
 pub const LANES: usize = 7;
-/// The heap's place among the heads, behind the lanes.
+/// Index of the heap among the heads, after the lanes.
 const HEAP: usize = LANES;
 const _: () = assert!(LANES == 7, "`first_due` plays eight heads");
-/// Bits of a head that say which lane it is of.
+/// Bits of a head that hold its lane.
 const LANE_BITS: u32 = 3;
 const _: () = assert!(TIME_BITS + LANE_BITS < 64 && LANES < 1 << LANE_BITS);
-/// Head of a lane that is empty: after all time.
+/// Head of an empty lane: later than all times.
 const NOTHING: u64 = u64::MAX;
 
 /// Something that can be due: a closed enum of at most 32 kinds.
 pub trait Event: Copy {
-    /// The kind of the events of each lane, which rise with the lanes; those that are not used
-    /// have any.
+    /// The kind of the events of each lane, ascending; unused lanes have any kind.
     const KINDS: [u32; LANES];
-    /// The kind, below 32, and what the event is about, below 2^[`INDEX_BITS`].
+    /// The kind, below 32, and the index, the thing that the event is about, below
+    /// 2^[`INDEX_BITS`].
     fn parts(self) -> (u32, u32);
     /// The event of these parts.
     fn of_parts(kind: u32, index: u32) -> Self;
-    /// The lane, below [`LANES`], of events that are mostly due in the order in which they
-    /// are scheduled; `None` for others. A matter of speed alone.
+    /// The lane, below [`LANES`], of events that are mostly due in the order in which they are
+    /// scheduled; `None` for other events. It affects speed only.
     fn lane(self) -> Option<usize>;
 }
 
@@ -53,17 +54,17 @@ pub trait Event: Copy {
 #[derive(Clone, Copy, Default)]
 struct Entry {
     due: u64,
-    /// The sequence number, and what it is about.
+    /// The sequence number and the index.
     of: u64,
 }
 
 impl Entry {
-    /// What entries of a lane are ordered by.
+    /// Sort key of the entries of a lane.
     #[inline]
     fn key(self) -> u128 {
         u128::from(self.due) << 64 | u128::from(self.of)
     }
-    /// The entry as the heap would have it.
+    /// The entry in the form of the heap.
     #[inline]
     fn of_kind(self, kind: u32) -> u128 {
         u128::from(self.due << KIND_BITS | u64::from(kind)) << 64 | u128::from(self.of)
@@ -73,9 +74,8 @@ impl Entry {
 /// Pending events of type `E`.
 #[derive(Clone)]
 pub struct Agenda<E> {
-    /// When the first event of each lane is due, and then the heap's; in the last bits which of
-    /// them it is, so that the least head is that of the first lane in which something is due
-    /// next.
+    /// Due time of the first event of each lane, and of the heap. The last bits hold the lane, so
+    /// the least head belongs to the first lane with an event that is due next.
     heads: [u64; LANES + 1],
     lanes: [Lane; LANES],
     heap: BinaryHeap<Reverse<u128>>,
@@ -106,7 +106,7 @@ struct Lane {
     places: Box<[Entry]>,
     first: usize,
     len: usize,
-    /// The last entry that it took.
+    /// The last entry that was added.
     last: Entry,
 }
 
@@ -126,7 +126,7 @@ impl Lane {
         self.len += 1;
         self.last = entry;
     }
-    /// Takes the first entry of a ring that has one.
+    /// Takes the first entry of a ring that is not empty.
     #[inline]
     fn pop(&mut self) -> Entry {
         debug_assert!(self.len > 0, "a lane with a head is not empty");
@@ -152,7 +152,7 @@ impl Lane {
     }
 }
 
-/// The event of a kind with its owner's number.
+/// The event of a kind, and the sequence number of its owner.
 #[inline]
 fn event_of<E: Event>(kind: u32, of: u64) -> (E, u64) {
     (E::of_parts(kind, of as u32 & ((1 << INDEX_BITS) - 1)), of >> INDEX_BITS)
@@ -174,13 +174,13 @@ impl<E: Event> Agenda<E> {
         }
     }
 
-    /// Puts `event` on the agenda for `due`; `sequence` is its owner's number.
+    /// Schedules `event` for `due`; `sequence` is the number of its owner.
     ///
     /// # Panics
     /// After 9 years of simulated time or 1.3*10^11 owners.
     #[inline(always)]
     pub fn schedule(&mut self, due: Instant, event: E, sequence: u64) {
-        // Where the kind is known at compile time, so are the lane and this.
+        // If the kind is known at compile time, so are the lane and these checks.
         let ((kind, index), lane) = (event.parts(), event.lane());
         debug_assert!(kind >> KIND_BITS == 0, "an event is of one of 32 kinds");
         debug_assert!(index >> INDEX_BITS == 0, "an event names one of 2^27 things");
@@ -194,7 +194,7 @@ impl<E: Event> Agenda<E> {
         match lane {
             Some(lane) if entry.key() >= self.lanes[lane].last.key() => {
                 self.lanes[lane].push(entry);
-                // Where others stand before it, they are due no later.
+                // Entries that precede it in the lane are due no later.
                 self.heads[lane] = self.heads[lane].min(head(due, lane));
             }
             _ => self.schedule_apart(entry.of_kind(kind)),
@@ -207,14 +207,14 @@ impl<E: Event> Agenda<E> {
         self.heads[HEAP] = self.heads[HEAP].min(head(due_of(key), HEAP));
     }
 
-    /// The head of what is due next: three matches after each other, without branches.
+    /// The least head: three rounds of comparisons, without branches.
     #[inline(always)]
     fn first(&self) -> u64 {
         let of_two = |lane: usize| self.heads[lane].min(self.heads[lane + 1]);
         of_two(0).min(of_two(2)).min(of_two(4).min(of_two(6)))
     }
 
-    /// When the next event is due, if any is pending.
+    /// Due time of the next event, if any is pending.
     #[inline]
     pub fn next_due(&self) -> Option<Instant> {
         let first = self.first();
@@ -235,7 +235,7 @@ impl<E: Event> Agenda<E> {
         if due > until.as_ns() || first == NOTHING {
             return None;
         }
-        // Lanes are in the order of their kinds; the heap holds any.
+        // The lanes are in the order of their kinds; the heap holds any kind.
         let mut lane = (first & ((1 << LANE_BITS) - 1)) as usize;
         if self.heads[HEAP] >> LANE_BITS == due {
             lane = self.first_of_heap_and(lane);
@@ -265,7 +265,8 @@ impl<E: Event> Agenda<E> {
         key
     }
 
-    /// The heap, where its top goes before the head of `lane`, which is due together with it.
+    /// The heap if its top precedes the head of `lane`, which is due at the same time; else
+    /// `lane`.
     #[inline(never)]
     fn first_of_heap_and(&self, lane: usize) -> usize {
         let head = self.lanes.get(lane).and_then(Lane::front);
@@ -274,7 +275,7 @@ impl<E: Event> Agenda<E> {
         if head.is_none_or(|head| top.is_some_and(|top| top < head)) { HEAP } else { lane }
     }
 
-    /// Takes every event off the agenda that `is_off` names.
+    /// Takes off the agenda every event for which `is_off` is true.
     pub fn withdraw(&mut self, is_off: impl Fn(E) -> bool) {
         for (lane, queue) in self.lanes.iter_mut().enumerate() {
             queue.retain(|entry| !is_off(event_of(E::KINDS[lane], entry.of).0));
@@ -291,7 +292,7 @@ impl<E: Event> Agenda<E> {
         self.pending().map(|(_, event)| event)
     }
 
-    /// As [`Agenda::events`], each with when it is due.
+    /// As [`Agenda::events`], each with its due time.
     pub fn pending(&self) -> impl Iterator<Item = (Instant, E)> + '_ {
         let of_lanes = self.lanes.iter().zip(E::KINDS).flat_map(|(queue, kind)| {
             queue.iter().map(move |entry| (entry.due, event_of(kind, entry.of).0))
@@ -300,17 +301,17 @@ impl<E: Event> Agenda<E> {
         of_lanes.chain(apart).map(|(due, event)| (Instant::from_ns(due), event))
     }
 
-    /// How many events are pending, stale ones included.
+    /// Number of pending events, stale ones included.
     pub fn len(&self) -> usize {
         self.lanes.iter().map(|queue| queue.len).sum::<usize>() + self.heap.len()
     }
 
-    /// True where nothing is pending.
+    /// True if nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.next_due().is_none()
     }
 
-    /// How many events were ever scheduled.
+    /// Number of events ever scheduled.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
@@ -357,7 +358,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain sort: whatever the delays and owners, and with pops in between.
+        /// Compares with a plain sort, for any delays and owners and with pops in between.
         #[test]
         fn events_leave_as_if_they_had_been_sorted(
             steps in proptest::collection::vec(

@@ -13,13 +13,13 @@ pub fn bits(mask: impl Into<u64>) -> impl Iterator<Item = usize> {
     })
 }
 
-/// How many bits of a mask are set, in a few instructions where it is one: most processors that
-/// programs are made for do not count them in one.
+/// Number of set bits of a mask. If only one is set, this takes a few instructions: the baseline
+/// processor that programs are compiled for has no instruction that counts bits.
 #[inline]
 pub fn count_bits(mask: u64) -> u32 {
     if mask.is_power_of_two() { 1 } else { count_many(mask) }
 }
-// Out of line, or else the compiler counts in either case.
+// Not inlined, or else the compiler counts in both cases.
 #[inline(never)]
 fn count_many(mask: u64) -> u32 {
     mask.count_ones()

@@ -11,7 +11,7 @@ pub struct Divisor {
 
 impl Divisor {
     /// # Panics
-    /// For a divisor of 0.
+    /// If the divisor is 0.
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "nothing is divisible by 0");
         Self { divisor, inverse: (u64::MAX / u64::from(divisor)).wrapping_add(1) }

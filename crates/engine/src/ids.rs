@@ -30,7 +30,7 @@ macro_rules! typed_id {
 /// An id or none, in the four bytes of an id: an option takes eight.
 #[derive(Debug)]
 pub struct IdOrNone<K> {
-    /// The id's place; the largest number where there is none.
+    /// The id's index; `u32::MAX` if there is none.
     index: u32,
     key: PhantomData<K>,
 }
@@ -48,17 +48,18 @@ impl<K: Id> IdOrNone<K> {
     pub fn get(self) -> Option<K> {
         if self.is_none() { None } else { Some(K::from_index(self.index as usize)) }
     }
-    /// The id, which is there. Of none it is the id of nothing, so looking it up panics.
+    /// The id, which must exist. If there is none, the result has no thing, so a look-up of it
+    /// panics.
     #[inline]
     pub fn expected(self) -> K {
         K::from_index(self.index as usize)
     }
-    /// True where there is none.
+    /// True if there is none.
     #[inline]
     pub fn is_none(self) -> bool {
         self.index == u32::MAX
     }
-    /// The id, if there is one; there is none afterwards.
+    /// Takes the id, if there is one, and leaves none.
     #[inline]
     pub fn take(&mut self) -> Option<K> {
         std::mem::replace(self, Self::NONE).get()
@@ -105,11 +106,11 @@ impl<K: Id, V> Column<K, V> {
     pub fn from_fn(count: usize, value: impl FnMut(K) -> V) -> Self {
         Self { values: (0..count).map(K::from_index).map(value).collect(), key: PhantomData }
     }
-    /// How many things there are.
+    /// Number of things.
     pub fn len(&self) -> usize {
         self.values.len()
     }
-    /// True where there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

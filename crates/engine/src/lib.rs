@@ -1,8 +1,8 @@
-//! The part of flashscape that has never heard of flash: simulated time, the
-//! agenda of pending events, named random streams, typed ids and dense columns.
+//! The part of flashscape that knows nothing of flash: simulated time, the agenda of pending
+//! events, named random streams, typed ids and dense columns.
 //!
-//! Nothing here owns a clock. `Agenda::pop` says what happens next and when;
-//! whoever calls it is at that moment.
+//! Nothing here owns a clock. `Agenda::pop` returns the next event and its time; that time is the
+//! caller's present.
 
 mod agenda;
 mod bits;

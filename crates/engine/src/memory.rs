@@ -1,6 +1,6 @@
-//! Columns of gigabytes: zeroed pages that cost nothing until touched, backed by
-//! huge pages where the system has them (a random look-up in a 4 GB map of 4 KiB
-//! pages misses the TLB as well as the cache).
+//! Columns of gigabytes: zeroed pages that take no memory until touched, in huge pages if the
+//! system has them (with 4 KiB pages, a random look-up in a 4 GB map misses the TLB as well as
+//! the cache).
 #![allow(unsafe_code)]
 
 mod pages;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 
 /// A very long zero-initialised column.
 pub struct BigColumn<K, V> {
-    /// The first value, in `map`; dangling where there are none.
+    /// The first value, in `map`; dangling if the column is empty.
     first: NonNull<V>,
     count: usize,
     /// Owns the memory.
     _map: Option<MmapMut>,
-    /// The file that has what was not changed since, if there is one.
+    /// The file with the unchanged values, if there is one.
     base: Option<Base>,
     key: PhantomData<(K, V)>,
 }
 
-/// Where in a file a column begins.
+/// Place of a column in a file.
 struct Base {
     file: Arc<File>,
     offset: u64,
-    /// Changes of the column are written to the file, which nobody else has.
+    /// True if changes of the column are written to the file, which no other column shares yet.
     written: bool,
 }
 
@@ -44,7 +44,7 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
     /// A column of `count` zeroes.
     ///
     /// # Panics
-    /// Where the system refuses the address space.
+    /// If the system refuses the address space.
     pub fn zeroed(count: usize) -> Self {
         let bytes = count * size_of::<V>();
         let mut map = (bytes > 0).then(|| {
@@ -52,7 +52,7 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
                 .len(bytes)
                 .map_anon()
                 .expect("the system refused the memory for a column");
-            // An advice: where it is refused the column works all the same.
+            // Only advice: without huge pages the column works as well.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
             map
@@ -61,16 +61,16 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         Self { first, count, _map: map, base: None, key: PhantomData }
     }
 
-    /// Ends the making of a column of a [`MemoryFile`]: from now on changes stay in the
-    /// column, and its clones share with it what neither has changed. Does nothing to
-    /// others. Where the system refuses it, the column is as good as a new one.
+    /// Ends the filling of a column of a [`MemoryFile`]: from now on changes stay in the column,
+    /// and its clones share with it the values that neither has changed. Does nothing to other
+    /// columns. If the system refuses, the column is like one without a file.
     pub fn share(&mut self) {
         if let Some(Base { file, offset, written: true }) = &self.base {
             *self = Self::of_file(file, *offset, self.count).unwrap_or_else(|_| self.clone());
         }
     }
 
-    /// True where clones share what none has changed.
+    /// True if clones share unchanged values.
     pub fn is_shared(&self) -> bool {
         self.base.as_ref().is_some_and(|base| !base.written)
     }
@@ -80,17 +80,16 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         copy_apart(other.as_bytes(), bytemuck::cast_slice_mut(self.as_mut_slice()));
     }
 
-    /// The `count` values that lie in `file` from byte `offset` on, read when they are
-    /// needed. Columns of one file share its memory until they are changed; changes stay
-    /// in the column.
+    /// The `count` values at byte `offset` of `file`, read when they are needed. Columns of one
+    /// file share its memory until they are changed; changes stay in the column.
     ///
     /// # Errors
-    /// Where the file is too short or cannot be mapped.
+    /// If the file is too short or cannot be mapped.
     pub fn of_file(file: &Arc<File>, offset: u64, count: usize) -> io::Result<Self> {
-        // SAFETY: the mapping is private, so that nobody else writes to it. What is read
-        // before it is written comes from the file, which must not be changed in place
-        // meanwhile: snapshots are written to new files only. (Whoever cuts the file off
-        // has the process killed.)
+        // SAFETY: the mapping is private, so nobody else writes to it. Values that are read
+        // before they are written come from the file, which must not be changed in place
+        // meanwhile: snapshots are only written to new files. (Whoever truncates the file has the
+        // process killed.)
         let map = |options: &MmapOptions| unsafe { options.map_copy(&**file) };
         Self::mapped(Base { file: file.clone(), offset, written: false }, count, map)
     }
@@ -112,15 +111,15 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         Ok(Self { first, count, _map: Some(map), base: Some(base), key: PhantomData })
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.count
     }
-    /// True where there are none.
+    /// True if there are no values.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// Bytes that the column takes once all of it was touched.
+    /// Bytes of the column once all of it is touched.
     pub fn bytes(&self) -> usize {
         self.count * size_of::<V>()
     }
@@ -138,11 +137,11 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
         // SAFETY: as above, and `&mut self` makes the borrow unique.
         unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.count) }
     }
-    /// The values as they lie in memory.
+    /// The values as bytes in memory order.
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self.as_slice())
     }
-    /// Asks for the value at `id` to be near when it is needed.
+    /// Prefetches the value at `id`.
     #[inline]
     pub fn prefetch(&self, id: K) {
         if let Some(value) = self.as_slice().get(id.index()) {
@@ -151,11 +150,11 @@ impl<K: Id, V: Pod> BigColumn<K, V> {
     }
 }
 
-/// Bytes that are copied, or left out, at a time: a huge page of x86-64.
+/// Bytes that are copied or skipped at a time: a huge page of x86-64.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// A copy takes the memory of what is not zero; that of a column of a file, of what was
-/// changed in it.
+/// A copy takes memory for the values that are not zero or, if the column is in a file, for those
+/// that were changed.
 impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
     fn clone(&self) -> Self {
         self.sharing_clone().unwrap_or_else(|| {
@@ -167,7 +166,7 @@ impl<K: Id, V: Pod> Clone for BigColumn<K, V> {
 }
 
 impl<K: Id, V: Pod> BigColumn<K, V> {
-    /// A copy that shares the file, where the system says what was changed since.
+    /// A copy that shares the file, if the system tells which pages were changed.
     fn sharing_clone(&self) -> Option<Self> {
         let Base { file, offset, .. } = self.base.as_ref().filter(|_| self.is_shared())?;
         let from = self.as_bytes();
@@ -185,29 +184,28 @@ fn beginning<V>(map: &mut MmapMut) -> NonNull<V> {
     NonNull::new(map.as_mut_ptr().cast()).expect("a mapping is not at 0")
 }
 
-/// A file in memory for columns that are made, and then shared by their clones. It has
-/// no huge pages (which random look-ups in gigabytes miss), and ends with
-/// the last of its columns.
+/// A file in memory for columns that are filled and then shared by their clones. It has no huge
+/// pages (which makes random look-ups in gigabytes slower), and is freed with the last of its
+/// columns.
 pub struct MemoryFile {
     file: Arc<File>,
     end: u64,
 }
 
 impl MemoryFile {
-    /// An empty one.
+    /// An empty file.
     ///
     /// # Errors
-    /// Where the system has no such files, or no more.
+    /// If the system has no such files, or no more of them.
     pub fn new() -> io::Result<Self> {
         Ok(Self { file: Arc::new(pages::unnamed_file()?), end: 0 })
     }
 
-    /// A column of `count` zeroes that is to be made and then shared
-    /// ([`BigColumn::share`]). Until then the process must not fork and go on with it on
-    /// both sides.
+    /// A column of `count` zeroes that will be filled and then shared ([`BigColumn::share`]).
+    /// Until then the process must not fork and use the column on both sides.
     ///
     /// # Errors
-    /// Where the system refuses the memory.
+    /// If the system refuses the memory.
     pub fn column<K: Id, V: Pod>(&mut self, count: usize) -> io::Result<BigColumn<K, V>> {
         let offset = self.end.next_multiple_of(PIECE_BYTES as u64);
         self.end = offset + (count * size_of::<V>()) as u64;
@@ -218,8 +216,8 @@ impl MemoryFile {
     }
 }
 
-/// Copies `from` into `into`, which is zero, without touching what stays zero. Long
-/// ones are copied by several threads: most of the time goes into new pages.
+/// Copies `from` into `into`, which is zero, without touching pages that stay zero. Several
+/// threads copy a long column, because most of the time goes into new pages.
 fn copy_apart(from: &[u8], into: &mut [u8]) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let share = from.len().div_ceil(threads).next_multiple_of(PIECE_BYTES);
@@ -241,9 +239,9 @@ fn copy_pieces(from: &[u8], into: &mut [u8]) {
     }
 }
 
-/// True where all bytes are 0.
+/// True if all bytes are 0.
 pub fn is_zero(bytes: &[u8]) -> bool {
-    // Ends at the first run that is not; each is compared as a whole.
+    // Stops at the first run that is not zero; each run is compared as a whole.
     bytes.chunks(256).all(|run| run.iter().fold(0, |bits, byte| bits | byte) == 0)
 }
 
@@ -261,7 +259,7 @@ impl<K: Id, V: Pod> IndexMut<K> for BigColumn<K, V> {
     }
 }
 
-/// Asks the processor to bring `value` near; does nothing where it cannot.
+/// Prefetches `value`; does nothing if the processor cannot.
 #[inline]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -293,7 +291,8 @@ mod tests {
 
     #[test]
     fn a_copy_is_equal_and_apart() {
-        // Longer than what one thread copies, with zeroes between, and no whole piece.
+        // Longer than one thread's share, with zeroes in between, and not a whole number of
+        // pieces.
         let count = 40 * PIECE_BYTES / 4 + 3;
         let mut column: BigColumn<Place, u32> = BigColumn::zeroed(count);
         let places = [0, 5, count / 3, count / 2, count - 1];
@@ -325,20 +324,20 @@ mod tests {
         assert_eq!((one[Place(1)], other[Place(1)]), (1025, 1025));
     }
 
-    /// The pages of a column that it shares with none.
+    /// Pages of a column that it shares with no other.
     #[cfg(target_os = "linux")]
     fn own_pages(column: &BigColumn<Place, u32>) -> BTreeSet<usize> {
         let ranges = pages::changed(column.as_bytes()).unwrap();
         ranges.into_iter().flatten().map(|byte| byte / rustix::param::page_size()).collect()
     }
-    /// The pages in which a value is `u32::MAX`.
+    /// Pages that contain a value of `u32::MAX`.
     #[cfg(target_os = "linux")]
     fn changed_pages(values: &[u32]) -> BTreeSet<usize> {
         let places = values.iter().enumerate().filter(|(_, value)| **value == u32::MAX);
         places.map(|(place, _)| 4 * place / rustix::param::page_size()).collect()
     }
 
-    /// Clones of clones, changed at random, against plain vectors.
+    /// Compares clones of clones, changed at random, with plain vectors.
     #[cfg(target_os = "linux")]
     #[test]
     fn clones_share_what_none_has_changed() {

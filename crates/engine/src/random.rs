@@ -1,6 +1,6 @@
-//! Named random streams. A stream is derived from (seed, name), so that a policy
-//! that draws more numbers moves nobody else's: techniques are compared under
-//! the same arrivals. Logarithms come from `libm`, the same on every platform.
+//! Named random streams. A stream is derived from (seed, name), so a policy that draws more
+//! numbers changes no other stream: techniques are compared under the same arrivals. Logarithms
+//! come from `libm`, which gives the same result on every platform.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -12,7 +12,7 @@ pub struct Streams {
     seed: u64,
 }
 
-/// One stream of random numbers (xoshiro256++). Its state can be kept and taken up again.
+/// One stream of random numbers (xoshiro256++). Its state can be saved and restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,

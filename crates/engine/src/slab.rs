@@ -1,13 +1,13 @@
-//! Reused slots for short-lived things, so that none is allocated per operation.
+//! Reused slots for short-lived values, so that no operation allocates memory.
 
 use crate::ids::Id;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// Most slots a slab has: what an event has room for to name one of them.
+/// Most slots of a slab: an event has 27 bits for the index of one.
 pub const MOST_SLOTS: usize = 1 << 27;
 
-/// Slots that are taken and given back; the last one given back is the next taken.
+/// Slots that are taken and returned; the slot returned last is taken next.
 #[derive(Clone, Debug)]
 pub struct Slab<K, V> {
     slots: Vec<V>,
@@ -27,9 +27,8 @@ impl<K: Id, V> Slab<K, V> {
     pub fn insert(&mut self, value: V) -> K {
         self.insert_with(|| value)
     }
-    /// As [`Slab::insert`] of what `make` returns, which is built in its place: a
-    /// large value that is put together elsewhere and then copied stalls on its
-    /// own stores.
+    /// As [`Slab::insert`] with the value that `make` returns. The value is built in its slot: a
+    /// large value that is built elsewhere and then copied stalls on its own stores.
     #[inline(always)]
     pub fn insert_with(&mut self, make: impl FnOnce() -> V) -> K {
         if let Some(slot) = self.vacant.pop() {
@@ -40,8 +39,8 @@ impl<K: Id, V> Slab<K, V> {
         self.slots.push(make());
         K::from_index(self.slots.len() - 1)
     }
-    /// Takes a vacant slot with the value that it was given back with, or a new one with what
-    /// `make` returns.
+    /// Takes a vacant slot and keeps the value that it was returned with, or adds a slot with the
+    /// value that `make` returns.
     #[inline]
     pub fn reuse_or_insert_with(&mut self, make: impl FnOnce() -> V) -> K {
         match self.vacant.pop() {
@@ -49,37 +48,37 @@ impl<K: Id, V> Slab<K, V> {
             None => self.insert_with(make),
         }
     }
-    /// Gives the slot back. Its value stays readable until the slot is taken again.
+    /// Returns the slot. Its value stays readable until the slot is taken again.
     #[inline]
     pub fn remove(&mut self, id: K) {
         debug_assert!(id.index() < self.slots.len(), "only a taken slot can be given back");
         self.vacant.push(id.index() as u32);
     }
-    /// One value to change, and another one.
+    /// One value to change and another one to read.
     ///
     /// # Panics
-    /// Where they are the same.
+    /// If both are the same.
     #[inline]
     pub fn pair(&mut self, one: K, other: K) -> (&mut V, &V) {
         let pair = self.slots.get_disjoint_mut([one.index(), other.index()]);
         let [one, other] = pair.expect("two slots");
         (one, other)
     }
-    /// How many slots are taken.
+    /// Number of taken slots.
     pub fn taken(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
-    /// The slots that are taken, in the order of their numbers. Takes its time.
+    /// The taken slots in the order of their numbers. Slow: it goes through all slots.
     pub fn ids(&self) -> Vec<K> {
         let mut is_taken = vec![true; self.slots.len()];
         self.vacant.iter().for_each(|slot| is_taken[*slot as usize] = false);
         (0..self.slots.len()).filter(|slot| is_taken[*slot]).map(K::from_index).collect()
     }
-    /// Bytes that all slots take, with room to grow.
+    /// Bytes of all slots, reserved capacity included.
     pub fn bytes(&self) -> u64 {
         (self.slots.capacity() * size_of::<V>()) as u64
     }
-    /// How many slots there are, taken or vacant.
+    /// Number of slots, taken or vacant.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }

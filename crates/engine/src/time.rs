@@ -1,5 +1,5 @@
-//! Simulated time in whole nanoseconds. A moment is not a length: moments are
-//! subtracted, never added, so that confusing the two does not compile.
+//! Simulated time in whole nanoseconds. Moments and lengths are different types: moments are
+//! subtracted, never added, so confusing the two does not compile.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
@@ -28,7 +28,7 @@ impl Instant {
     pub const fn as_ns(self) -> u64 {
         self.0
     }
-    /// The time since `earlier`, or nothing where `earlier` is later.
+    /// The time since `earlier`, or zero if `earlier` is later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -59,12 +59,12 @@ impl Span {
     pub const fn from_s(s: u64) -> Self {
         Self(s * 1_000_000_000)
     }
-    /// Its length in nanoseconds.
+    /// The length in nanoseconds.
     #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
-    /// Its length in seconds.
+    /// The length in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -74,7 +74,7 @@ impl Span {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// The difference, or nothing where `other` is longer.
+    /// The difference, or zero if `other` is longer.
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -111,7 +111,7 @@ impl Sub for Instant {
     }
 }
 impl Span {
-    /// What is left of it without `other`; `None` where that is longer.
+    /// The difference; `None` if `other` is longer.
     #[inline]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
@@ -157,7 +157,7 @@ impl std::iter::Sum for Span {
     }
 }
 
-/// Prints with the largest unit that leaves no fraction out: `64 ms`, `25 us`.
+/// Prints with the largest unit that needs no fraction: `64 ms`, `25 us`.
 impl fmt::Display for Span {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {

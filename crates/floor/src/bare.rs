@@ -1,17 +1,15 @@
 //! The floor of an FTL: page map, reverse map, valid counts and greedy cleaning,
 //! with every trick that keeps the result the same.
 //!
-//! - A physical page is valid where the map points back at it, so invalidating
-//!   one touches a count that fits the nearest cache and no page.
-//! - Moving a block's valid pages does not branch on validity, which nothing
-//!   could predict: each page is written to the destination, and the destination
-//!   advances if it was valid.
-//! - Map entries lie anywhere, and waiting for them is most of the time. Those of
-//!   64 pages are asked for at once, so that the waits overlap.
-//! - The victim is found by reading all counts, eight or more to an instruction:
-//!   0.1 ns a page at 4096 blocks of 1024 pages, where lists by count would have to
-//!   be kept at each overwrite. It grows with the ratio of the two: at 65536 blocks
-//!   of 64 pages it is 30 ns.
+//! - A physical page is valid if the map points back at it, so invalidating one touches a count
+//!   in the nearest cache and no page.
+//! - Moving a block's valid pages does not branch on validity, which cannot be predicted: each
+//!   page is written to the destination, and the destination advances if the page was valid.
+//! - Map entries are scattered, and waiting for them takes most of the time. The entries of 64
+//!   pages are prefetched at once, so that the waits overlap.
+//! - The victim is found by reading all counts, eight or more per instruction: 0.1 ns per page at
+//!   4096 blocks of 1024 pages, while lists by count would have to be kept up to date at each
+//!   overwrite. It grows with the ratio of the two: at 65536 blocks of 64 pages it is 30 ns.
 //!
 //! Victims and moves are those of [`NaiveFtl`](crate::NaiveFtl) with one shared
 //! open block and one block in reserve.
@@ -21,13 +19,13 @@ use std::fmt;
 /// Added to the count of a block that is not full, so that it is no victim.
 const NOT_FULL: i16 = 1 << 14;
 
-/// Counts that are compared before the search for which it was.
+/// Counts that are compared in one step of the search for the victim.
 const SCAN: usize = 64;
 
-/// Map entries that are asked for at once.
+/// Map entries that are prefetched at once.
 const AHEAD: usize = 64;
 
-/// A page-mapped FTL that keeps no time.
+/// A page-mapped FTL without simulated time.
 #[derive(Clone, Debug)]
 pub struct BareFtl {
     /// Physical page of each logical page; `UNMAPPED` before its first write.
@@ -38,21 +36,21 @@ pub struct BareFtl {
     /// once full, so that programming a page need not count it, plus `NOT_FULL`.
     valid: Vec<i16>,
     page_bits: u32,
-    /// The next physical page to program, and where its block ends.
+    /// The next physical page to program, and the end of its block.
     next: u32,
     end: u32,
-    /// Blocks from here on were never written; the last one is the first spare.
+    /// First block that was never written; the last block is the first spare.
     fresh: u32,
     /// The block in reserve.
     spare: u32,
     moved: u64,
 }
 
-/// No physical page. Only the last page of a drive of 2^32 pages has this number,
-/// and there is no such drive.
+/// No physical page. Only the last page of a drive of 2^32 pages would have this number, and
+/// there is no such drive.
 const UNMAPPED: u32 = u32::MAX;
 
-/// A drive whose logical pages leave cleaning nothing to gain.
+/// Error: a drive so full that cleaning gains nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooFull;
 
@@ -67,7 +65,7 @@ impl BareFtl {
     /// An empty drive of `blocks` blocks of `2^page_bits` pages.
     ///
     /// # Errors
-    /// Where `logical_pages` leaves less free than the block in reserve, the open
+    /// If `logical_pages` leaves less free than the block in reserve, the open
     /// block and one page to be gained.
     ///
     /// # Panics
@@ -94,17 +92,17 @@ impl BareFtl {
         })
     }
 
-    /// How many pages the host can address.
+    /// Number of pages that the host can address.
     pub fn logical_pages(&self) -> u32 {
         self.map.len() as u32
     }
 
-    /// How many pages cleaning has moved.
+    /// Number of pages that cleaning has moved.
     pub fn moved(&self) -> u64 {
         self.moved
     }
 
-    /// The host writes logical page `page`.
+    /// Writes logical page `page`.
     #[inline]
     pub fn write(&mut self, page: u32) {
         if self.next == self.end {
@@ -118,7 +116,7 @@ impl BareFtl {
         self.next += 1;
     }
 
-    /// The host writes `pages`, one after the other.
+    /// Writes `pages`, one after the other.
     pub fn write_all(&mut self, pages: &[u32]) {
         for ahead in pages.chunks(AHEAD) {
             prefetch(&self.map, ahead);
@@ -126,7 +124,7 @@ impl BareFtl {
         }
     }
 
-    /// The open block is full: opens another, by cleaning where none is left.
+    /// Opens a block when the open one is full, and cleans if none is left.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -151,8 +149,8 @@ impl BareFtl {
         self.spare = victim;
     }
 
-    /// Copies the valid pages of the block at `from` to the start of the erased
-    /// block at `to`, and says how many there were.
+    /// Copies the valid pages of the block at `from` to the start of the erased block at `to`;
+    /// returns their number.
     fn move_valid(&mut self, from: u32, to: u32) -> u32 {
         let pages = 1usize << self.page_bits;
         // Two blocks of one column: slices of each, so that bounds are checked once.
@@ -178,7 +176,7 @@ impl BareFtl {
         kept
     }
 
-    /// The block with the fewest valid pages, of those the lowest.
+    /// The block with the fewest valid pages; of equal ones the lowest.
     fn fewest_valid(&self) -> u32 {
         let (mut fewest, mut chunk_of_fewest) = (i16::MAX, 0);
         for (chunk, counts) in self.valid.chunks(SCAN).enumerate() {
@@ -192,7 +190,7 @@ impl BareFtl {
         (first + within.expect("the least count is one of them")) as u32
     }
 
-    /// A number that depends on where every page lies.
+    /// A checksum of the places of all pages.
     pub fn checksum(&self) -> u64 {
         let mix = |sum: u64, place: &u32| {
             (sum ^ u64::from(*place)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -201,7 +199,7 @@ impl BareFtl {
     }
 }
 
-/// Brings the map entries of `pages` near: reads that do not wait for each other.
+/// Prefetches the map entries of `pages`: reads that do not wait for each other.
 #[inline]
 fn prefetch(map: &[u32], pages: &[u32]) {
     let all = pages.iter().fold(0, |all, page| all ^ map[*page as usize]);

@@ -1,15 +1,15 @@
-//! Flash elements that serve page requests in rounds, as the simulator of "Design
-//! Tradeoffs for SSD Performance" (Agrawal et al., USENIX ATC 2008) does, by its
-//! rules alone and as plainly as can be. Slow, and meant to be believed.
+//! Flash elements that serve page requests in rounds, like the simulator of "Design Tradeoffs for
+//! SSD Performance" (Agrawal et al., USENIX ATC 2008), by its rules alone and as plainly as
+//! possible. Slow, and meant to be believed.
 //!
-//! A drive is a row of elements (packages) behind one host link. Pages go round the
-//! elements. Each element has a queue, and is either idle or busy: with a cleaning,
-//! or with a batch of page requests. A batch is served in two phases, reads before
-//! writes; a phase is a row of rounds. In a round each parallel unit (some planes of
-//! the element) serves one request, and the slowest of them ends the round.
+//! A drive consists of elements (packages) behind one host link. Consecutive pages lie on
+//! consecutive elements. Each element has a queue, and is either idle or busy: with a cleaning,
+//! or with a batch of page requests. A batch is served in two phases, reads before writes; a
+//! phase consists of rounds. In a round each parallel unit (some planes of the element) serves
+//! one request, and the slowest of them ends the round.
 //!
-//! Of events at one moment, those inside the drive come before arrivals of requests;
-//! both otherwise keep the order in which they came about.
+//! Of events at one moment, those inside the drive come before arrivals of requests; otherwise
+//! both keep the order in which they were scheduled.
 
 mod audit;
 mod clean;
@@ -24,11 +24,11 @@ mod tests;
 
 pub use rules::{Mapping, Pool, Refused, Request, Rules, Served};
 
-/// Serves `requests`, which come in order of arrival, on a drive that is logically
-/// full. Cleaning in the background goes on to its end after the last request.
+/// Serves `requests`, which are in order of arrival, on a drive that is logically full. Cleaning
+/// in the background continues to its end after the last request.
 ///
 /// # Errors
-/// Where the rules make no drive, a request is at fault or space runs out.
+/// If the rules make no drive, a request is at fault or space runs out.
 pub fn serve(rules: &Rules, requests: &[Request]) -> Result<Served, Refused> {
     let mut drive = drive::Drive::new(rules)?;
     let served = drive.serve(requests, |_| ())?;

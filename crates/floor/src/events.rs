@@ -1,16 +1,16 @@
-//! The floor of an event loop: the standard library's heap of packed keys, from
-//! which the earliest is taken and into which a later one goes.
+//! The floor of an event loop: the standard library's heap of packed keys. The earliest key is
+//! taken and a later one inserted.
 
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Takes `events` events off a queue in which `pending` always wait, and puts
-/// another in for each, up to 2^16 time units later. Returns the sum of the times
-/// at which they were taken, so that no compiler can leave the work out.
+/// Takes `events` events off a queue of always `pending` events, and inserts another for each, up
+/// to 2^16 time units later. Returns the sum of the times at which they were taken, so that no
+/// compiler can remove the work.
 ///
 /// # Panics
-/// Where nothing is pending.
+/// If nothing is pending.
 pub fn event_loop(pending: u32, events: u64, seed: u64) -> u128 {
     assert!(pending > 0, "an event loop has something pending");
     let mut random = Random::new(seed);

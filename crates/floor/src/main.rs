@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     };
     let text: String = figures.iter().map(|figure| shown(figure, json)).collect();
     match std::io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads may have seen enough.
+        // The reader of the output may have seen enough.
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
             eprintln!("floor: {problem}");
             ExitCode::FAILURE

@@ -1,10 +1,9 @@
-//! A page-mapped FTL with greedy cleaning, as plain as can be: every page says
-//! what it holds, and everything else is found by looking. Slow, and meant to be
-//! believed.
+//! A page-mapped FTL with greedy cleaning, as plain as possible: every page knows its content,
+//! and everything else is found by searching. Slow, and meant to be believed.
 
 use std::collections::VecDeque;
 
-/// Whether data that the host writes and data that cleaning moves share a block.
+/// Sharing of open blocks between host writes and cleaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpenBlocks {
     /// One open block takes both.
@@ -13,7 +12,7 @@ pub enum OpenBlocks {
     Separate,
 }
 
-/// A drive and what is written to it.
+/// A drive and its writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Naive {
     /// Blocks of the drive.
@@ -22,16 +21,15 @@ pub struct Naive {
     pub pages_per_block: usize,
     /// Pages that the host can address; all are written once before anything else.
     pub logical_pages: usize,
-    /// Cleaning begins where the host needs a block and no more than this many are
-    /// free.
+    /// Number of free blocks at or below which cleaning begins when the host needs a block.
     pub reserve: usize,
-    /// Who writes where.
+    /// Sharing of open blocks.
     pub open: OpenBlocks,
     /// Uniformly random overwrites before counting begins.
     pub writes_before: u64,
     /// Uniformly random overwrites that are counted.
     pub writes: u64,
-    /// What the addresses are drawn from.
+    /// Seed of the addresses.
     pub seed: u64,
 }
 
@@ -39,7 +37,7 @@ pub struct Naive {
 /// overwrites with greedy cleaning.
 ///
 /// # Panics
-/// Where the drive is too full to be cleaned.
+/// If the drive is too full to be cleaned.
 pub fn naive_write_amplification(run: &Naive) -> f64 {
     let mut ftl = NaiveFtl::new(run);
     (0..run.logical_pages).for_each(|page| ftl.write(page));
@@ -62,14 +60,14 @@ pub fn naive_write_amplification(run: &Naive) -> f64 {
     (run.writes + moved) as f64 / run.writes as f64
 }
 
-/// Where a page lies.
+/// Place of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
     block: usize,
     page: usize,
 }
 
-/// A block: what was programmed into it, in order, since it was erased.
+/// A block: the pages programmed into it since its erase, in order.
 #[derive(Clone, Default, Debug)]
 struct Block {
     written: Vec<usize>,
@@ -82,23 +80,23 @@ pub struct NaiveFtl {
     pages_per_block: usize,
     reserve: usize,
     open: OpenBlocks,
-    /// Where the current version of each logical page lies.
+    /// Place of the current version of each logical page.
     places: Vec<Option<Place>>,
     blocks: Vec<Block>,
     /// Erased blocks, the one erased first in front.
     free: VecDeque<usize>,
     host_block: Option<usize>,
-    /// Used where open blocks are separate.
+    /// Used if open blocks are separate.
     cleaning_block: Option<usize>,
     moved: u64,
     erased: u64,
 }
 
 impl NaiveFtl {
-    /// An empty drive. What is to be written is not looked at.
+    /// An empty drive. The writes of `run` are ignored.
     ///
     /// # Panics
-    /// Without a block in reserve: what cleaning moves must go somewhere.
+    /// If no block is in reserve: cleaning needs one to move pages to.
     pub fn new(run: &Naive) -> Self {
         assert!(run.reserve > 0, "cleaning needs a free block to move pages to");
         Self {
@@ -115,21 +113,21 @@ impl NaiveFtl {
         }
     }
 
-    /// The host writes logical page `page`.
+    /// Writes logical page `page`.
     ///
     /// # Panics
-    /// Where the drive is too full to be cleaned.
+    /// If the drive is too full to be cleaned.
     pub fn write(&mut self, page: usize) {
         let block = self.host_block_with_room();
         self.place(page, block);
     }
 
-    /// How many pages cleaning has moved.
+    /// Number of pages that cleaning has moved.
     pub fn moved(&self) -> u64 {
         self.moved
     }
 
-    /// How many blocks were erased.
+    /// Number of blocks erased.
     pub fn erased(&self) -> u64 {
         self.erased
     }
@@ -165,8 +163,8 @@ impl NaiveFtl {
         block
     }
 
-    /// Moves the valid pages out of the full block that has the fewest, of those
-    /// the one with the lowest number, and erases it.
+    /// Moves the valid pages out of the full block with the fewest of them (on ties, with the
+    /// lowest number), and erases it.
     fn clean(&mut self) {
         let is_full = |block: &usize| !self.has_room(*block);
         let victim = (0..self.blocks.len())

@@ -4,32 +4,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Size;
 
-/// Where a host write may go and where it goes.
+/// Configuration of the placement of writes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllocationConfig {
-    /// The static part: a unit's pool follows from its logical address by
-    /// striping over all pools of this level. `drive` is one pool: wholly dynamic.
+    /// Level of the static part: a unit's pool follows from its logical address by striping over
+    /// all pools of this level. `drive` is a single pool, so that placement is wholly dynamic.
     pub pool: PoolLevel,
-    /// Bytes of consecutive logical addresses that go to one pool before the
-    /// next pool's turn; a multiple of the mapping unit. Without it: what one
-    /// program command writes.
+    /// Bytes of consecutive logical addresses that go to one pool before the next pool's turn; a
+    /// multiple of the mapping unit. Default: the bytes that one program command writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<Size>,
-    /// The level that has open blocks, free blocks, thresholds and victims of its own: a bin.
-    /// Blocks of its planes are opened one after the other. Not above `pool`. Default:
-    /// `plane`.
+    /// Level of a bin, which has open blocks, free blocks, thresholds and victims of its own. If
+    /// a bin covers several planes, the firmware opens blocks on them in turn. Not above `pool`.
+    /// Default: `plane`.
     #[serde(default)]
     pub bin: BinLevel,
-    /// Which level varies fastest in striping and in taking turns, named by the
-    /// letters C (channel), W (way: package on a channel), D (die), P (plane).
+    /// Order of the levels in striping and round-robin, the fastest varying first, in the letters
+    /// C (channel), W (way: package on a channel), D (die), P (plane).
     #[schemars(regex(pattern = "^[CWDP]{4}$"))]
     pub order: String,
-    /// The dynamic part: which bin of the pool takes the next batch.
+    /// Choice of the bin of the pool that takes the next batch: the dynamic part.
     pub choice: BinChoice,
-    /// Whether pages that garbage collection moves share blocks with host writes.
+    /// Sharing of open blocks between host writes and the pages that garbage collection moves.
     pub streams: StreamSharing,
-    /// Which free block is opened next (dynamic wear-leveling, or none).
+    /// Choice of the free block that is opened next (dynamic wear-leveling, or none).
     pub free_block: FreeBlockOrder,
 }
 
@@ -37,7 +36,7 @@ pub struct AllocationConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinLevel {
-    /// One plane, or the planes of a block where blocks span several.
+    /// One plane, or all planes of a block if blocks span several.
     #[default]
     Plane,
     /// One die.
@@ -49,7 +48,7 @@ pub enum BinLevel {
 }
 
 impl BinLevel {
-    /// The pool of as much.
+    /// The pool level that covers the same part of the flash.
     pub const fn pool(self) -> PoolLevel {
         match self {
             Self::Plane => PoolLevel::Plane,
@@ -66,7 +65,7 @@ impl BinLevel {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolLevel {
-    /// One plane, or the planes of a block where blocks span several.
+    /// One plane, or all planes of a block if blocks span several.
     Plane,
     /// One die.
     Die,
@@ -80,7 +79,7 @@ pub enum PoolLevel {
     Drive,
 }
 
-/// How the bin for the next batch is chosen inside a pool.
+/// Choice of the bin for the next batch inside a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinChoice {
@@ -88,11 +87,11 @@ pub enum BinChoice {
     RoundRobin,
     /// The bin with the fewest programs waiting; ties take turns.
     LeastQueued,
-    /// The bin with the most free pages that nothing waits to be written to; ties take turns.
+    /// The bin with the most free pages that no waiting program will use; ties take turns.
     MostFree,
 }
 
-/// Whether host writes and moved pages share open blocks.
+/// Sharing of open blocks between host writes and moved pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamSharing {
@@ -102,15 +101,15 @@ pub enum StreamSharing {
     Shared,
 }
 
-/// Which free block is opened next.
+/// Choice of the free block that is opened next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreeBlockOrder {
-    /// The least erased one: dynamic wear-leveling.
+    /// The block with the fewest erases: dynamic wear-leveling.
     LeastWorn,
     /// The one that has been free for longest.
     Fifo,
-    /// The next one by position behind the block that was opened last; behind the last block comes
-    /// the first.
+    /// The next free block by position after the block that was opened last, wrapping around at
+    /// the end.
     NextFit,
 }

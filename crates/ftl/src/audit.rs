@@ -1,4 +1,4 @@
-//! Proof that what the firmware keeps agrees with itself.
+//! Audit of the firmware's state: checks that its tables agree.
 
 use crate::blocks::BlockState;
 use crate::ftl::Ftl;

@@ -1,5 +1,5 @@
-//! Blocks and bins: which blocks are free, open, closed, being collected or bad,
-//! how much valid data each holds, and how worn it is.
+//! Blocks and bins: the state of each block (free, open, closed, being collected, bad), its valid
+//! units and its wear.
 
 use crate::allocation::FreeBlockOrder;
 use crate::ids::BlockId;
@@ -9,33 +9,34 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Why units were programmed.
+/// Reason for programming units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The host wrote them.
     Host = 0,
     /// Garbage collection moved them.
     Gc = 1,
-    /// A batch went out before it was full: its empty slots.
+    /// Empty slots of a batch that was programmed before it was full.
     Padding = 2,
     /// Scrubbing moved them.
     Scrub = 3,
-    /// They summarise a full block.
+    /// Summary of a full block.
     Summary = 4,
 }
 
 /// Number of sources.
 pub const SOURCES: usize = 5;
 
-/// What became of the flash, in units and blocks.
+/// Counts of programs and erases, in units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Units programmed, by [`Source`].
     pub units: [u64; SOURCES],
     /// Blocks erased.
     pub erases: u64,
-    /// Those among them that were victims, and the units that were moved out of them, each counted
-    /// with the erase: so no more were moved than there were in what was erased, over any time.
+    /// Erased victims of garbage collection. The units moved out of a victim are counted in
+    /// `moved` at its erase, so over any period no more units are moved than the erased victims
+    /// held.
     #[serde(default)]
     pub collected: u64,
     /// See `collected`.
@@ -43,13 +44,13 @@ pub struct Tally {
     pub moved: u64,
     /// Blocks retired since the drive was new.
     pub retired: u64,
-    /// Worn blocks that took the data of others.
+    /// Migrations: worn blocks that took the data of other blocks.
     #[serde(default)]
     pub migrations: u64,
 }
 
 impl Tally {
-    /// What was added since `earlier`.
+    /// The difference to `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             units: std::array::from_fn(|source| self.units[source] - earlier.units[source]),
@@ -60,7 +61,7 @@ impl Tally {
             migrations: self.migrations - earlier.migrations,
         }
     }
-    /// Units programmed over units that the host wrote; 1 where it wrote none.
+    /// Units programmed over units that the host wrote; 1 if it wrote none.
     pub fn write_amplification(&self) -> f64 {
         let total: u64 = self.units.iter().sum();
         let host = self.units[Source::Host as usize];
@@ -68,7 +69,7 @@ impl Tally {
     }
 }
 
-/// What a block is used for.
+/// Use of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockState {
     /// Erased, waiting to be opened.
@@ -91,38 +92,38 @@ impl BlockState {
     }
 }
 
-/// Marks the standing of a block that garbage collection may not choose.
+/// Bit of a block's standing that bars garbage collection from choosing it.
 pub const BARRED: u32 = 1 << 31;
 
-/// The state of all blocks: a column a fact, so that choosing a victim reads
-/// only what it compares.
+/// The state of all blocks, one column per fact, so that victim selection reads only the values
+/// that it compares.
 #[derive(Clone)]
 pub struct Blocks {
     /// Valid units, with [`BARRED`] unless the block is closed.
     pub standing: Column<BlockId, u32>,
     /// Erases so far.
     pub erase_count: Column<BlockId, u32>,
-    /// When the block was closed, in units written to the drive before.
+    /// Time at which the block was closed, in units written to the drive before.
     pub closed_at: Column<BlockId, u64>,
-    /// Batches of an open block that are not written yet, bound or not.
+    /// Batches of an open block that are not written yet, whether bound or not.
     pub unwritten: Column<BlockId, u32>,
     /// Units moved out of the block since it was erased.
     pub moved: Column<BlockId, u32>,
     /// Reads of the block that are under way; an erase waits for them.
     pub readers: Column<BlockId, u32>,
-    /// What the block is used for.
+    /// Use of the block.
     pub state: Column<BlockId, BlockState>,
-    /// Rows of the block sensed since its last erase, by anybody; empty where nobody has
-    /// ever asked.
+    /// Rows of the block sensed since its last erase, by any operation; empty if nothing has ever
+    /// asked for this count.
     pub sensed: Column<BlockId, u32>,
-    /// How often in a row the data of each batch was copied back, by block and batch; empty
-    /// where nothing limits that.
+    /// Copy-backs in a row of the data of each batch, by block and batch; empty if nothing limits
+    /// them.
     pub copied: Vec<u8>,
-    /// What interruptions of erases and programs have worn: extra ramps, and pulses that were
-    /// asserted in vain; empty where nothing is interrupted.
+    /// Wear by interruptions of erases and programs: extra ramps, and pulses that were asserted
+    /// in vain. Empty if nothing is interrupted.
     pub strain: Column<BlockId, [u32; 2]>,
-    /// Rows that were written of a block that was closed before it was full, plus one; such a
-    /// block has no summary. 0 for all others; empty where there never was one.
+    /// Rows written of a block that was closed before it was full, plus one; such a block has no
+    /// summary. 0 for all other blocks; empty if no block was ever closed early.
     pub closed_early: Column<BlockId, u32>,
 }
 
@@ -143,7 +144,7 @@ impl Blocks {
             closed_early: Column::filled(0, 0),
         }
     }
-    /// From now on it is noted of blocks that are closed before they are full.
+    /// Begins to record the blocks that are closed before they are full.
     pub fn know_closed_early(&mut self) {
         if self.closed_early.is_empty() {
             self.closed_early = Column::filled(0, self.state.len());
@@ -178,21 +179,21 @@ pub struct Open {
     pub next: u32,
 }
 
-/// How far a bin's migration has come.
+/// Progress of a bin's migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migration {
-    /// The worn block is collected as any other.
+    /// The worn block is being collected like any other victim.
     Empties {
-        /// It.
+        /// The worn block.
         to: BlockId,
     },
-    /// It is erased and takes data.
+    /// The worn block is erased and takes data.
     Takes {
-        /// It.
+        /// The worn block.
         to: BlockId,
-        /// Its next batch.
+        /// The next batch of the worn block.
         next: u32,
-        /// The block with the data, once it was chosen.
+        /// The block whose data moves to the worn block, once it is chosen.
         from: Option<BlockId>,
     },
 }
@@ -203,17 +204,18 @@ pub enum Migration {
 pub struct Bin {
     // The least key is opened first: the erase count, the time of release, or round and position.
     free: BinaryHeap<Reverse<(u64, BlockId)>>,
-    // How many blocks were released or, by position, the least key that a released block may have.
+    // Number of blocks released or, in order by position, the least key that a released block may
+    // have.
     released: u64,
-    /// Open blocks, by the place that streams name.
+    /// Open blocks, indexed by `Row::open` of a stream.
     pub open: [Open; STREAMS],
     /// Retired blocks.
     pub bad: u32,
     /// Blocks that garbage collection has chosen and not yet erased.
     pub collecting: u32,
-    /// How far the migration of a worn block has come.
+    /// Progress of the migration to a worn block.
     pub migration: Option<Migration>,
-    /// Erases of all blocks that ever were good, and how many those are.
+    /// Erases of all blocks that were ever good, and the number of those blocks.
     pub erases: u64,
     pub lives: u32,
 }
@@ -265,7 +267,7 @@ impl Bin {
     pub fn first_free(&self) -> Option<BlockId> {
         self.free.peek().map(|Reverse((_, block))| *block)
     }
-    /// What the order of opening goes by beside the keys.
+    /// State of the opening order beside the keys: see the field `released`.
     pub fn released(&self) -> u64 {
         self.released
     }
@@ -273,13 +275,13 @@ impl Bin {
     pub fn free_list(&self) -> impl Iterator<Item = (u64, BlockId)> {
         self.free.iter().map(|Reverse(pair)| *pair)
     }
-    /// Takes up what [`Bin::free_list`] and [`Bin::released`] gave.
+    /// Restores the result of [`Bin::free_list`] and [`Bin::released`].
     pub fn restore(&mut self, free: impl Iterator<Item = (u64, BlockId)>, released: u64) {
         self.free = free.map(Reverse).collect();
         self.released = released;
     }
-    /// Goes over to another order of opening. Where blocks are now to be opened by the
-    /// time for which they have been free, their order until now stands for it.
+    /// Changes the order in which free blocks are opened. If the new order is by the time that
+    /// blocks have been free, the previous order of the blocks takes the place of that time.
     pub fn reorder(&mut self, order: FreeBlockOrder, erase_count: impl Fn(BlockId) -> u32) {
         let mut blocks = Vec::with_capacity(self.free.len());
         while let Some(Reverse((_, block))) = self.free.pop() {
@@ -314,12 +316,13 @@ mod tests {
             (0..5).map(|_| take(&mut bin)).collect::<Option<Vec<_>>>(),
             Some((8..13).collect())
         );
-        // 13 to 15 are ahead, and what is released behind the last one comes in the next round.
+        // Blocks 13 to 15 come next; a block released after the last opened one comes in the
+        // next round.
         for block in [11, 9, 12] {
             bin.release(BlockId(block), 7, order);
         }
         assert_eq!([0; 5].map(|_| take(&mut bin)), [13, 14, 15, 9, 11].map(Some));
-        // Behind 11 come 12, and 13, which is released now; 8 and 10 are of the next round.
+        // After 11 come 12 and 13, which is released now; 8 and 10 belong to the next round.
         for block in [13, 10, 8] {
             bin.release(BlockId(block), 1, order);
         }

@@ -1,17 +1,17 @@
-//! What is on flash becomes the current data: of writes, of moves, and what a trim forgets.
+//! Commits: written and moved units become the current data; a trim removes a mapping.
 
 use crate::blocks::{BARRED, BlockState, Source};
 use crate::ftl::Ftl;
 use crate::ids::{Batch, BlockId, Lpn, Ppn};
 
 impl Ftl {
-    /// Notes what a bound place is written with; `None` for padding.
+    /// Records the logical unit that is written to a bound place; `None` for padding.
     #[inline]
     pub fn note(&mut self, ppn: Ppn, lpn: Lpn) {
         self.map.note(ppn, lpn);
     }
 
-    /// A place is written with a copy of what `from` holds.
+    /// Records that a bound place is written with a copy of `from`.
     #[inline]
     pub fn note_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
         self.map.note(to, lpn);
@@ -30,7 +30,7 @@ impl Ftl {
         self.blocks.standing[block] += 1;
     }
 
-    /// A unit without data has some.
+    /// Counts a logical unit that had no data and has some now.
     #[inline]
     fn map_fresh(&mut self, lpn: Lpn) {
         self.mapped += 1;
@@ -39,8 +39,8 @@ impl Ftl {
         }
     }
 
-    /// A copy of `from` is on flash at `to`. It becomes the current data only if
-    /// `from` still is; returns whether it did.
+    /// Commits a copy of `from` at `to`. The copy becomes the current data only if `from` is
+    /// still current; returns true if it did.
     #[inline]
     pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.lookup(lpn) != Some(from) {
@@ -55,8 +55,8 @@ impl Ftl {
         true
     }
 
-    /// The batch `to` is on flash as a copy of all of the batch `from`. Each unit of it
-    /// becomes the current data only if the one that it was copied from still is.
+    /// Commits the batch `to`, a copy of the whole batch `from`. Each unit of it becomes the
+    /// current data only if its original is still current.
     #[inline]
     pub fn commit_batch_move(&mut self, from: Batch, to: Batch) {
         let first = self.layout.first_unit(from.block, from.batch);
@@ -92,7 +92,7 @@ impl Ftl {
         *standing -= 1;
     }
 
-    /// Forgets a logical unit (trim); returns whether it had data.
+    /// Removes the mapping of a logical unit (trim); returns true if the unit had data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let old = self.map.unmap(lpn);
@@ -105,8 +105,8 @@ impl Ftl {
         true
     }
 
-    /// A bound batch is written (and committed): once all of a full block's are,
-    /// the block is closed and may be collected.
+    /// Ends the write of a bound batch, after its commit. Once all batches of a full block are
+    /// written, the block is closed and may be collected.
     #[inline]
     pub fn finish(&mut self, at: Batch) {
         let unwritten = &mut self.blocks.unwritten[at.block];

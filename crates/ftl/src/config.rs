@@ -1,4 +1,4 @@
-//! What a user says about the firmware: the `[drive.ftl]` table.
+//! Configuration of the firmware: the `[drive.ftl]` table.
 
 use crate::allocation::{AllocationConfig, StreamSharing};
 use crate::gc::GcConfig;
@@ -14,28 +14,29 @@ use settings::{Share, Size};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FtlConfig {
-    /// Mapping unit: smaller than, equal to or larger than a flash page. A host
-    /// write of a part of a unit reads the rest first (read-modify-write).
+    /// Mapping unit: smaller than, equal to or larger than a flash page. A host write of a part
+    /// of a unit needs a read-modify-write (`partial_writes`).
     pub unit: Size,
-    /// Planes of a die that a block spans: they are programmed together (one
-    /// multi-plane command) and erased together. 1 keeps planes apart.
+    /// Planes of a die that a block spans. They are programmed together (by one multi-plane
+    /// command) and erased together. With 1 each plane has blocks of its own.
     #[schemars(range(min = 1, max = 64))]
     pub block_planes: u32,
-    /// Planes of a block that one erase command erases; a block takes one command after the
-    /// other. It divides `block_planes`. Default: all of them.
+    /// Planes of a block that one erase command erases. A block takes its erase commands one
+    /// after the other. It divides `block_planes`. Default: all planes of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub erase_planes: Option<u32>,
-    /// Whether the last page of each block is written with a summary of the others (logical
-    /// addresses and versions), when those are full, and holds no data. Default: false.
+    /// True if the last page of each block holds no data: it is written with a summary of the
+    /// other pages (logical addresses and versions) when those are full. Default: false.
     #[serde(default)]
     pub summary_page: bool,
-    /// How a write of a part of a unit comes by the rest. Default: through the controller.
+    /// Method of read-modify-write for a write of a part of a unit. Default: through the
+    /// controller.
     #[serde(default)]
     pub partial_writes: PartialWrites,
-    /// How much of the flash the host does not see.
+    /// Share of the flash that the host does not see.
     pub over_provisioning: OverProvisioning,
-    /// Where writes go.
+    /// Placement of writes.
     pub allocation: AllocationConfig,
     /// Garbage collection.
     pub gc: GcConfig,
@@ -44,7 +45,7 @@ pub struct FtlConfig {
     /// Static wear-leveling. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
-    /// Writing blocks anew before their data decays. Default: not at all.
+    /// Scrubbing: rewriting blocks before their data decays. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
 }
@@ -54,12 +55,12 @@ impl FtlConfig {
     pub fn data_pages(&self, geometry: &Geometry) -> u32 {
         geometry.pages_per_block - u32::from(self.summary_page)
     }
-    /// Bytes that the flash can hold beside summaries, bad blocks included.
+    /// Bytes of data that the flash can hold without summaries, bad blocks included.
     pub fn data_bytes(&self, geometry: &Geometry) -> u128 {
         let pages = u128::from(geometry.pages_per_block);
         geometry.physical_bytes() / pages * u128::from(self.data_pages(geometry))
     }
-    /// The stream that scrubbing writes to, or would.
+    /// The stream that scrubbing writes to; the default one if there is no scrubbing.
     pub fn scrub_stream(&self) -> Stream {
         self.scrub.as_ref().map(|scrub| scrub.stream).unwrap_or_default().stream()
     }
@@ -77,21 +78,22 @@ impl FtlConfig {
     }
 }
 
-/// How a write of a part of a mapping unit comes by the rest of it (read-modify-write).
+/// Method of read-modify-write for a write of a part of a mapping unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialWrites {
-    /// The rest is read and corrected, and the whole is programmed anywhere in the pool.
+    /// Through the controller: it reads the rest of the unit, corrects its errors, and programs
+    /// the whole unit anywhere in the pool.
     #[default]
     Controller,
-    /// The planes that hold the unit sense it, take the part over the channel and program both
-    /// elsewhere in themselves: a copy-back with new data. For drives that acknowledge writes
-    /// from flash [ATC08].
+    /// In-plane read-modify-write: the planes that hold the unit sense it, take the new part over
+    /// the channel, and program both elsewhere in the same planes, like a copy-back with new
+    /// data. For drives that acknowledge writes from flash [ATC08].
     Plane,
 }
 
-/// Over-provisioning. Papers differ in what they divide by, so there are several
-/// keys; give exactly one.
+/// Over-provisioning. Papers divide by different capacities, so there are several keys; give
+/// exactly one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]

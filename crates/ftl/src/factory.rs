@@ -1,5 +1,5 @@
-//! The blocks that leave the factory bad. They follow from the seed, so that what
-//! they leave can be known before the drive is assembled.
+//! Factory bad blocks. They follow from the seed, so the capacity that they leave is known before
+//! the drive is assembled.
 
 use crate::config::BadBlocksConfig;
 use crate::layout::Layout;
@@ -16,7 +16,7 @@ pub struct FactoryBlocks {
 }
 
 impl FactoryBlocks {
-    /// Those of the drive with this layout and these random streams.
+    /// Bad blocks of the drive with this layout and these random streams.
     pub fn new(layout: &Layout, config: &BadBlocksConfig, streams: Streams) -> Self {
         Self {
             bad_share: config.factory.fraction(),
@@ -27,7 +27,7 @@ impl FactoryBlocks {
         }
     }
 
-    /// The places of the next bin's bad blocks, rising.
+    /// Places of the bad blocks in the next bin, ascending.
     pub fn of_next_bin(&mut self) -> Vec<u32> {
         let mut all = Vec::new();
         for home in 0..self.homes {
@@ -37,8 +37,8 @@ impl FactoryBlocks {
         all
     }
 
-    /// The places of bad blocks among those on the same planes. The planes replace bad
-    /// blocks from their own good ones, so that they lose as many as the worst of them.
+    /// Places of the bad blocks among the blocks on the same planes. Each plane replaces its bad
+    /// blocks from its own good ones, so all of them lose as many blocks as the worst plane.
     fn of_next_home(&mut self) -> Vec<u32> {
         let mut worst: Vec<u32> = Vec::new();
         if self.bad_share > 0.0 {

@@ -1,7 +1,6 @@
-//! One instance of the firmware: map, blocks and bins, and what is looked up in
-//! them. The operations that keep them consistent are in `space`, `commit` and
-//! `victims`: deciding (`bind`, `pick_victim`) and committing (`commit_*`,
-//! `finish`, `erase`) are separate, so that time may pass between.
+//! One instance of the firmware: map, blocks, bins and look-ups in them. The operations that keep
+//! them consistent are in `space`, `commit` and `victims`: deciding (`bind`, `pick_victim`) is
+//! separate from committing (`commit_*`, `finish`, `erase`), so that time may pass in between.
 
 use crate::allocation::{FreeBlockOrder, StreamSharing};
 use crate::blocks::{Bin, BlockState, Blocks, Tally};
@@ -20,7 +19,7 @@ use engine::{Column, Streams};
 /// The firmware of a drive, or of a part of it.
 #[derive(Clone)]
 pub struct Ftl {
-    /// What lies where.
+    /// Arithmetic of addresses.
     pub layout: Layout,
     pub(crate) map: Map,
     pub(crate) blocks: Blocks,
@@ -32,25 +31,25 @@ pub struct Ftl {
     /// The stream that scrubbing writes to.
     pub(crate) scrubs_to: Stream,
     pub(crate) wear: Option<Wear>,
-    /// Times in a row that data may be copied back.
+    /// Most copy-backs in a row of the same data.
     pub(crate) copies_most: Option<u8>,
     pub(crate) shared: bool,
     pub(crate) endurance: u32,
     pub(crate) grown_per_erase: f64,
-    /// What became of the flash since the drive was new.
+    /// Counts of programs and erases since the drive was new.
     pub tally: Tally,
-    /// Which blocks were erased, in order, as one number.
+    /// Fingerprint of the erased blocks in order.
     pub(crate) erased: u64,
     pub(crate) mapped: u32,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
-    /// What recovery from power cuts takes, where that is kept.
+    /// Metadata for recovery from power cuts, if it is kept.
     pub(crate) persist: Option<Box<Persist>>,
 }
 
 impl Ftl {
-    /// A new drive: everything erased but the blocks that left the factory bad.
-    /// `endurance` is the erases that a block endures, 0 for any number.
+    /// A new drive: all blocks are erased except the factory bad ones. `endurance` is the number
+    /// of erases that a block endures; 0 means any number.
     pub fn new(layout: Layout, config: &FtlConfig, endurance: u32, streams: Streams) -> Self {
         let mut ftl = Self {
             map: Map::new(layout.map_units, layout.physical_units()),
@@ -82,8 +81,8 @@ impl Ftl {
         ftl
     }
 
-    /// Takes up what the configuration says of scrubbing. Rows sensed are counted from the
-    /// first time on that somebody asks.
+    /// Applies the configuration of scrubbing. Sensed rows are counted from the first moment at
+    /// which a policy needs the count.
     pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
         self.scrubs_to = config.scrub_stream();
@@ -112,17 +111,17 @@ impl Ftl {
         }
     }
 
-    /// Where a logical unit lives, if it was ever written.
+    /// The physical unit that holds a logical unit, if it was ever written.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.lookup(lpn)
     }
-    /// Brings what [`Ftl::lookup`] will read near.
+    /// Prefetches the map entry that [`Ftl::lookup`] will read.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         self.map.prefetch(lpn);
     }
-    /// Brings what superseding `lpn` will change near.
+    /// Prefetches the valid bit that a new write of `lpn` will clear.
     #[inline]
     pub fn prefetch_old(&self, lpn: Lpn) {
         if let Some(old) = self.map.lookup(lpn) {
@@ -133,23 +132,24 @@ impl Ftl {
     pub fn mapped_units(&self) -> u32 {
         self.mapped
     }
-    /// What a physical unit was last written with.
+    /// The logical unit that a physical unit was last written with.
     #[inline]
     pub fn holds(&self, ppn: Ppn) -> Lpn {
         self.map.holds(ppn)
     }
-    /// True where a physical unit holds the current data of a logical one.
+    /// True if a physical unit holds the current data of a logical one.
     #[inline]
     pub fn is_valid(&self, ppn: Ppn) -> bool {
         self.map.is_valid(ppn)
     }
-    /// Which units of a batch are valid: bit `i` for slot `i`.
+    /// Valid units of a batch: bit `i` for slot `i`.
     #[inline]
     pub fn valid_in_batch(&self, at: Batch) -> u64 {
         let first = self.layout.first_unit(at.block, at.batch);
         self.map.valid_bits(first, self.layout.units_per_batch)
     }
-    /// The first batch of a block with valid units, from `at` on, and those.
+    /// The first batch of a block, from `at` on, that has valid units, and the mask of those
+    /// units.
     #[inline(always)]
     pub fn next_valid_batch(&self, at: Batch) -> Option<(Batch, u64)> {
         let layout = &self.layout;
@@ -160,13 +160,12 @@ impl Ftl {
         let units = self.map.valid_bits(Ppn(found.0 - slot), layout.units_per_batch);
         Some((Batch { batch: at.batch + ahead, ..at }, units))
     }
-    /// A fingerprint of the blocks that were erased since [`Ftl::begin_order_of_erases`], in
-    /// order.
+    /// Fingerprint of the blocks erased since [`Ftl::begin_order_of_erases`], in order.
     pub fn order_of_erases(&self) -> u64 {
         self.erased
     }
-    /// The fingerprint begins anew, whatever was erased before: a drive that comes from a
-    /// snapshot knows nothing of that.
+    /// Resets the fingerprint: a drive that comes from a snapshot does not know the erases before
+    /// it.
     pub fn begin_order_of_erases(&mut self) {
         self.erased = 0;
     }
@@ -174,7 +173,7 @@ impl Ftl {
     pub fn erase_counts(&self) -> &[u32] {
         self.blocks.erase_count.as_slice()
     }
-    /// What each block is used for, by block.
+    /// Use of each block, by block.
     pub fn block_states(&self) -> &[BlockState] {
         self.blocks.state.as_slice()
     }
@@ -189,7 +188,7 @@ impl Ftl {
         let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
         blocks.map(|block| u64::from(self.blocks.valid(block))).sum()
     }
-    /// Bytes of memory that the firmware's state takes once all of it is in use.
+    /// Bytes of memory that the firmware's state takes once all of it is touched.
     pub fn bytes(&self) -> usize {
         self.map.bytes() + self.blocks.bytes() + self.persist.as_ref().map_or(0, |of| of.bytes())
     }
@@ -200,7 +199,7 @@ impl Ftl {
         self.mapped += fresh;
     }
 
-    /// What went wrong with a policy of the user, if anything did.
+    /// The error of a user's policy, if there was one.
     pub fn policy_fault(&self) -> Option<String> {
         self.victim.fault().or_else(|| self.scrub.as_ref().and_then(ScrubChoice::fault))
     }

@@ -7,9 +7,9 @@ typed_id! {
     pub struct Lpn;
     /// A physical unit: a place on flash that holds one logical unit.
     pub struct Ppn;
-    /// A block of the firmware (see the crate's vocabulary).
+    /// A block of the firmware (see the vocabulary of the crate).
     pub struct BlockId;
-    /// A home of blocks: `block_planes` planes of one die, or several such.
+    /// A bin of blocks: `block_planes` planes of one die, or several such sets.
     pub struct BinId;
     /// A set of bins among which a unit may be placed.
     pub struct PoolId;

@@ -1,8 +1,8 @@
-//! Addresses: logical units, physical units, and what lies where.
+//! Addresses: logical units, physical units, and their places on flash.
 //!
-//! A physical unit's number is `block * units_per_block + place in the order of
-//! writing`, so the firmware never looks at geometry; only what a flash
-//! operation occupies is decoded from it.
+//! The number of a physical unit is `block * units_per_block + place in the order of writing`, so
+//! the firmware needs no geometry. The layout decodes from the number only the planes that a
+//! flash operation occupies.
 
 use crate::allocation::{AllocationConfig, PoolLevel};
 use crate::config::FtlConfig;
@@ -10,11 +10,10 @@ use crate::ids::{BinId, BlockId, Lpn, PoolId, Ppn};
 use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
 
-/// A contradiction: the key below `ftl`, and what is wrong and what to do.
+/// A contradiction: the key below `ftl`, the fault and its remedy.
 type Fault = (&'static str, String);
 
-/// Refuses a configuration with faults.
-/// Bytes in decimal units, to three digits.
+/// A number of bytes in decimal units, to three digits.
 fn size(bytes: u128) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB", "PB"] {
@@ -31,7 +30,7 @@ fn sound(faults: Vec<Fault>) -> Result<(), Vec<Fault>> {
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// The shape of a drive as its firmware sees it.
+/// Dimensions of a drive as its firmware sees it.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Bytes in a mapping unit.
@@ -42,24 +41,23 @@ pub struct Layout {
     pub block_planes: u32,
     /// Planes of a block that one erase command erases.
     erase_planes: u32,
-    /// Rows of a block that hold data: pages of each of its erase blocks.
+    /// Rows of a block that hold data. A row is one page in each of its erase blocks.
     pub rows_per_block: u32,
-    /// Whether one row more follows, with a summary of those.
+    /// True if a further row follows, with a summary of the others.
     pub summary_page: bool,
-    /// Units that one program command writes (1 where a unit is larger than that).
+    /// Units that one program command writes (1 if a unit is larger).
     pub units_per_batch: u32,
-    /// Program commands that one unit takes (1 where it is not larger than that).
+    /// Program commands that write one unit (1 if a unit is not larger than a command's data).
     pub rows_per_batch: u32,
     /// Batches in a block.
     pub batches_per_block: u32,
     /// Bins of the drive.
     pub bins: u32,
-    /// Logical units that the host may name: the first of the map.
+    /// Logical units that the host may address: the first units of the map.
     pub host_units: u32,
-    /// Logical units that the map has entries for. Those above the host's are written by the drive
-    /// itself.
+    /// Logical units of the map. The drive itself writes those above the host's.
     pub map_units: u32,
-    /// Pools, and how logical addresses are striped over them.
+    /// Pools, each with its bins in turn order.
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
     stripe: Divisor,
@@ -73,7 +71,7 @@ pub struct Layout {
     planes_of_slot: Vec<u64>,
     /// All slots of a batch.
     whole_batch: u64,
-    /// Bits of a unit's size where that is a power of two.
+    /// Binary logarithm of a unit's size, if that is a power of two.
     unit_shift: Option<u32>,
 }
 
@@ -81,7 +79,7 @@ impl Layout {
     /// The layout of `config` on `geometry`, exporting `exported` bytes.
     ///
     /// # Errors
-    /// Each contradiction, as (key below `ftl`, what is wrong and what to do).
+    /// Every contradiction, as (key below `ftl`, fault and remedy).
     pub fn new(
         geometry: &Geometry,
         config: &FtlConfig,
@@ -136,10 +134,11 @@ impl Layout {
         })
     }
 
-    /// The same with `count` logical units above the host's, for what the drive itself writes.
+    /// The same layout with `count` more logical units above the host's, which the drive itself
+    /// writes.
     ///
     /// # Errors
-    /// Where the drive cannot hold them beside the host's.
+    /// If the drive cannot hold them beside the host's.
     pub fn with_units_above(mut self, count: u32) -> Result<Self, Vec<Fault>> {
         let map = u128::from(self.map_units) + u128::from(count);
         let stripe = u64::from(self.stripe.get()) * self.unit_bytes;
@@ -148,14 +147,14 @@ impl Layout {
         Ok(self)
     }
 
-    /// Units that one program command writes, and program commands that one unit takes.
+    /// Units that one program command writes, and program commands that write one unit.
     fn batch(geometry: &Geometry, config: &FtlConfig) -> (u64, u64) {
         let unit = config.unit.bytes();
         let row = geometry.page_bytes * u64::from(config.block_planes);
         ((row / unit).max(1), (unit / row).max(1))
     }
 
-    /// Blocks and units that do not fit the planes of a die and their pages.
+    /// Faults of block and unit sizes that do not fit the planes of a die and their pages.
     fn unit_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
         let mut faults = Vec::new();
         let (unit, page, planes) = (config.unit.bytes(), geometry.page_bytes, config.block_planes);
@@ -191,7 +190,7 @@ impl Layout {
         faults
     }
 
-    /// Batches that do not fit a block, and contradictions of the allocation.
+    /// Faults of batches that do not fit a block, and contradictions of the allocation.
     fn block_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
         let mut faults = Vec::new();
         let row = geometry.page_bytes * u64::from(config.block_planes);
@@ -235,7 +234,7 @@ impl Layout {
         faults
     }
 
-    /// Numbers of units that are too large or too small.
+    /// Faults of capacities that are too large or too small.
     fn space_faults(physical: u128, logical: u128, stripe: u64, unit: u64) -> Vec<Fault> {
         let mut faults = Vec::new();
         if physical >= u128::from(u32::MAX) {
@@ -247,7 +246,10 @@ impl Layout {
         if logical == 0 {
             faults.push((
                 "over_provisioning",
-                format!("the drive exports nothing of the {} that its flash holds; raise what is exported", size(physical * u128::from(unit))),
+                format!(
+                    "the drive exports nothing of the {} that its flash holds; export more",
+                    size(physical * u128::from(unit))
+                ),
             ));
         } else if logical >= physical {
             let [exported, holds] = [logical, physical].map(|units| size(units * u128::from(unit)));
@@ -265,7 +267,7 @@ impl Layout {
         faults
     }
 
-    /// The planes that bytes `from..to` of a batch lie in: bit `i` for plane `i`.
+    /// The planes that hold bytes `from..to` of a batch: bit `i` for plane `i`.
     fn planes_of_bytes(from: u64, to: u64, page: u64, planes: u32) -> u64 {
         (from / page..to.div_ceil(page)).fold(0, |mask, at| mask | 1 << (at % u64::from(planes)))
     }
@@ -278,7 +280,7 @@ impl Layout {
         })
     }
 
-    /// Planes below a unit of a level.
+    /// Planes in one part of a level.
     fn planes_in(geometry: &Geometry, level: PoolLevel) -> u32 {
         match level {
             PoolLevel::Plane => 1,
@@ -297,7 +299,7 @@ impl Layout {
         allocation: &AllocationConfig,
     ) -> Vec<Vec<BinId>> {
         let AllocationConfig { pool: level, order, .. } = allocation;
-        // How many bins a unit of each level holds, or is a part of one.
+        // Number of bins in one part of each level; 1 if the part lies inside a bin.
         let bins_in = |planes: u32| (planes / planes_per_bin).max(1);
         let die = bins_in(geometry.planes_per_die);
         let package = bins_in(geometry.planes_per_die * geometry.dies_per_package);
@@ -309,7 +311,7 @@ impl Layout {
             _ => die,
         };
         let bin_at = |c, w, d, p| BinId(c * channel + w * package + d * die + p);
-        // Coordinates of the pool that a bin belongs to: what its level leaves fixed.
+        // Coordinates of the pool that a bin belongs to: those that its level fixes.
         let pool_key = |c: u32, w: u32, d: u32, p: u32| match level {
             PoolLevel::Plane => (c, w, d, p),
             PoolLevel::Die => (c, w, d, 0),
@@ -445,11 +447,11 @@ impl Layout {
     pub fn planes_per_bin(&self) -> u32 {
         self.planes_per_bin
     }
-    /// Blocks of a bin that lie on the same planes; those of the next planes follow them.
+    /// Blocks of a bin that lie on the same planes. The blocks of the next planes follow them.
     pub fn blocks_per_home(&self) -> u32 {
         self.blocks_per_home
     }
-    /// True where two blocks of a bin lie on the same planes.
+    /// True if two blocks of a bin lie on the same planes.
     #[inline]
     pub fn share_planes(&self, one: BlockId, other: BlockId) -> bool {
         one.0 / self.blocks_per_home == other.0 / self.blocks_per_home
@@ -459,12 +461,12 @@ impl Layout {
     pub fn planes_of_slot(&self, slot: u32) -> u64 {
         self.planes_of_slot[slot as usize]
     }
-    /// All planes of a block: a bit for each.
+    /// All planes of a block, one bit each.
     #[inline]
     pub fn all_planes(&self) -> u64 {
         low_bits(self.block_planes)
     }
-    /// How many commands erase a block, one after the other.
+    /// Number of commands that erase a block, one after the other.
     pub fn erases_per_block(&self) -> u32 {
         self.block_planes / self.erase_planes
     }
@@ -485,7 +487,8 @@ impl Layout {
     /// The logical unit that a byte of the exported space lies in.
     #[inline]
     pub fn unit_at(&self, byte: u64) -> Lpn {
-        // Most units are powers of two, and a division costs more than all around it.
+        // Most unit sizes are powers of two, and a division would cost more than the rest of this
+        // function.
         Lpn(match self.unit_shift {
             Some(shift) => byte >> shift,
             None => byte / self.unit_bytes,

@@ -1,17 +1,16 @@
-//! The flash translation layer: where each logical unit lives, where the next
-//! one goes, which block is collected next, and what that wears.
+//! The flash translation layer: the mapping of logical units, the placement of writes, the choice
+//! of victims, and wear.
 //!
-//! Plain functions over plain state. Nothing here owns a clock: the drive calls
-//! the same code *timed*, with a flash operation between deciding and
-//! committing, and *untimed* ([`Untimed`]), as fast as memory allows, to
-//! precondition or to study write amplification and wear alone.
+//! Plain functions over plain state. Nothing here owns a clock. The drive calls the same code
+//! *timed*, with a flash operation between deciding and committing, and *untimed* ([`Untimed`]),
+//! as fast as memory allows, to precondition a drive or to study write amplification and wear
+//! alone.
 //!
-//! The vocabulary: a *unit* is what the map maps. A *block* here is what is
-//! erased as a whole: one erase block, or one in each of several planes of a die
-//! that are always programmed and erased together. A *batch* is what one program
-//! command (or, for units larger than that, one unit) writes. A *bin* is the
-//! home of blocks: a plane, or the planes that blocks span. A *pool* is the set
-//! of bins among which a logical unit may be placed.
+//! The vocabulary: a *unit* is an entry of the map. A *block* here is erased as a whole: it is
+//! one erase block, or one in each of several planes of a die that are always programmed and
+//! erased together. A *batch* is the data of one program command (or one unit, if units are
+//! larger than that). A *bin* has blocks of its own: it is a plane, or the planes that blocks
+//! span, or a larger part. A *pool* is the set of bins in which a logical unit may be placed.
 
 mod allocation;
 mod audit;

@@ -1,5 +1,5 @@
-//! The map from logical to physical units, its reverse, and which physical
-//! units are valid: the hot data of the drive, 8 bytes and a bit for each unit.
+//! The map from logical to physical units, its reverse, and the valid bits of physical units: the
+//! most accessed data of the firmware, 8 bytes and a bit for each unit.
 
 use crate::ids::{Lpn, Ppn};
 use engine::{BigColumn, MemoryFile, low_bits, typed_id};
@@ -10,40 +10,40 @@ use std::sync::Arc;
 
 typed_id! { struct Word; }
 
-/// Where each logical unit lives and what each physical unit holds.
+/// The physical unit of each logical unit, and the reverse.
 #[derive(Clone)]
 pub struct Map {
     // A physical number is stored plus one, so that zeroed memory means unmapped.
     forward: BigColumn<Lpn, Option<NonZeroU32>>,
     reverse: BigColumn<Ppn, u32>,
     valid: BigColumn<Word, u64>,
-    // Which of the host's writes each physical unit is of; empty where that is not kept.
+    // Number of the host write of each physical unit; empty if versions are not kept.
     versions: BigColumn<Ppn, u32>,
 }
 
-/// What the columns are called outside.
+/// Names of the columns in snapshots.
 const FORWARD: &str = "map.forward";
 const REVERSE: &str = "map.reverse";
 const VALID: &str = "map.live";
 const VERSIONS: &str = "map.versions";
 
 impl Map {
-    /// Nothing mapped.
+    /// An empty map.
     pub fn new(logical: u32, physical: u32) -> Self {
         Self {
             forward: BigColumn::zeroed(logical as usize),
             reverse: BigColumn::zeroed(physical as usize),
-            // One word more, so that bits may be read across a word's end.
+            // One word more, so that a read of bits may cross the end of a word.
             valid: BigColumn::zeroed(physical as usize / 64 + 2),
             versions: BigColumn::zeroed(0),
         }
     }
 
-    /// Nothing mapped, in memory that clones share once the map was made ([`Map::share`]);
-    /// with versions, if they are kept.
+    /// An empty map in memory that clones share once the map is filled ([`Map::share`]); with
+    /// versions, if they are kept.
     ///
     /// # Errors
-    /// Where the system refuses such memory.
+    /// If the system refuses such memory.
     pub fn to_share(logical: u32, physical: u32, versions: bool) -> io::Result<Self> {
         let mut memory = MemoryFile::new()?;
         let versioned = if versions { physical as usize } else { 0 };
@@ -55,7 +55,7 @@ impl Map {
         })
     }
 
-    /// Ends the making of a map of [`Map::to_share`].
+    /// Ends the filling of a map of [`Map::to_share`].
     pub fn share(&mut self) {
         self.forward.share();
         self.reverse.share();
@@ -63,12 +63,12 @@ impl Map {
         self.versions.share();
     }
 
-    /// True where clones share what none has changed.
+    /// True if clones share the unchanged parts of the map.
     pub fn is_shared(&self) -> bool {
         self.forward.is_shared()
     }
 
-    /// Makes a map in which there is nothing equal to `other`, which is as long.
+    /// Makes an empty map equal to `other`, which has the same length.
     pub fn copy_from(&mut self, other: &Self) {
         self.forward.copy_from(&other.forward);
         self.reverse.copy_from(&other.reverse);
@@ -76,8 +76,8 @@ impl Map {
         self.versions.copy_from(&other.versions);
     }
 
-    /// The map of as many units that stands in a file, where `place` says of each column and
-    /// its bytes where it begins; nothing where it says nothing of one.
+    /// The map in a file. `place` returns the offset in the file of each column, given its name
+    /// and its size; `None` if it has no offset for one of them.
     pub fn of_file(
         logical: u32,
         physical: u32,
@@ -105,38 +105,38 @@ impl Map {
         }))
     }
 
-    /// Where a logical unit lives.
+    /// The physical unit of a logical unit.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.forward[lpn].map(|stored| Ppn(stored.get() - 1))
     }
-    /// Brings the entry of `lpn` near.
+    /// Prefetches the entry of `lpn`.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         self.forward.prefetch(lpn);
     }
-    /// Brings the valid bit of `ppn` near.
+    /// Prefetches the valid bit of `ppn`.
     #[inline]
     pub fn prefetch_valid(&self, ppn: Ppn) {
         self.valid.prefetch(Word(ppn.0 / 64));
     }
-    /// Points `lpn` to `ppn` and returns where it was.
+    /// Maps `lpn` to `ppn` and returns its previous place.
     #[inline]
     pub fn point(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let entry = &mut self.forward[lpn];
         std::mem::replace(entry, NonZeroU32::new(ppn.0 + 1)).map(|stored| Ppn(stored.get() - 1))
     }
-    /// Forgets where `lpn` was and returns it.
+    /// Removes the mapping of `lpn` and returns its previous place.
     #[inline]
     pub fn unmap(&mut self, lpn: Lpn) -> Option<Ppn> {
         self.forward[lpn].take().map(|stored| Ppn(stored.get() - 1))
     }
-    /// What `ppn` was last written with.
+    /// The logical unit that `ppn` was last written with.
     #[inline]
     pub fn holds(&self, ppn: Ppn) -> Lpn {
         Lpn(self.reverse[ppn])
     }
-    /// Notes that `ppn` is written with `lpn`.
+    /// Records that `ppn` is written with `lpn`.
     #[inline]
     pub fn note(&mut self, ppn: Ppn, lpn: Lpn) {
         self.reverse[ppn] = lpn.0;
@@ -146,13 +146,13 @@ impl Map {
     pub fn notes_mut(&mut self, first: Ppn, count: u32) -> &mut [u32] {
         &mut self.reverse.as_mut_slice()[first.0 as usize..][..count as usize]
     }
-    /// The forward map, unmapped being 0 and others their number plus one.
+    /// The forward map: 0 for an unmapped unit, else the physical number plus one.
     #[inline]
     pub fn forward_mut(&mut self) -> &mut [Option<NonZeroU32>] {
         self.forward.as_mut_slice()
     }
 
-    /// True where `ppn` holds the current data of a logical unit.
+    /// True if `ppn` holds the current data of a logical unit.
     #[inline]
     pub fn is_valid(&self, ppn: Ppn) -> bool {
         self.valid[Word(ppn.0 / 64)] >> (ppn.0 % 64) & 1 == 1
@@ -191,7 +191,7 @@ impl Map {
             self.valid[Word(word + 1)] |= low_bits(count) >> (64 - shift);
         }
     }
-    /// Makes those units from `first` on valid that `mask` names.
+    /// Makes the units that `mask` names, from `first` on, valid.
     #[inline]
     pub fn set_some_valid(&mut self, first: Ppn, mask: u64) {
         let (word, shift) = (first.0 / 64, first.0 % 64);
@@ -200,10 +200,10 @@ impl Map {
             self.valid[Word(word + 1)] |= mask >> (64 - shift);
         }
     }
-    /// Makes those units from `first` on invalid that `mask` names.
+    /// Makes the units that `mask` names, from `first` on, invalid.
     ///
     /// # Panics
-    /// Where one of them is invalid already.
+    /// If one of them is invalid already.
     #[inline]
     pub fn kill_some(&mut self, first: Ppn, mask: u64) {
         let (word, shift) = (first.0 / 64, first.0 % 64);
@@ -220,7 +220,7 @@ impl Map {
     /// Makes `ppn` invalid.
     ///
     /// # Panics
-    /// Where it is invalid already.
+    /// If it is invalid already.
     #[inline]
     pub fn kill(&mut self, ppn: Ppn) {
         let word = &mut self.valid[Word(ppn.0 / 64)];
@@ -228,7 +228,7 @@ impl Map {
         assert!(*word & bit != 0, "only valid data can become invalid");
         *word ^= bit;
     }
-    /// Makes a run of units invalid, whatever they were.
+    /// Makes a run of units invalid, valid or not.
     pub fn kill_run(&mut self, first: Ppn, count: u32) {
         let mut at = first.0;
         let end = first.0 + count;
@@ -239,7 +239,7 @@ impl Map {
             at += run;
         }
     }
-    /// The columns by name, as they lie in memory.
+    /// The columns by name, as bytes in memory order.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let versions = (VERSIONS, self.versions.as_bytes());
         [
@@ -250,14 +250,14 @@ impl Map {
         .into_iter()
         .chain((!self.versions.is_empty()).then_some(versions))
     }
-    /// Bytes that the map takes once all of it is in use.
+    /// Bytes of the map once all of it is touched.
     pub fn bytes(&self) -> usize {
         self.forward.bytes() + self.reverse.bytes() + self.valid.bytes() + self.versions.bytes()
     }
 
     // ---- versions ---------------------------------------------------------
 
-    /// From now on versions are kept; what is valid is of the first write.
+    /// Begins to keep versions; all valid data counts as version 1.
     pub fn keep_versions(&mut self) {
         if self.versions.is_empty() {
             self.versions = BigColumn::zeroed(self.reverse.len());
@@ -268,31 +268,31 @@ impl Map {
             }
         }
     }
-    /// Versions are kept no longer.
+    /// Stops keeping versions.
     pub fn drop_versions(&mut self) {
         self.versions = BigColumn::zeroed(0);
     }
-    /// Which of the host's writes `ppn` is of; 0 where it holds nothing that can be told
-    /// from its metadata.
+    /// Version of `ppn`: the number of the host write that wrote it; 0 if the metadata on flash
+    /// tells nothing about it.
     #[inline]
     pub fn version(&self, ppn: Ppn) -> u32 {
         self.versions.as_slice().get(ppn.0 as usize).copied().unwrap_or(0)
     }
-    /// Notes which of the host's writes `ppn` is of, where that is kept.
+    /// Records the version of `ppn`, if versions are kept.
     #[inline]
     pub fn set_version(&mut self, ppn: Ppn, version: u32) {
         if let Some(place) = self.versions.as_mut_slice().get_mut(ppn.0 as usize) {
             *place = version;
         }
     }
-    /// A copy of `from` at `to` is of the same write.
+    /// Records that the copy of `from` at `to` has the same version.
     #[inline]
     pub fn copy_version(&mut self, from: Ppn, to: Ppn) {
         if !self.versions.is_empty() {
             self.versions[to] = self.versions[from];
         }
     }
-    /// A run of units holds nothing any more.
+    /// Clears the versions of a run of units.
     pub fn clear_versions(&mut self, first: Ppn, count: u32) {
         if !self.versions.is_empty() {
             self.versions.as_mut_slice()[first.0 as usize..][..count as usize].fill(0);
@@ -302,7 +302,7 @@ impl Map {
     pub fn valid_words(&self) -> &[u64] {
         self.valid.as_slice()
     }
-    /// Forgets where everything is, but not what physical units were written with.
+    /// Removes all mappings but keeps the reverse map.
     pub fn lose_mapping(&mut self) {
         self.forward = BigColumn::zeroed(self.forward.len());
         self.lose_valid();

@@ -1,14 +1,14 @@
-//! What a drive keeps on flash beside its data, so that the map can be found again after a
-//! power cut: with each unit its logical unit ([`Ftl::holds`]) and its version, the number of
-//! the host's write that it is of. Copies keep it, so the newest data wins, whatever moved it.
-//! A version of 0 is no data: padding, what was lost while it was programmed, or erased.
+//! Metadata on flash, from which the map can be rebuilt after a power cut: each unit is written
+//! with its logical unit ([`Ftl::holds`]) and its version, the number of the host write that it
+//! comes from. A copy has the version of its original, so the newest data wins, whoever moved it.
+//! Version 0 means no data: padding, a unit lost while it was programmed, or an erased unit.
 
 use crate::ftl::Ftl;
 use crate::ids::{BlockId, Lpn, Ppn};
 use crate::metadata::Persist;
 
 impl Ftl {
-    /// From now on metadata for recovery is kept, or no longer. What is on flash by then counts as
+    /// Begins or stops keeping metadata for recovery. All data on flash at that moment counts as
     /// one write.
     pub fn keep_metadata(&mut self, keeps: bool) {
         if keeps && self.persist.is_none() {
@@ -23,31 +23,31 @@ impl Ftl {
             self.persist = None;
         }
     }
-    /// True where metadata for recovery is kept.
+    /// True if metadata for recovery is kept.
     #[inline]
     pub fn keeps_metadata(&self) -> bool {
         self.persist.is_some()
     }
-    /// The version of the next write of the host; 0 where none is kept.
+    /// Takes the version of the next host write; 0 if none is kept.
     #[inline]
     pub fn take_version(&mut self) -> u32 {
         self.persist.as_mut().map_or(0, |persist| persist.take_version())
     }
-    /// True once the host has written as many units as versions tell apart, 2^32 - 2.
+    /// True once the host has written as many units as there are versions, 2^32 - 2.
     pub fn has_used_up_versions(&self) -> bool {
         self.persist.as_ref().is_some_and(|persist| persist.next_version() == u32::MAX)
     }
-    /// Which of the host's writes a physical unit is of.
+    /// Version of a physical unit: the number of the host write that wrote it.
     #[inline]
     pub fn version(&self, ppn: Ppn) -> u32 {
         self.map.version(ppn)
     }
-    /// Notes which of the host's writes a bound place is written with.
+    /// Records the version with which a bound place is written.
     #[inline]
     pub fn note_version(&mut self, ppn: Ppn, version: u32) {
         self.map.set_version(ppn, version);
     }
-    /// A run of units is written by as many writes of the host.
+    /// Records a run of units, each with the next version.
     #[inline]
     pub(crate) fn note_versions(&mut self, first: Ppn, count: u32) {
         let Some(persist) = &mut self.persist else { return };
@@ -55,7 +55,7 @@ impl Ftl {
             self.map.set_version(ppn, persist.take_version());
         }
     }
-    /// A block holds nothing any more.
+    /// Clears the metadata of an erased block.
     #[cold]
     pub(crate) fn forget_metadata(&mut self, block: BlockId) {
         let units = self.layout.units_per_block();
@@ -65,8 +65,8 @@ impl Ftl {
         }
     }
 
-    /// Zeroes were written to a whole unit: it is forgotten as by a trim, but that is a write,
-    /// which survives whatever trims survive.
+    /// Writes zeroes to a whole unit. Its mapping is removed as by a trim, but this is a write,
+    /// so it survives a power cut even if trims do not.
     pub fn zero(&mut self, lpn: Lpn) {
         self.trim(lpn);
         if let Some(persist) = &mut self.persist {
@@ -74,8 +74,8 @@ impl Ftl {
         }
     }
 
-    /// The drive is shut down in order: what was trimmed will not return, whatever trims
-    /// survive of power cuts, and no log is needed to know that.
+    /// Prepares an orderly shutdown: from now on trimmed units stay trimmed after a power cut,
+    /// even without a log of trims.
     pub fn settle_trims(&mut self) {
         let Some(persist) = &mut self.persist else { return };
         persist.trimmed.fill(0);
@@ -89,8 +89,8 @@ impl Ftl {
 
     // ---- checkpoints ---------------------------------------------------------
 
-    /// So many checkpoints have been taken by now; where trims are in them alone,
-    /// `keeps_trims` has it noted which places the last one leads to.
+    /// Records the number of checkpoints taken so far. If only checkpoints keep trims
+    /// (`keeps_trims`), it also records the physical units that are valid in the last one.
     #[inline]
     pub fn note_checkpoints(&mut self, count: u32, keeps_trims: bool) {
         if let Some(persist) = &mut self.persist
@@ -103,7 +103,7 @@ impl Ftl {
             }
         }
     }
-    /// From now on it is proved that a checkpoint and what has changed since lead to the map.
+    /// Lets audits prove, from now on, that a checkpoint and the changes since lead to the map.
     pub fn prove_checkpoints(&mut self) {
         self.note_valid_then();
     }
@@ -114,15 +114,15 @@ impl Ftl {
             noted.copy_from_slice(valid);
         }
     }
-    /// Checkpoints that have been taken.
+    /// Number of checkpoints taken.
     pub fn checkpoints(&self) -> u32 {
         self.persist.as_ref().map_or(0, |persist| persist.checkpoints)
     }
 
     // ---- auditing --------------------------------------------------------------
 
-    /// Proves that the metadata on flash leads to what is mapped: no unit of what is mapped
-    /// is older than another copy of it, and what is there and was not trimmed is mapped.
+    /// Proves that the metadata on flash leads to the map: no mapped unit is older than another
+    /// copy of it, and every unit that is on flash and was not trimmed is mapped.
     pub(crate) fn audit_versions(&self) -> Result<(), String> {
         let Some(persist) = &self.persist else { return Ok(()) };
         for ppn in (0..self.layout.physical_units()).map(Ppn) {

@@ -1,11 +1,11 @@
-//! Recovery from a power cut: a new map, valid units, states of blocks and free lists from
-//! what is on media. That is, for each physical unit, the logical unit and the version that
-//! it was written with and whether its checksum is right; for each block how much of it is
-//! written, its erases and whether it is bad (the table of blocks is on media, too); and what
-//! the drive keeps beside: the log of trims, checkpoints, or the map itself.
+//! Recovery from a power cut: rebuilds the map, valid bits, block states and free lists from the
+//! media. The media holds, for each physical unit, its logical unit, its version and whether its
+//! checksum is right; for each block, how much of it is written, its erases and whether it is bad
+//! (the table of blocks is on the media, too); and what the drive stores beside: the log of
+//! trims, checkpoints, or the map itself.
 //!
-//! The newest version of a logical unit is its data. Blocks that were open are closed where
-//! they are; what erases were interrupted is erased anew.
+//! The newest version of a logical unit is its data. Recovery closes the blocks that were open,
+//! as they are, and repeats interrupted erases.
 
 use crate::blocks::{BARRED, BlockState, Open, Source};
 use crate::ftl::Ftl;
@@ -13,89 +13,91 @@ use crate::ids::{Batch, BinId, BlockId, Lpn, Ppn};
 use engine::Column;
 use std::collections::BTreeMap;
 
-/// Where the map comes from.
+/// Source of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapFrom {
     /// All metadata on flash.
     Scan,
-    /// The map as of the last checkpoint, and metadata of what has changed since.
+    /// The map of the last checkpoint, and the metadata of everything changed since.
     Checkpoint,
-    /// Memory that keeps it.
+    /// Non-volatile memory that holds the map.
     Memory,
 }
 
-/// How a drive recovers.
+/// Method of recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Means {
-    /// Where the map comes from.
+    /// Source of the map.
     pub map: MapFrom,
-    /// Whether what was trimmed stays so.
+    /// True if trimmed units stay trimmed because trims are logged.
     pub logs_trims: bool,
-    /// What it does wrong, to see that found.
+    /// A deliberate error of recovery, for tests of the checks that must find it.
     pub fault: Option<Fault>,
 }
 
-/// What a recovery may do wrong. For tests of those that must find it.
+/// Deliberate errors of recovery, for tests of the checks that must find them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Takes the data that it comes to last, whatever its version.
+    /// Takes the data that it reads last, whatever its version.
     IgnoresVersions,
-    /// Takes rows that were half programmed for whole ones.
+    /// Takes half-programmed rows for whole ones.
     TrustsTorn,
-    /// Does not look into blocks that were open.
+    /// Does not read blocks that were open.
     SkipsOpen,
     /// Does not read the log of trims.
     ForgetsTrims,
-    /// Loses what a capacitor has saved of the buffer.
+    /// Loses the part of the buffer that a capacitor has saved.
     LosesDump,
     /// Reads no block that was closed since the last checkpoint.
     SkipsChanged,
 }
 
-/// What was under way on flash when the power was cut.
+/// Flash operations in progress when the power was cut.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupted {
-    /// Programs whose rows are not all whole: their places are used, their data is lost. With
-    /// how many of their rows are not erased any more.
+    /// Programs with some rows incomplete: their places are used and their data is lost. Each
+    /// with the number of its rows that are no longer erased.
     pub torn: Vec<(Batch, u32)>,
-    /// Programs whose data is on flash although they were not over.
+    /// Programs whose data is on flash although they had not ended.
     pub whole: Vec<Batch>,
     /// Blocks that were being erased.
     pub half_erased: Vec<BlockId>,
 }
 
-/// What is read of a block.
+/// The part of a block that recovery reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScannedBlock {
     /// The block.
     pub block: BlockId,
-    /// Whether its last row, where its summary would be.
+    /// True if the last row is read, the place of a summary.
     pub summary: bool,
-    /// Rows from its first one on.
+    /// Rows read, from the first one on.
     pub rows: u32,
 }
 
-/// What recovery has found and done.
+/// Result of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// Logical units that have data on flash.
     pub units: u32,
     /// Blocks that were open and are closed now.
     pub closed: u32,
-    /// Blocks that had to be erased, also those whose erase is new.
+    /// Blocks that recovery had to erase, those with an interrupted erase included.
     pub erased: Vec<BlockId>,
-    /// A unit that neither the checkpoint nor what was read leads to, where that is proved.
+    /// A unit whose data is neither in the checkpoint nor in the blocks read; only if the audit
+    /// of checkpoints is on.
     pub unread: Option<(Lpn, Ppn)>,
-    /// Blocks among them into which collection had moved data that is still where it was.
+    /// Blocks of `erased` into which collection had moved data whose originals are still on
+    /// flash.
     pub undone: u32,
 }
 
 impl Ftl {
-    /// Builds everything anew from what is on media; `each` is told what is read of which
-    /// block, in the order of blocks. Metadata of what was under way is noted before.
+    /// Rebuilds everything from the media. Calls `each` with the part of each block that is read,
+    /// in the order of blocks. The metadata of operations in progress has been recorded before.
     ///
     /// # Panics
-    /// Where no metadata is kept.
+    /// If no metadata is kept.
     pub fn recover(
         &mut self,
         cut: &Interrupted,
@@ -108,7 +110,7 @@ impl Ftl {
         let mut is_read = Column::filled(false, rows.len());
         for block in rows.ids().filter(|block| self.must_read(*block, cut, means)) {
             is_read[block] = true;
-            each(self.look(block, cut, &rows));
+            each(self.part_to_read(block, cut, &rows));
         }
         if means.fault != Some(Fault::TrustsTorn) {
             let batch = self.layout.units_per_batch;
@@ -131,12 +133,12 @@ impl Ftl {
             recovered.erased.push(*block);
         }
         for bin in self.undo_last(&were_open, &mut recovered) {
-            // Where else its data is, only metadata says.
+            // Only metadata tells where else the data of the block is.
             let first = self.layout.first_block(bin).0;
             let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
             for block in blocks.filter(|block| self.blocks.state[*block] == BlockState::Closed) {
                 if !std::mem::replace(&mut is_read[block], true) {
-                    each(self.look(block, cut, &rows));
+                    each(self.part_to_read(block, cut, &rows));
                 }
             }
         }
@@ -149,7 +151,7 @@ impl Ftl {
 
     // ---- what is on media -------------------------------------------------------
 
-    /// How many rows of each block are written, torn ones included.
+    /// Number of rows written in each block, torn ones included.
     fn rows_written(&self, cut: &Interrupted) -> Column<BlockId, u32> {
         let layout = &self.layout;
         let full = layout.batches_per_block * layout.rows_per_batch;
@@ -168,12 +170,12 @@ impl Ftl {
             debug_assert_eq!(*written, at.batch * layout.rows_per_batch, "in order");
             *written += count;
         }
-        // What an erase has left is no data.
+        // A half-erased block holds no data.
         cut.half_erased.iter().for_each(|block| rows[*block] = 0);
         rows
     }
 
-    /// True where metadata of a block is read to find the map.
+    /// True if recovery must read metadata of a block to find the map.
     fn must_read(&self, block: BlockId, cut: &Interrupted, means: Means) -> bool {
         let persist = self.persist.as_ref().expect("metadata is kept");
         let state = self.blocks.state[block];
@@ -189,8 +191,8 @@ impl Ftl {
         state != BlockState::Bad && is_new()
     }
 
-    /// What is read of a block until it is known what is in it.
-    fn look(
+    /// The part of a block that must be read to know its content.
+    fn part_to_read(
         &self,
         block: BlockId,
         cut: &Interrupted,
@@ -203,7 +205,7 @@ impl Ftl {
         let rows = match () {
             () if cut.half_erased.contains(&block) => 1,
             () if is_whole && layout.summary_page => 0,
-            // The first erased row says that there are no more.
+            // The first erased row shows that no written row follows.
             () => (written[block] + 1).min(layout.rows_per_block),
         };
         ScannedBlock { block, summary: layout.summary_page, rows }
@@ -211,19 +213,20 @@ impl Ftl {
 
     // ---- the map ------------------------------------------------------------------
 
-    /// Maps each logical unit to the newest data of it that is found; returns the newest
-    /// version of each block that is read.
+    /// Maps each logical unit to its newest data; returns the newest version in each block that
+    /// is read.
     ///
-    /// All metadata is looked at, though with a checkpoint less is read: what was not trimmed
-    /// is found all the same, because its newest data is where the checkpoint has it or in a
-    /// block that is read. Of what was trimmed older data may lie elsewhere, which is not.
+    /// The function goes through all metadata, although a recovery from a checkpoint reads less.
+    /// For a unit that was not trimmed the result is the same: its newest data is where the
+    /// checkpoint has it, or in a block that is read. A trimmed unit may have older data
+    /// elsewhere, which must not be found; see `may_be_found`.
     fn find_newest(
         &mut self,
         written: &Column<BlockId, u32>,
         is_read: &Column<BlockId, bool>,
         means: Means,
     ) -> Column<BlockId, Option<u32>> {
-        // Of two copies a checkpoint has the one that was current, if that was moved before.
+        // Of two copies, a checkpoint has the one that was current, if the move came before it.
         let valid = match means.map {
             MapFrom::Checkpoint => self.map.valid_words().to_vec(),
             MapFrom::Scan | MapFrom::Memory => Vec::new(),
@@ -264,8 +267,8 @@ impl Ftl {
         newest
     }
 
-    /// False where a unit was trimmed and stays so, and where only a checkpoint could lead to
-    /// a place that it does not have.
+    /// False if a unit was trimmed and stays so, or if only a checkpoint could lead to a place
+    /// and the checkpoint does not have it.
     fn may_be_found(&self, lpn: Lpn, ppn: Ppn, is_read: bool, means: Means) -> bool {
         let persist = self.persist.as_ref().expect("metadata is kept");
         let forgets = means.fault == Some(Fault::ForgetsTrims);
@@ -276,8 +279,8 @@ impl Ftl {
         !by_checkpoint_alone || persist.was_valid_then(ppn).unwrap_or(false)
     }
 
-    /// A unit whose data is in a block that was not read, and that the checkpoint does not have
-    /// there.
+    /// A unit whose data is in a block that was not read, at a place that the checkpoint does not
+    /// have.
     fn unread(&self, is_read: &Column<BlockId, bool>) -> Option<(Lpn, Ppn)> {
         let persist = self.persist.as_ref().expect("metadata is kept");
         (0..self.layout.map_units).map(Lpn).find_map(|lpn| {
@@ -287,7 +290,7 @@ impl Ftl {
         })
     }
 
-    /// Counts what is valid, as the map has it.
+    /// Counts valid units from the map.
     fn count_valid(&mut self) {
         self.map.lose_valid();
         self.blocks.standing.as_mut_slice().fill(BARRED);
@@ -298,13 +301,13 @@ impl Ftl {
             self.map.set_valid(ppn, 1);
             self.blocks.standing[self.layout.block(ppn)] += 1;
             self.mapped += 1;
-            // It may have been trimmed, and has returned.
+            // A trimmed unit may have returned.
             persist.note_fresh(lpn);
         }
     }
 
-    /// Units of blocks that are or were being collected: each that is current, here or as a copy,
-    /// and whether that is elsewhere.
+    /// Units of blocks that are or were being collected and whose data is current, here or as a
+    /// copy; each with true if the current copy is elsewhere.
     fn copied_units(&self) -> Vec<(Ppn, bool)> {
         let is_collected = |block: &BlockId| {
             self.blocks.moved[*block] > 0 || self.blocks.state[*block] == BlockState::Collecting
@@ -318,14 +321,15 @@ impl Ftl {
             .collect()
     }
 
-    /// Whether what a place holds is current as a copy of it; nothing where it is superseded.
+    /// True if the data of a place is current as a copy elsewhere; `None` if it is superseded.
     fn is_elsewhere(&self, ppn: Ppn) -> Option<bool> {
         let version = self.map.version(ppn);
         let known = self.map.lookup(self.map.holds(ppn)).filter(|_| version > 0)?;
         (self.map.version(known) == version).then_some(known != ppn)
     }
 
-    /// Counts moves that were not over and are now, and those that are undone.
+    /// Updates the counts of moved units: adds the moves that recovery has completed and
+    /// subtracts those that it has undone.
     fn count_moved(&mut self, before: Vec<(Ppn, bool)>) {
         for (ppn, was_elsewhere) in before {
             let is_elsewhere = self.is_elsewhere(ppn);
@@ -339,8 +343,8 @@ impl Ftl {
         }
     }
 
-    /// A unit that was moved and then trimmed may be back where it was, where trims are lost:
-    /// nothing tells it from one that was never moved.
+    /// Limits the counts of moved units. If trims are lost, a unit that was moved and then
+    /// trimmed may be back at its old place, like one that was never moved.
     fn bound_moved(&mut self) {
         let units = self.layout.units_per_block();
         for block in self.blocks.state.ids() {
@@ -352,8 +356,8 @@ impl Ftl {
 
     // ---- blocks ---------------------------------------------------------------------
 
-    /// Says of each block what it is, and lists what is free. Returns the blocks that were
-    /// open and hold something.
+    /// Sets the state of each block and lists the free ones. Returns the blocks that were open
+    /// and hold something.
     fn settle_blocks(
         &mut self,
         cut: &Interrupted,
@@ -395,8 +399,8 @@ impl Ftl {
         were_open
     }
 
-    /// When a block was closed is known from the newest data in it; or it is closed now; or, where
-    /// nothing is read of it, from the table of blocks, which has it since it was closed.
+    /// Sets the time at which a block was closed: now if it was open; else the version of its
+    /// newest data. If nothing of the block is read, the table of blocks has that time already.
     fn note_age(&mut self, block: BlockId, newest: Option<u32>, was_open: bool) {
         let now = self.tally.units[Source::Host as usize];
         match newest {
@@ -409,7 +413,7 @@ impl Ftl {
         }
     }
 
-    /// The rows of a block behind so many are not used any more.
+    /// Closes a block after this many rows: the rows after them stay unused.
     pub(crate) fn close_early(&mut self, block: BlockId, rows: u32) {
         self.blocks.know_closed_early();
         self.blocks.closed_early[block] = rows + 1;
@@ -420,11 +424,11 @@ impl Ftl {
 
     // ---- a bin without a free block ----------------------------------------------------
 
-    /// A bin without a free block cannot collect, because its open blocks are closed. Its
-    /// last free block was opened by collection, and what was moved there since is still
-    /// where it was: that is current again, and the block is erased. (Where blocks are lost
-    /// with their erase it may not be there; the block stays closed then.) Returns the bins in
-    /// which it was looked for.
+    /// Makes room in bins without a free block, which could not collect because their open blocks
+    /// are closed. The last free block of such a bin was opened by collection, and the units
+    /// moved into it are still at their old places: those become current again, and the block is
+    /// erased. (If erased blocks are lost, the old places may be gone; then the block stays
+    /// closed.) Returns the bins that were searched for such a block.
     fn undo_last(&mut self, were_open: &[BlockId], recovered: &mut Recovered) -> Vec<BinId> {
         let mut searched = Vec::new();
         for block in were_open {
@@ -443,7 +447,7 @@ impl Ftl {
                 self.blocks.standing[source] += 1;
                 let moved = &mut self.blocks.moved[source];
                 *moved = moved.saturating_sub(1);
-                // The last checkpoint may have the unit where it is no more.
+                // The last checkpoint may have the unit at a place that no longer holds it.
                 if let Some(persist) = &mut self.persist {
                     persist.note_change(source);
                 }
@@ -451,7 +455,7 @@ impl Ftl {
             self.blocks.standing[*block] |= BARRED;
             self.blocks.state[*block] = BlockState::Collecting;
             self.bins[bin].collecting += 1;
-            // It was no victim: what is erased here is what was moved to it.
+            // The block was no victim: it only contained data that was moved into it.
             self.erase_uncollected(*block);
             recovered.closed -= 1;
             recovered.undone += 1;
@@ -460,8 +464,8 @@ impl Ftl {
         searched
     }
 
-    /// For each valid unit of a block where it is and where else in the bin there is a copy of
-    /// it; nothing where one has none.
+    /// For each valid unit of a block, its place and the place of another copy in the same bin;
+    /// `None` if a unit has no other copy.
     fn twins(&self, bin: BinId, block: BlockId) -> Option<BTreeMap<Lpn, (Ppn, Ppn)>> {
         let layout = &self.layout;
         let units = layout.units_per_block();

@@ -1,5 +1,4 @@
-//! Space: how much a bin has left, when that is too little, and which place of it is written
-//! next.
+//! Space: the free space of a bin, its level of scarcity, and the place that is written next.
 
 use crate::blocks::{Bin, BlockState, Migration, Open};
 use crate::ftl::Ftl;
@@ -7,7 +6,7 @@ use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId};
 use crate::streams::Stream;
 
-/// A bin has no place for a batch of the stream.
+/// Error: a bin has no place for a batch of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -38,8 +37,8 @@ impl Ftl {
             .sum();
         self.bins[bin].free() * layout.units_per_block() + open
     }
-    /// Free units as a threshold in pages counts them: none where the host can
-    /// write nothing, though collection may still have an open block.
+    /// Free units as a threshold in pages counts them: 0 if the host cannot write, although
+    /// collection may still have an open block.
     fn counted_units(&self, bin: BinId) -> u32 {
         if self.can_bind(bin, Stream::Host) { self.free_units(bin) } else { 0 }
     }
@@ -47,23 +46,23 @@ impl Ftl {
     pub fn good_blocks(&self, bin: BinId) -> u32 {
         self.layout.blocks_per_bin() - self.bins[bin].bad
     }
-    /// How scarce space is in a bin.
+    /// Level of free space in a bin.
     #[inline]
     pub fn level(&self, bin: BinId) -> Level {
         self.thresholds.level(self.bins[bin].free(), || self.counted_units(bin))
     }
-    /// True where a collection of the bin may stop.
+    /// True if a collection of the bin may stop.
     #[inline]
     pub fn has_enough(&self, bin: BinId) -> bool {
         self.thresholds.enough(self.bins[bin].free(), || self.counted_units(bin))
     }
-    /// The same where `coming` blocks more will be free soon.
+    /// True if a collection may stop once `coming` more blocks become free.
     #[inline]
     pub fn has_enough_with(&self, bin: BinId, coming: u32) -> bool {
         let units = coming * self.layout.units_per_block();
         self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
-    /// True where a threshold counts pages, so that every write may reach it.
+    /// True if a threshold counts pages, so that every write may reach it.
     #[inline]
     pub fn counts_pages(&self) -> bool {
         self.thresholds.count_pages()
@@ -73,7 +72,7 @@ impl Ftl {
         self.thresholds.in_blocks()
     }
 
-    /// True where [`Ftl::bind`] would succeed.
+    /// True if [`Ftl::bind`] would succeed.
     #[inline(always)]
     pub fn can_bind(&self, bin: BinId, stream: Stream) -> bool {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
@@ -90,7 +89,7 @@ impl Ftl {
         self.can_bind(bin, other)
     }
 
-    /// The place of a worn block that takes what is moved next, if one does.
+    /// The next place in a worn block of a migration, if moved data goes there.
     #[cold]
     fn next_of_migration(&self, bin: BinId) -> Option<Batch> {
         match self.bins[bin].migration {
@@ -114,16 +113,16 @@ impl Ftl {
         let left = open.block.map_or(0, |_| per_block - open.next);
         left + match row.goes_on_in {
             None => state.free().saturating_sub(row.leaves) * per_block,
-            // Free blocks that it may open itself are among the other's.
+            // The other stream's room includes the free blocks that this stream may open.
             Some(other) => self.room(bin, other),
         }
     }
 
-    /// Binds the next batch of the stream's open block, opening a block where
-    /// needed. The caller writes it and then calls [`Ftl::finish`].
+    /// Binds the next batch of the stream's open block, and opens a block if needed. The caller
+    /// writes the batch and then calls [`Ftl::finish`].
     ///
     /// # Errors
-    /// [`Full`] where a block would have to be erased first.
+    /// [`Full`] if a block would have to be erased first.
     #[inline]
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
@@ -153,7 +152,7 @@ impl Ftl {
         Ok(batch)
     }
 
-    /// Takes the place of a worn block that takes what is moved next, if one does.
+    /// Takes the next place in a worn block of a migration, if moved data goes there.
     #[cold]
     fn take_of_migration(&mut self, bin: BinId) -> Option<Batch> {
         let at = self.next_of_migration(bin)?;
@@ -163,7 +162,7 @@ impl Ftl {
         Some(at)
     }
 
-    /// Opens a block for a stream that has none.
+    /// Opens a block for a stream that has none open.
     #[inline(never)]
     fn open_block(&mut self, bin: BinId, stream: Stream) -> Result<BlockId, Full> {
         let (row, state) = (stream.row(self.shared), &mut self.bins[bin]);
@@ -183,7 +182,7 @@ impl Ftl {
         self.bind(bin, other)
     }
 
-    /// The block that [`Ftl::bind`] would take a place of, if it would.
+    /// The block in which [`Ftl::bind`] would bind the next batch, if it can.
     pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
         if row.migrates
@@ -206,8 +205,8 @@ impl Ftl {
         self.scrubs_to
     }
 
-    /// Scrubbing has no open blocks of its own any more: they are closed where they are. Nothing is
-    /// being written.
+    /// Closes the open blocks of scrubbing as they are, because scrubbing has none of its own any
+    /// more. No write is in progress.
     pub(crate) fn close_scrubbed(&mut self) {
         for bin in self.bins.ids() {
             let open = std::mem::take(&mut self.bins[bin].open[Stream::Scrub as usize]);

@@ -1,6 +1,6 @@
-//! The firmware's state apart from its settings: what a drive keeps when it is shut
-//! down. It is given out as long columns of bytes and a short rest, and taken up again
-//! by a firmware whose layout is the same; policies and thresholds may be others.
+//! The firmware's state without its settings, which a drive keeps when it is shut down. The state
+//! is stored as long columns of bytes and a short rest. A firmware of the same layout can restore
+//! it, also under other policies and thresholds.
 
 use crate::blocks::{BlockState, Open, Tally};
 use crate::config::FtlConfig;
@@ -16,32 +16,32 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Maps that are shorter are copied: that takes a millisecond or two, and look-ups are
-/// faster in memory with huge pages.
+/// Least size of a map that clones share. A shorter one is copied: that takes a millisecond or
+/// two, and look-ups are faster in memory with huge pages.
 const SHARED_FROM_BYTES: usize = 16 << 20;
 
-/// What the column of blocks that are not full is called outside.
+/// Name of the column of blocks closed early in snapshots.
 const CLOSED_EARLY: &str = "blocks.closed_early";
 
-/// What is not in a column.
+/// The part of the state that is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rest {
-    /// What became of the flash since the drive was new.
+    /// Counts of programs and erases since the drive was new.
     pub tally: Tally,
     /// Logical units that hold data.
     pub mapped: u32,
-    /// Whether rows sensed are counted.
+    /// True if sensed rows are counted.
     sensed: bool,
-    /// Whether the wear of interruptions is counted.
+    /// True if the wear of interruptions is counted.
     #[serde(default)]
     strained: bool,
-    /// Whether copies back in a row are counted.
+    /// True if copy-backs in a row are counted.
     #[serde(default)]
     copied: bool,
-    /// Whether it is known which blocks were closed before they were full.
+    /// True if the blocks that were closed before they were full are recorded.
     #[serde(default)]
     closed_early: bool,
-    /// Where metadata for recovery is kept: the version that comes next.
+    /// The next version, if metadata for recovery is kept.
     #[serde(default)]
     next_version: Option<u32>,
     victim_numbers: engine::Stream,
@@ -65,18 +65,18 @@ struct RestOfBin {
     free: u32,
 }
 
-/// What takes a column: its name and its bytes as they lie in memory.
+/// Function that stores a column: its name and its bytes in memory order.
 pub type Give<'a, Error> = &'a mut dyn FnMut(&'static str, &[u8]) -> Result<(), Error>;
-/// What fills a column: its name and the place of its bytes.
+/// Function that fills a column: its name and the place for its bytes.
 pub type Take<'a, Error> = &'a mut dyn FnMut(&'static str, &mut [u8]) -> Result<(), Error>;
 
-/// What no drive of the layout has.
+/// Error: a state that no drive of this layout can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;
 
 impl Ftl {
-    /// The firmware of a drive that has been shut down goes on under other settings. The
-    /// layout stays as it is.
+    /// Continues the firmware of a drive that has been shut down under other settings. The layout
+    /// stays the same.
     pub fn reconfigure(&mut self, config: &FtlConfig, endurance: u32) {
         self.thresholds = Thresholds::new(&config.gc, &self.layout);
         self.victim = config.gc.victim.clone();
@@ -94,8 +94,8 @@ impl Ftl {
         }
     }
 
-    /// Puts a map in which there is nothing yet into memory that copies of the firmware
-    /// share from [`Ftl::share_map`] on, if it is long.
+    /// Puts an empty map, if it is long, into memory that copies of the firmware share from
+    /// [`Ftl::share_map`] on.
     pub fn make_map_to_share(&mut self) {
         debug_assert_eq!(self.mapped, 0);
         if let Some(map) = self.map_to_share() {
@@ -103,8 +103,8 @@ impl Ftl {
         }
     }
 
-    /// The map was made: from now on copies of the firmware share what none has changed of
-    /// it. One in other memory is moved, which takes as long as a copy, if it is long.
+    /// Ends the filling of the map: from now on copies of the firmware share its unchanged parts.
+    /// A long map in other memory is moved, which takes as long as a copy.
     pub fn share_map(&mut self) {
         self.map.share();
         if !self.map.is_shared()
@@ -116,8 +116,8 @@ impl Ftl {
         }
     }
 
-    /// An empty map that is to be shared; `None` where that is not worth while, or where
-    /// the system has no such memory: then a copy is a whole one.
+    /// An empty map that can be shared; `None` if the map is too short for that, or if the system
+    /// has no such memory: then copies of the firmware copy the whole map.
     fn map_to_share(&self) -> Option<Map> {
         let (logical, physical) = (self.layout.map_units, self.layout.physical_units());
         let is_long = self.map.bytes() >= SHARED_FROM_BYTES;
@@ -125,8 +125,8 @@ impl Ftl {
         is_long.then(|| Map::to_share(logical, physical, versions).ok()).flatten()
     }
 
-    /// True where no operation of the firmware is half done: nothing is being read,
-    /// written or collected.
+    /// True if no operation of the firmware is half done: no read, write or collection is in
+    /// progress.
     pub fn is_at_rest(&self) -> bool {
         let blocks = &self.blocks;
         let open = |bin: &crate::blocks::Bin| {
@@ -142,7 +142,7 @@ impl Ftl {
             && blocks.unwritten.iter().all(unwritten)
     }
 
-    /// Gives out all that is long.
+    /// Passes all long columns to `each`.
     ///
     /// # Errors
     /// Those of `each`.
@@ -170,19 +170,19 @@ impl Ftl {
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
-    /// The free blocks of all bins, one bin behind the other, in pairs of key and block.
+    /// The free blocks of all bins, bin by bin, in pairs of key and block.
     fn free_lists(&self) -> Vec<u64> {
         let mut pairs = Vec::new();
         for bin in self.bins.as_slice() {
             let mut free: Vec<_> = bin.free_list().collect();
-            // A heap's order depends on its history.
+            // The order of a heap depends on its history.
             free.sort_unstable();
             pairs.extend(free.into_iter().flat_map(|(key, block)| [key, u64::from(block.0)]));
         }
         pairs
     }
 
-    /// What [`Ftl::give_columns`] leaves out.
+    /// The part of the state that [`Ftl::give_columns`] leaves out.
     pub fn rest(&self) -> Rest {
         let of_bin = |bin: &crate::blocks::Bin| RestOfBin {
             released: bin.released(),
@@ -204,13 +204,13 @@ impl Ftl {
         }
     }
 
-    /// Takes up the state of a drive of the same layout: the map from the places in a file
-    /// that `place` says of a column of so many bytes, where it stays until it is changed; of
-    /// the other columns `each` fills in the bytes.
+    /// Restores the state of a drive of the same layout. The map stays in the file until it is
+    /// changed, at the offsets that `place` returns for a column and its size. `each` fills the
+    /// other columns.
     ///
     /// # Errors
-    /// Those of `each` and of mapping the file, and where there is what no drive of this
-    /// layout has.
+    /// Those of `each` and of mapping the file, and [`Unknown`] if the state is one that no drive
+    /// of this layout can have.
     pub fn take_columns<Error: From<Unknown> + From<io::Error>>(
         &mut self,
         rest: &Rest,
@@ -235,7 +235,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Takes up the columns of blocks.
+    /// Restores the columns of blocks.
     fn take_blocks<Error: From<Unknown>>(
         &mut self,
         rest: &Rest,
@@ -274,7 +274,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Takes up which blocks are free and open.
+    /// Restores the free and the open blocks.
     fn take_bins<Error: From<Unknown>>(
         &mut self,
         rest: &Rest,
@@ -311,7 +311,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// True where the rest's numbers are such as a drive of this layout may have.
+    /// True if a drive of this layout may have the numbers of the rest.
     fn may_be(&self, rest: &Rest) -> bool {
         let layout = &self.layout;
         let fits = |bin: &RestOfBin| {
@@ -325,7 +325,7 @@ impl Ftl {
             && rest.bins.iter().all(fits)
     }
 
-    /// True where a number is that of a block of a bin that is used so.
+    /// True if `number` is a block of the bin that has this state.
     fn is_block_of(&self, bin: BinId, number: u64, state: BlockState) -> bool {
         let first = u64::from(self.layout.first_block(bin).0);
         let blocks = first..first + u64::from(self.layout.blocks_per_bin());

@@ -1,45 +1,46 @@
-//! Write streams: who writes, and what each may use of a bin. A new stream is a variant and a row.
+//! Write streams: the sources of writes, and the use that each may make of a bin. A new stream is
+//! a variant and a row.
 
-/// Free blocks of a bin that only garbage collection may open, so that it always
-/// has somewhere to move a victim's valid data.
+/// Free blocks of a bin that only garbage collection may open, so that it always has a place for
+/// the valid data of a victim.
 pub const RESERVE: u32 = 1;
 
-/// Who writes.
+/// Source of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Host writes.
     Host = 0,
-    /// Pages that garbage collection moves; those of scrubbing, too, unless they have open blocks of
-    /// their own.
+    /// Pages that garbage collection moves; also those of scrubbing, unless scrubbing has open
+    /// blocks of its own.
     Gc = 1,
-    /// Pages that scrubbing moves, if they have.
+    /// Pages that scrubbing moves, if it has open blocks of its own.
     Scrub = 2,
 }
 
-/// What a stream may use of a bin.
+/// Use that a stream may make of a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The open block that it writes to, by its place among those of a bin. Streams of the same
-    /// place share it.
+    /// Index of its open block among those of a bin. Streams with the same index share the block.
     pub open: usize,
-    /// Free blocks that it may not open, because they are for what collection moves.
+    /// Free blocks that it may not open, because they are reserved for the moves of collection.
     pub leaves: u32,
-    /// Free blocks below which it writes nothing, though a block is open.
+    /// Free blocks below which it may not write, even to an open block.
     pub least: u32,
-    /// Whether a worn block that takes data that lies still gets what the stream writes.
+    /// True if its data may go to the worn block of a migration, which takes cold data.
     pub migrates: bool,
-    /// The stream in whose blocks it goes on if it finds no place in its own.
+    /// The stream whose blocks it uses when it finds no place in its own.
     pub goes_on_in: Option<Stream>,
-    /// Whether it writes to the host's open block if host and collection share one.
+    /// True if it writes to the host's open block if host and collection share one.
     pub shares: bool,
 }
 
-/// The rows of all streams, where each has open blocks of its own.
+/// The rows of all streams if each has open blocks of its own.
 const ROWS: [Row; 3] = [
     Row { open: 0, leaves: RESERVE, least: 0, migrates: false, goes_on_in: None, shares: true },
     Row { open: 1, leaves: 0, least: 0, migrates: true, goes_on_in: None, shares: true },
-    // A block that is scrubbed holds up the bin's collection, which alone gains space. So what it
-    // holds never waits for space: a block is chosen only if collection's places can take it.
+    // A scrub delays the collection of its bin, and only collection gains space. So the moves of
+    // a scrub must never wait for space: a block is chosen only if collection's places can take
+    // its valid data.
     Row {
         open: 2,
         leaves: RESERVE,
@@ -54,12 +55,13 @@ const ROWS: [Row; 3] = [
 pub const STREAMS: usize = ROWS.len();
 
 impl Stream {
-    /// What the stream may use of a bin, whose streams share open blocks or do not. (Known to the
-    /// compiler but for that, so that most questions cost nothing.)
+    /// Use that the stream may make of a bin; `shared` says if host and collection share open
+    /// blocks. (The compiler knows all but that, so most queries cost nothing.)
     #[inline(always)]
     pub fn row(self, shared: bool) -> Row {
         let row = ROWS[self as usize];
-        // Where both write to one block the reserve, once opened, is for what collection moves alone.
+        // If both write to one block, the reserve, once opened, is only for the moves of
+        // collection.
         if shared && row.shares { Row { open: 0, least: row.leaves, ..row } } else { row }
     }
 }

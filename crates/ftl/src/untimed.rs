@@ -1,6 +1,5 @@
-//! Untimed writing: the same binding, committing and collecting, one after
-//! the other, as fast as memory allows. Used to precondition a drive and to
-//! study write amplification and wear alone.
+//! Untimed writes: the same binding, committing and collecting, one after the other, as fast as
+//! memory allows. Used to precondition a drive and to study write amplification and wear alone.
 
 use crate::allocation::BinChoice;
 use crate::blocks::Source;
@@ -16,18 +15,18 @@ pub struct Untimed {
     pools: Vec<Pending>,
 }
 
-/// Units of a pool that wait for a full batch, and whose turn it is to take it.
+/// Units of a pool that wait for a full batch, and the bin whose turn is next.
 struct Pending {
     units: Vec<Lpn>,
     turn: usize,
 }
 
-/// Batches ahead of which a collection asks for map entries.
+/// Batches by which a collection prefetches map entries ahead.
 const AHEAD: u32 = 4;
 
 impl Untimed {
-    /// A writer for `ftl` that chooses bins by `choice`. Untimed, no program
-    /// waits, so that the least queued bin is the next in turn.
+    /// A writer for `ftl` that chooses bins by `choice`. No program waits in an untimed run, so
+    /// the least queued bin is the next in turn.
     pub fn new(ftl: &Ftl, choice: BinChoice) -> Self {
         let batch = ftl.layout.units_per_batch as usize;
         let pools = (0..ftl.layout.pool_count())
@@ -36,10 +35,10 @@ impl Untimed {
         Self { choice, pools }
     }
 
-    /// Writes a logical unit; it reaches the map with the batch that it fills.
+    /// Writes a logical unit; it is mapped when its batch is full.
     ///
     /// # Errors
-    /// Where no bin of its pool has or can make room.
+    /// If no bin of its pool has room or can collect some.
     #[inline]
     pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         let pool = ftl.layout.pool(lpn);
@@ -54,22 +53,22 @@ impl Untimed {
     /// Writes `count` logical units from `first` on, in order.
     ///
     /// # Errors
-    /// Where no bin of a pool has or can make room.
+    /// If no bin of a pool has room or can collect some.
     pub fn write_run(&mut self, ftl: &mut Ftl, first: Lpn, count: u32) -> Result<(), PoolId> {
         (first.0..first.0 + count).try_for_each(|lpn| self.write(ftl, Lpn(lpn)))
     }
 
-    /// Writes a part of a unit whose rest stays in its planes, where they have or can make room,
-    /// and as a whole where they cannot. Each unit fills a batch.
+    /// Writes a part of a unit by an in-plane read-modify-write if its planes have room or can
+    /// collect some, else as a whole unit. Each unit fills a batch.
     ///
     /// # Errors
-    /// Where no bin of its pool has or can make room.
+    /// If no bin of its pool has room or can collect some.
     pub fn modify(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         let bin = ftl.lookup(lpn).map(|ppn| ftl.layout.bin(ftl.layout.block(ppn)));
         let Some(bin) = bin.filter(|bin| make_room(ftl, *bin)) else {
             return self.write(ftl, lpn);
         };
-        // Collection may have moved it.
+        // Collection may have moved the unit.
         let (block, place) = ftl.layout.block_and_place(ftl.lookup(lpn).expect("it has data"));
         let from = Batch { block, batch: ftl.layout.batch_and_slot(place).0 };
         let copied = ftl.may_be_copied(from).then_some(from);
@@ -78,10 +77,10 @@ impl Untimed {
         Ok(())
     }
 
-    /// Writes what waits, padding batches that are not full.
+    /// Writes the waiting units and pads batches that are not full.
     ///
     /// # Errors
-    /// Where no bin of a pool has or can make room.
+    /// If no bin of a pool has room or can collect some.
     pub fn flush(&mut self, ftl: &mut Ftl) -> Result<(), PoolId> {
         for pool in 0..self.pools.len() {
             if !self.pools[pool].units.is_empty() {
@@ -100,7 +99,7 @@ impl Untimed {
         Ok(())
     }
 
-    /// The bin that takes the pool's next batch, after collecting what it needs.
+    /// The bin that takes the pool's next batch, collected first if needed.
     #[inline]
     fn choose_bin(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BinId> {
         let bins = ftl.layout.bins_of(pool).len();
@@ -110,7 +109,7 @@ impl Untimed {
         };
         let first = match self.choice {
             BinChoice::RoundRobin | BinChoice::LeastQueued => turn,
-            // The last of equals by turn, seen from the end, is the first.
+            // `max_by_key` takes the last of equal bins; in reverse turn order that is the first.
             BinChoice::MostFree => (0..bins)
                 .rev()
                 .map(|step| after(turn, step))
@@ -129,7 +128,7 @@ impl Untimed {
     }
 }
 
-/// Collects a bin as its thresholds ask; returns whether the host can write to it.
+/// Collects a bin as its thresholds require; returns true if the host can then write to it.
 #[inline]
 fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
     if ftl.level(bin) != Level::Ample {
@@ -138,12 +137,12 @@ fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
     ftl.can_bind(bin, Stream::Host)
 }
 
-/// Commits a bound batch written with `units` at once; `from` is what of it was copied without
-/// correcting it.
+/// Commits a bound batch that is written with `units`; `from` is the batch that was copied back,
+/// if any.
 fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], source: Source) {
     let first = ftl.layout.first_unit(at.block, at.batch);
     let count = units.len() as u32;
-    // Valid before the loop: a unit that comes twice in a batch kills its first copy.
+    // Set valid before the loop: a unit that comes twice in a batch invalidates its first copy.
     ftl.map.set_valid(first, count);
     ftl.blocks.standing[at.block] += count;
     for (note, lpn) in ftl.map.notes_mut(first, count).iter_mut().zip(units) {
@@ -173,7 +172,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
     ftl.finish(at);
 }
 
-/// Collects one block of a bin; returns false where none gains space.
+/// Collects one block of a bin; returns false if none gains space.
 fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     let Some(victim) = ftl.pick_victim(bin) else { return false };
     evacuate(ftl, bin, victim);
@@ -185,7 +184,7 @@ fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
     true
 }
 
-/// Moves what is valid in a block and erases it.
+/// Moves the valid units of a block and erases it.
 fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
     let mut moving = Move { bin, target: None, filled: 0 };
     let batches = ftl.layout.batches_per_block;
@@ -203,7 +202,7 @@ fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
     ftl.erase(victim);
 }
 
-/// Brings the map entries of a batch's valid units near.
+/// Prefetches the map entries of a batch's valid units.
 fn prefetch_batch(ftl: &Ftl, at: Batch) {
     let first = ftl.layout.first_unit(at.block, at.batch);
     let mut valid = ftl.valid_in_batch(at);
@@ -221,8 +220,8 @@ struct Move {
 }
 
 impl Move {
-    /// Moves the valid units of one batch. Its places are not killed one by one:
-    /// the caller forgets the whole block.
+    /// Moves the valid units of one batch. Its places are not made invalid one by one: the caller
+    /// invalidates the whole block.
     #[inline]
     fn batch(&mut self, ftl: &mut Ftl, at: Batch) {
         let first = ftl.layout.first_unit(at.block, at.batch);
@@ -247,7 +246,7 @@ impl Move {
         }
     }
 
-    /// Programs the batch that is being filled, padded where it is not full.
+    /// Programs the batch that is being filled, padded if it is not full.
     fn end(&mut self, ftl: &mut Ftl) {
         let Some((at, first)) = self.target.take() else { return };
         ftl.map.set_valid(first, self.filled);

@@ -1,5 +1,5 @@
-//! Victims: which block of a bin is collected or scrubbed next, who still reads it, and its
-//! erase.
+//! Victims: the choice of the block of a bin that is collected or scrubbed next, the reads that
+//! delay its erase, and the erase.
 
 use crate::blocks::{BARRED, BlockState, Source};
 use crate::ftl::Ftl;
@@ -9,9 +9,9 @@ use crate::scrub::Written;
 use crate::streams::Stream;
 
 impl Ftl {
-    /// Chooses the next block of a bin to be collected; `None` where no block
-    /// gains space or (where retired blocks have eaten the reserve) none's valid
-    /// data has a place to go. The block is barred from being chosen again.
+    /// Chooses the next block of a bin to be collected; `None` if no block gains space or if
+    /// (because retired blocks have used up the reserve) no block's valid data has a place to go.
+    /// The block is barred from being chosen again.
     pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
         let place = match self.wear {
             None => self.choose(bin)?,
@@ -43,8 +43,8 @@ impl Ftl {
         self.victim.choose(candidates, &mut self.victim_numbers)
     }
 
-    /// Chooses a block of a bin to be written anew; `None` where the policy takes none that
-    /// there is room for. The block is barred from being chosen again.
+    /// Chooses a block of a bin to rewrite; `None` if the policy takes none or there is no room
+    /// for its data. The block is barred from being chosen again.
     pub fn pick_scrub(&mut self, bin: BinId) -> Option<BlockId> {
         let first = self.layout.first_block(bin).0 as usize;
         let run = first..first + self.layout.blocks_per_bin() as usize;
@@ -62,7 +62,7 @@ impl Ftl {
         Some(self.take_victim(bin, place))
     }
 
-    /// Bars the block at a place of a bin, which is about to be moved and erased.
+    /// Bars the block at a place of a bin; it will be moved and erased.
     pub(crate) fn take_victim(&mut self, bin: BinId, place: usize) -> BlockId {
         let block = BlockId(self.layout.first_block(bin).0 + place as u32);
         assert!(self.blocks.standing[block] & BARRED == 0, "a policy chose a barred block");
@@ -72,52 +72,51 @@ impl Ftl {
         block
     }
 
-    /// A read of the block begins: it cannot be erased before the read ends.
+    /// Begins a read of the block, which cannot be erased before the read ends.
     #[inline]
     pub fn begin_read(&mut self, block: BlockId) {
         self.begin_reads(block, 1);
     }
-    /// As many reads begin.
+    /// Begins `count` reads of the block.
     #[inline]
     pub fn begin_reads(&mut self, block: BlockId, count: u32) {
         self.blocks.readers[block] += count;
     }
-    /// A read of the block ends; returns true where none is left.
+    /// Ends a read of the block; returns true if no read of it is left.
     #[inline]
     pub fn end_read(&mut self, block: BlockId) -> bool {
         self.end_reads(block, 1)
     }
-    /// As many reads of the block end; returns true where none is left.
+    /// Ends `count` reads of the block; returns true if no read of it is left.
     #[inline]
     pub fn end_reads(&mut self, block: BlockId, count: u32) -> bool {
         let readers = &mut self.blocks.readers[block];
         *readers -= count;
         *readers == 0
     }
-    /// Reads of the block under way, moves of its data included.
+    /// Reads of the block in progress, moves of its data included.
     #[inline]
     pub fn reads_under_way(&self, block: BlockId) -> u32 {
         self.blocks.readers[block]
     }
-    /// True where nothing stands against erasing a collected block: no valid data
-    /// and no read under way.
+    /// True if a collected block can be erased: it has no valid data and no read is in progress.
     #[inline]
     pub fn is_erasable(&self, block: BlockId) -> bool {
         self.blocks.valid(block) == 0 && self.blocks.readers[block] == 0
     }
 
-    /// A collected block is erased: it is free again, or retired where the erase
-    /// failed or its endurance is used up. Returns whether it is free.
+    /// Erases a collected block. The block becomes free, or is retired if the erase fails or its
+    /// endurance is used up. Returns true if it is free.
     ///
     /// # Panics
-    /// Where the block holds valid data, is being read or was not collected.
+    /// If the block holds valid data, is being read or was not collected.
     pub fn erase(&mut self, block: BlockId) -> bool {
         self.tally.collected += 1;
         self.tally.moved += u64::from(self.blocks.moved[block]);
         self.erase_uncollected(block)
     }
 
-    /// The same of a block that was no victim.
+    /// Erases a block that was no victim.
     pub(crate) fn erase_uncollected(&mut self, block: BlockId) -> bool {
         assert!(self.is_erasable(block), "an erase waits for valid data and readers");
         assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
@@ -134,7 +133,7 @@ impl Ftl {
             *rows = 0;
         }
         self.tally.erases += 1;
-        // Each step can be undone, so that no two blocks lead to the same number.
+        // Each step is invertible, so no two blocks lead to the same number.
         self.erased = (self.erased ^ (u64::from(block.0) + 1))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(29);
@@ -161,7 +160,7 @@ impl Ftl {
         self.tally.retired += 1;
     }
 
-    /// An erased block is free.
+    /// Adds an erased block to the free ones.
     pub(crate) fn release(&mut self, bin: BinId, block: BlockId) {
         self.blocks.state[block] = BlockState::Free;
         let erase_count = self.blocks.erase_count[block];

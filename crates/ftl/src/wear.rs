@@ -1,5 +1,5 @@
-//! Static wear-leveling at work: victims that are passed over, and migrations of worn blocks.
-//! `leveling` says when.
+//! Static wear-leveling in operation: victims that are passed over, and migrations to worn
+//! blocks. The conditions are in `leveling`.
 
 pub use crate::blocks::Migration;
 pub use crate::leveling::WearConfig;
@@ -10,14 +10,13 @@ use crate::ids::{BinId, BlockId};
 use crate::leveling::Wear;
 
 impl Ftl {
-    /// Takes up what the configuration says of wear-leveling. The blocks' lives are counted.
+    /// Applies the configuration of wear-leveling, and sums up the erases of each bin.
     pub(crate) fn set_wear(&mut self, config: Option<WearConfig>) {
         self.wear = config.map(Wear::new);
         self.count_lives();
     }
 
-    /// Sums up how often the blocks of each bin were erased, but for those that were never
-    /// good.
+    /// Sums up the erases of each bin's blocks, without those that were never good.
     pub(crate) fn count_lives(&mut self) {
         for bin in self.bins.ids() {
             let first = self.layout.first_block(bin).0;
@@ -34,13 +33,13 @@ impl Ftl {
         }
     }
 
-    /// How far a bin's migration has come, if there is one.
+    /// Progress of a bin's migration, if there is one.
     #[inline]
     pub fn migration(&self, bin: BinId) -> Option<Migration> {
         self.bins[bin].migration
     }
 
-    /// What is left of a block's life, as a share of its bin's mean.
+    /// Rest of a block's life as a share of the mean of its bin.
     fn share_of_life(&self, bin: BinId, block: BlockId) -> f64 {
         let endurance = f64::from(self.endurance);
         let state = &self.bins[bin];
@@ -49,8 +48,8 @@ impl Ftl {
         if mean > 0.0 { left / mean } else { 1.0 }
     }
 
-    /// Chooses a victim, of which wear-leveling may pass some over; the last is taken. Decides
-    /// whether it is to take seldom written data.
+    /// Chooses a victim. Wear-leveling may pass over some victims; if it passes over all of them,
+    /// the last one is taken. Decides if the victim is to take seldom written data.
     #[cold]
     pub(crate) fn choose_by_wear(&mut self, bin: BinId) -> Option<usize> {
         let first = self.layout.first_block(bin).0;
@@ -77,8 +76,8 @@ impl Ftl {
         chosen
     }
 
-    /// The closed block of a bin with data that was filled longest ago, among those that have
-    /// life left themselves: worn ones have taken such data before.
+    /// The closed block of a bin with data that was filled longest ago, among the blocks with
+    /// life left: worn blocks have taken such data before.
     fn coldest(&self, wear: &Wear, bin: BinId) -> Option<BlockId> {
         let first = self.layout.first_block(bin).0;
         let blocks = (first..first + self.layout.blocks_per_bin()).map(BlockId);
@@ -89,8 +88,8 @@ impl Ftl {
         blocks.filter(is_closed).min_by_key(|block| self.blocks.closed_at[*block])
     }
 
-    /// Chooses the block whose data the worn one takes; `None` where there is none any more,
-    /// which ends the migration, or where it was chosen before.
+    /// Chooses the block whose data the worn block takes. Returns `None` if there is no such
+    /// block any more, which ends the migration, or if it was chosen before.
     pub fn pick_cold(&mut self, bin: BinId) -> Option<BlockId> {
         let Some(Migration::Takes { to, next, from: None }) = self.bins[bin].migration else {
             return None;
@@ -109,8 +108,8 @@ impl Ftl {
         Some(self.take_victim(bin, place as usize))
     }
 
-    /// A block of a bin in migration was erased, and did not go bad; returns whether it takes
-    /// data now.
+    /// Continues the migration of a bin after the erase of `block`, which did not go bad; returns
+    /// true if the block takes data now.
     pub(crate) fn migrates_on(&mut self, bin: BinId, block: BlockId) -> bool {
         match self.bins[bin].migration {
             Some(Migration::Empties { to }) if to == block => {
@@ -127,14 +126,14 @@ impl Ftl {
         }
     }
 
-    /// The block that stored the data was erased, or went bad: the one that took it is closed,
-    /// full or not, and as old as the data.
+    /// Ends the migration once the block that stored the data is erased or bad. The block that
+    /// took the data is closed, full or not, and gets the age of the data.
     pub(crate) fn end_migration(&mut self, bin: BinId, block: BlockId) {
         match self.bins[bin].migration {
             Some(Migration::Takes { to, from, .. }) if from == Some(block) => {
                 let unwritten = std::mem::take(&mut self.blocks.unwritten[to]);
                 if unwritten == self.layout.batches_per_block {
-                    // What was cold has been overwritten or trimmed before it was moved.
+                    // The cold data was overwritten or trimmed before it was moved.
                     self.release(bin, to);
                 } else if unwritten > 0 {
                     self.close(to);

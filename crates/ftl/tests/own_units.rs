@@ -1,5 +1,5 @@
-//! A map that is larger than the host's range: units that the firmware keeps for itself are
-//! mapped, moved, kept in snapshots and recovered as the host's are.
+//! A map that is larger than the host's range: units that the firmware writes for itself are
+//! mapped, moved, saved in snapshots and recovered like those of the host.
 
 mod common;
 
@@ -10,7 +10,7 @@ use ftl::state::Unknown;
 use ftl::{BinChoice, Ftl, FtlConfig, Layout, Lpn, PoolId, Source, Untimed};
 use nand::Geometry;
 
-/// Units that the host may name, and those that the firmware keeps beside.
+/// Units that the host may address, and units that the firmware writes for itself.
 const HOST: u32 = 72;
 const OWN: u32 = 9;
 
@@ -81,7 +81,7 @@ fn age(ftl: &mut Ftl, numbers: &mut Numbers) {
     ftl.audit().unwrap();
 }
 
-/// Where each unit of the map lies.
+/// The physical unit of each unit of the map.
 fn map(ftl: &Ftl) -> Vec<Option<u32>> {
     let place = |lpn| ftl.lookup(Lpn(lpn)).map(|place| place.0);
     (0..ftl.layout.map_units).map(place).collect()
@@ -118,7 +118,7 @@ fn own_units_are_moved_and_stay_mapped() {
     let now: Vec<_> = own().map(|lpn| ftl.lookup(lpn)).collect();
     assert!(now.iter().all(Option::is_some));
     assert_ne!(now, at_first, "collection has moved them");
-    // The firmware may forget one, as a trim does.
+    // The firmware may remove one of its mappings, as a trim does.
     assert!(ftl.trim(Lpn(HOST + OWN - 1)));
     assert_eq!(ftl.mapped_units(), HOST + OWN - 1);
     ftl.audit().unwrap();
@@ -164,7 +164,7 @@ fn a_snapshot_keeps_own_units() {
     again.audit().unwrap();
     assert_eq!(map(&again), map(&ftl));
     assert_eq!(again.mapped_units(), HOST + OWN);
-    // A drive without them has no place for what is mapped above its own.
+    // A drive without such units has no place for what is mapped above its own.
     let smaller = Ftl::new(layout(), &config(), 0, Streams::new(1));
     assert_eq!(taken_up(smaller, &ftl, &ftl.rest()).err(), Some(Unknown));
 }

@@ -1,4 +1,4 @@
-//! Recovery of small states that are made by hand.
+//! Recovery of small states that are built by hand.
 
 use engine::Streams;
 use ftl::recovery::{Interrupted, MapFrom, Means, Recovered, ScannedBlock};
@@ -9,13 +9,13 @@ const BIN: BinId = BinId(0);
 /// Pages of a block, of which each holds a unit.
 const PAGES: u32 = 4;
 
-/// One plane of 6 blocks, of which 12 units are shown, with metadata. Blocks endure so many
-/// erases, or any number.
+/// One plane of 6 blocks that exports 12 units, with metadata. `endurance` of 0 means any number
+/// of erases.
 fn firmware(endurance: u32) -> Ftl {
     firmware_with(endurance, 0)
 }
 
-/// The same with units of the drive's own above those 12.
+/// The same drive with units of its own above those 12.
 fn firmware_with(endurance: u32, above: u32) -> Ftl {
     let geometry = Geometry {
         channels: 1,
@@ -64,7 +64,7 @@ fn place(ftl: &Ftl, at: Batch) -> Ppn {
     ftl.layout.first_unit(at.block, at.batch)
 }
 
-/// Data of a host stands at a place, whose program may not have ended.
+/// Writes host data to a place; its program may not have ended.
 fn begin(ftl: &mut Ftl, lpn: u32, version: u32) -> Batch {
     let at = ftl.bind(BIN, Stream::Host).unwrap();
     let ppn = place(ftl, at);
@@ -73,7 +73,7 @@ fn begin(ftl: &mut Ftl, lpn: u32, version: u32) -> Batch {
     at
 }
 
-/// Writes a unit; returns where it is.
+/// Writes a unit; returns its place.
 fn write(ftl: &mut Ftl, lpn: u32) -> Ppn {
     let version = ftl.take_version();
     let at = begin(ftl, lpn, version);
@@ -82,7 +82,7 @@ fn write(ftl: &mut Ftl, lpn: u32) -> Ppn {
     place(ftl, at)
 }
 
-/// Moves a unit to where collection moves.
+/// Moves a unit to an open block of collection.
 fn copy(ftl: &mut Ftl, lpn: u32) -> Ppn {
     let from = ftl.lookup(Lpn(lpn)).unwrap();
     let at = ftl.bind(BIN, Stream::Gc).unwrap();
@@ -93,7 +93,7 @@ fn copy(ftl: &mut Ftl, lpn: u32) -> Ppn {
     to
 }
 
-/// Erases the block of which the fewest units are valid: none.
+/// Erases the block with the fewest valid units, which are none.
 fn collect(ftl: &mut Ftl) -> BlockId {
     let block = ftl.pick_victim(BIN).unwrap();
     ftl.erase(block);
@@ -102,12 +102,12 @@ fn collect(ftl: &mut Ftl) -> BlockId {
 
 const SCAN: Means = Means { map: MapFrom::Scan, logs_trims: true, fault: None };
 
-/// Cuts the power; what is read, and what is done.
+/// Cuts the power and recovers; returns the blocks read and the result.
 fn recover(ftl: &mut Ftl, cut: &Interrupted, means: Means) -> (Vec<ScannedBlock>, Recovered) {
-    let mut looks = Vec::new();
-    let recovered = ftl.recover(cut, means, &mut |look| looks.push(look));
+    let mut reads = Vec::new();
+    let recovered = ftl.recover(cut, means, &mut |read| reads.push(read));
     ftl.audit().unwrap();
-    (looks, recovered)
+    (reads, recovered)
 }
 
 fn quiet() -> Interrupted {
@@ -118,13 +118,13 @@ fn quiet() -> Interrupted {
 fn the_newest_version_wins_wherever_it_is() {
     let mut ftl = firmware(0);
     let [first, second] = [write(&mut ftl, 3), write(&mut ftl, 3)];
-    // Its data was taken in before that of the place that was programmed before.
+    // This host write came before the one whose program started first.
     let late = begin(&mut ftl, 5, 8);
     let early = begin(&mut ftl, 5, 7);
     ftl.commit_write(Lpn(5), place(&ftl, early));
     ftl.finish(late);
     ftl.finish(early);
-    // Versions say so, whatever the map did.
+    // The versions decide, whatever the map was.
     ftl.commit_write(Lpn(5), place(&ftl, late));
     let (_, recovered) = recover(&mut ftl, &quiet(), SCAN);
     assert_eq!(ftl.lookup(Lpn(3)), Some(second));
@@ -146,12 +146,12 @@ fn a_torn_program_is_nothing_and_a_whole_one_is_data() {
             true => Interrupted { whole: vec![at], ..quiet() },
             false => Interrupted { torn: vec![(at, 1)], ..quiet() },
         };
-        let (looks, recovered) = recover(&mut ftl, &cut, SCAN);
+        let (reads, recovered) = recover(&mut ftl, &cut, SCAN);
         let there = if is_whole { place(&ftl, at) } else { before };
         assert_eq!(ftl.lookup(Lpn(3)), Some(there));
         assert_eq!(ftl.version(place(&ftl, at)), if is_whole { version } else { 0 });
         // Two rows are not erased, and the third says so.
-        assert_eq!(looks[0], ScannedBlock { block: at.block, summary: false, rows: 3 });
+        assert_eq!(reads[0], ScannedBlock { block: at.block, summary: false, rows: 3 });
         assert_eq!(recovered.closed, 1);
     }
 }
@@ -162,17 +162,17 @@ fn open_blocks_are_closed_where_they_are() {
     (0..3).for_each(|lpn| _ = write(&mut ftl, lpn));
     let block = BlockId(0);
     assert_eq!(ftl.block_states()[0], BlockState::Open);
-    let (looks, recovered) = recover(&mut ftl, &quiet(), SCAN);
-    assert_eq!((looks.len(), looks[0].rows, recovered.closed), (6, 4, 1));
-    assert!(looks[1..].iter().all(|look| look.rows == 1), "free blocks");
+    let (reads, recovered) = recover(&mut ftl, &quiet(), SCAN);
+    assert_eq!((reads.len(), reads[0].rows, recovered.closed), (6, 4, 1));
+    assert!(reads[1..].iter().all(|read| read.rows == 1), "free blocks");
     assert_eq!(ftl.block_states()[0], BlockState::Closed);
     let next = write(&mut ftl, 3);
     assert_ne!(ftl.layout.block(next), block, "its last place stays empty");
     // That is known again after another cut, and when nothing was kept to recover by meanwhile.
     ftl.keep_metadata(false);
     ftl.keep_metadata(true);
-    let (looks, _) = recover(&mut ftl, &quiet(), SCAN);
-    assert_eq!(looks[0], ScannedBlock { block, summary: false, rows: 4 });
+    let (reads, _) = recover(&mut ftl, &quiet(), SCAN);
+    assert_eq!(reads[0], ScannedBlock { block, summary: false, rows: 4 });
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn what_an_erase_has_left_is_erased_again_and_no_data() {
     (0..4).for_each(|lpn| _ = write(&mut ftl, lpn));
     let block = ftl.pick_victim(BIN).unwrap();
     let cut = Interrupted { half_erased: vec![block], ..quiet() };
-    let (looks, recovered) = recover(&mut ftl, &cut, SCAN);
-    assert_eq!(looks[block.0 as usize].rows, 1);
+    let (reads, recovered) = recover(&mut ftl, &cut, SCAN);
+    assert_eq!(reads[block.0 as usize].rows, 1);
     assert_eq!((recovered.erased, recovered.units), (vec![block], 4));
     assert_eq!(ftl.erase_counts()[block.0 as usize], 1);
     assert_eq!(ftl.block_states()[block.0 as usize], BlockState::Free);
@@ -196,8 +196,8 @@ fn a_bad_block_stays_bad_and_is_not_read() {
     (0..4).for_each(|lpn| _ = write(&mut ftl, lpn));
     let block = collect(&mut ftl);
     assert_eq!(ftl.block_states()[block.0 as usize], BlockState::Bad);
-    let (looks, recovered) = recover(&mut ftl, &quiet(), SCAN);
-    assert!(looks.len() == 5 && looks.iter().all(|look| look.block != block));
+    let (reads, recovered) = recover(&mut ftl, &quiet(), SCAN);
+    assert!(reads.len() == 5 && reads.iter().all(|read| read.block != block));
     assert_eq!(recovered.units, 4);
     assert_eq!(ftl.block_states()[block.0 as usize], BlockState::Bad);
     assert_eq!((ftl.good_blocks(BIN), ftl.free_blocks(BIN)), (5, 4));
@@ -224,7 +224,7 @@ fn the_last_block_is_undone() {
         let moved = [copy(&mut ftl, 8), copy(&mut ftl, 9)];
         assert_eq!(ftl.free_blocks(BIN), 0);
         let last = ftl.layout.block(moved[0]);
-        let (looks, recovered) = recover(&mut ftl, &quiet(), means);
+        let (reads, recovered) = recover(&mut ftl, &quiet(), means);
         assert_eq!((recovered.undone, recovered.closed, recovered.units), (1, 0, 12));
         assert_eq!(recovered.erased, [last]);
         assert_eq!([8, 9].map(|lpn| ftl.lookup(Lpn(lpn))), [Some(sources[0]), Some(sources[1])]);
@@ -232,8 +232,8 @@ fn the_last_block_is_undone() {
             (ftl.free_blocks(BIN), ftl.block_states()[last.0 as usize]),
             (1, BlockState::Free)
         );
-        assert_eq!(looks.len(), read, "{means:?}");
-        let mut blocks: Vec<u32> = looks.iter().map(|look| look.block.0).collect();
+        assert_eq!(reads.len(), read, "{means:?}");
+        let mut blocks: Vec<u32> = reads.iter().map(|read| read.block.0).collect();
         blocks.sort_unstable();
         blocks.dedup();
         assert_eq!(blocks.len(), read, "each once");
@@ -253,10 +253,10 @@ fn what_was_trimmed_comes_back_from_what_is_read_alone() {
         [3, 4, 5, 6].into_iter().for_each(|lpn| _ = ftl.trim(Lpn(lpn)));
         assert_eq!(collect(&mut ftl), ftl.layout.block(new));
         let means = Means { map, logs_trims: false, fault: None };
-        let (looks, recovered) = recover(&mut ftl, &quiet(), means);
+        let (reads, recovered) = recover(&mut ftl, &quiet(), means);
         assert_eq!(ftl.lookup(Lpn(3)), comes_back.then_some(old), "{map:?}");
         assert_eq!(recovered.unread, None);
-        let is_read = looks.iter().any(|look| look.block == ftl.layout.block(old));
+        let is_read = reads.iter().any(|read| read.block == ftl.layout.block(old));
         assert_eq!(is_read, comes_back, "{map:?}");
     }
 }

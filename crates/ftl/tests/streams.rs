@@ -1,4 +1,5 @@
-//! Write streams: which block each writes to, what it leaves to others, and how much it can write.
+//! Write streams: the block that each writes to, the blocks that it leaves to others, and its
+//! room.
 
 mod common;
 
@@ -62,17 +63,17 @@ fn firmware(table: (&str, &str)) -> Ftl {
     Ftl::new(layout, &config, 0, Streams::new(1))
 }
 
-/// Binds the stream's next batch; block and place in it.
+/// Binds the stream's next batch; returns its block and place.
 fn bind(ftl: &mut Ftl, stream: Stream) -> Option<(u32, u32)> {
     ftl.bind(BIN, stream).ok().map(|at| (at.block.0, at.batch))
 }
 
-/// Binds all that a stream can; the blocks.
+/// Binds all batches that a stream can; returns their blocks.
 fn fill(ftl: &mut Ftl, stream: Stream) -> Vec<u32> {
     std::iter::from_fn(|| bind(ftl, stream)).map(|(block, _)| block).collect()
 }
 
-/// A stream writes a unit.
+/// Writes a unit by a stream.
 fn write(ftl: &mut Ftl, stream: Stream, lpn: u32) {
     let at = ftl.bind(BIN, stream).unwrap();
     let place = ftl.layout.first_unit(at.block, at.batch);
@@ -92,7 +93,7 @@ fn streams_have_open_blocks_of_their_own_or_share_one() {
         let blocks = [Stream::Host, Stream::Gc, scrub].map(|of| bind(&mut ftl, of).unwrap().0);
         assert_eq!(blocks, first[index], "{table:?}");
         assert_eq!(config(table).open_blocks(), open[index], "{table:?}");
-        // The host goes on where it was, behind those that it shares its block with.
+        // The host continues in its block, after the streams that share it.
         let behind = first[index].iter().filter(|block| **block == 0).count() as u32;
         assert_eq!(bind(&mut ftl, Stream::Host), Some((0, behind)), "{table:?}");
     }
@@ -168,8 +169,8 @@ fn a_snapshot_of_fewer_streams_is_taken_up_and_one_of_more_is_not() {
 }
 
 proptest! {
-    /// Whoever wrote before: a stream can write as many batches as it has room for, each to the
-    /// block that was said before.
+    /// A stream can write as many batches as it has room for, each to the block that was
+    /// announced before, whatever streams wrote before.
     #[test]
     fn streams_write_what_they_have_room_for(
         table in 0..TABLES.len(), before in proptest::collection::vec(0..3usize, 0..24),

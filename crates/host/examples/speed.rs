@@ -1,7 +1,7 @@
-//! Measures what requests cost: `cargo run --release -p flashscape-host --example speed`,
-//! with the names of trace formats behind `--` for those alone. Each file is read several
-//! times, and the best counts: other programs can only slow a reading down. Time is that
-//! of the processor where Linux tells it, else that of the clock on the wall.
+//! Measures the cost of requests: `cargo run --release -p flashscape-host --example speed`, with
+//! the names of trace formats after `--` for those alone. Each file is read several times, and
+//! the best run counts, because other programs can only slow it down. Time is processor time if
+//! Linux reports it, else elapsed time.
 #![allow(clippy::disallowed_methods, reason = "a measurement of real time needs a real clock")]
 
 use engine::Streams;
@@ -51,7 +51,7 @@ fn synthetic(name: &str, keys: &str) {
     println!("{name:<22}{ns:6.1} ns a request");
 }
 
-/// Prints how many rows a second are surveyed and replayed.
+/// Prints the number of rows per second that are surveyed and replayed.
 fn trace(format: &str, text: &str) {
     let name = format!("flashscape-speed-{}.{format}", std::process::id());
     let path = std::env::temp_dir().join(name);
@@ -106,7 +106,7 @@ fn cpu_seconds() -> Option<f64> {
 
 /// A request as real traces have it.
 struct Made {
-    /// Its place in the trace.
+    /// Its position in the trace.
     row: u64,
     sector: u64,
     sectors: u64,
@@ -117,7 +117,7 @@ struct Made {
 /// Writes a request as one row, or as the few lines that the format has for it.
 type Line = fn(&mut String, &Made);
 
-/// Each format with what comes first in its file.
+/// Each format with the header of its file.
 const FORMATS: &[(&str, &str, Line)] = &[
     ("mqsim", "", |text, made| {
         let Made { row, sector, sectors, is_read, .. } = made;

@@ -1,6 +1,6 @@
-//! Which places of a region are asked for. A place is a multiple of the
-//! alignment; the patterns choose places, and a request that would cross the end
-//! of the region is moved back to the last place where it fits.
+//! Addresses of requests in a region. A place is a multiple of the alignment; the patterns choose
+//! places, and a request that would cross the end of the region is moved back to the last place
+//! where it fits.
 
 use crate::config::AddressConfig;
 use crate::scatter::Scatter;
@@ -14,8 +14,8 @@ pub struct Addresses {
     pattern: Pattern,
     align: u64,
     region_bytes: u64,
-    /// The size asked for last, and in how many places it fits: a division
-    /// saved while the size stays the same.
+    /// The last size, and the number of places where it fits: saves a division while the size
+    /// stays the same.
     last_bytes: u64,
     last_places: u64,
 }
@@ -32,8 +32,8 @@ enum Pattern {
 /// Zones of a region with a share of the accesses each, uniform inside.
 #[derive(Clone, Debug)]
 struct Zones {
-    /// Of each zone the share of the accesses that go to it or to one before
-    /// it, in units of 2^-64, its first place and its number of places.
+    /// Of each zone: the share of the accesses to it or to a zone before it, in units of 2^-64,
+    /// its first place and its number of places.
     zones: Vec<(u64, u64, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl Addresses {
         place * self.align
     }
 
-    /// In how many places a request of `bytes` can begin.
+    /// Number of places at which a request of `bytes` can begin.
     #[inline]
     fn places_for(&mut self, bytes: u64) -> u64 {
         if bytes != self.last_bytes {
@@ -94,8 +94,8 @@ impl Addresses {
     }
 }
 
-/// The place at `cursor`, or the first where the request does not fit there;
-/// the cursor then stands `advance` further.
+/// The place at `cursor`, or the first place if the request does not fit there; the cursor then
+/// advances by `advance`.
 fn step(cursor: &mut u64, advance: u64, places: u64) -> u64 {
     let place = if *cursor < places { *cursor } else { 0 };
     *cursor = place + advance;
@@ -120,7 +120,7 @@ impl Zones {
                 first = end;
             }
         }
-        // Where the last zone is empty, the one before it takes the rest.
+        // If the last zone is empty, the zone before it takes the rest.
         zones.last_mut().expect("a region has a place").0 = u64::MAX;
         Self { zones }
     }

@@ -1,12 +1,12 @@
-//! When requests come: by a process of their own (open loop), or some time
-//! after a place in the queue became free (closed loop).
+//! Arrivals of requests: by a process of their own (open loop), or some time after a place in the
+//! queue became free (closed loop).
 
 use crate::bursts::Bursts;
 use crate::config::{ArrivalProcess, ThinkConfig, WorkloadConfig};
 use crate::request::Issue;
 use engine::{Span, Stream};
 
-/// A stream of moments of issue.
+/// A stream of issue times.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     stream: Stream,
@@ -29,8 +29,8 @@ enum Process {
     },
 }
 
-/// A sum of fractional gaps without drift: whole nanoseconds, and a fraction
-/// below one that never loses bits to a large sum.
+/// A sum of fractional gaps without drift: whole nanoseconds, and a fraction below one that never
+/// loses bits to a large sum.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     whole: u64,
@@ -56,7 +56,7 @@ impl Arrivals {
         Self { stream, process: Process::new(config) }
     }
 
-    /// When the next request is issued.
+    /// Issue time of the next request.
     #[inline]
     pub fn next(&mut self) -> Issue {
         match &mut self.process {

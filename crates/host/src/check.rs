@@ -1,5 +1,5 @@
-//! What can be wrong with a workload's configuration by itself, all at once.
-//! What depends on the contents of a trace is found when that was surveyed.
+//! Faults of a workload's configuration by itself, all at once. Faults that depend on the
+//! contents of a trace are found after its survey.
 
 use crate::config::{
     AddressConfig, ExponentialSize, SizeConfig, StopConfig, TraceConfig, TraceMode, WorkloadConfig,
@@ -15,7 +15,7 @@ use traces::Fault;
 /// The unit of a drive's addresses; sizes and alignments are multiples of it.
 const SECTOR: u64 = 512;
 
-/// Shares may miss 100 % by so much, from rounding in the file: 33.33 % thrice
+/// Largest deviation of a sum of shares from 100 %, for rounding in the file: 33.33 % three times
 /// is refused.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
@@ -23,8 +23,8 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 const THETA_MAX: f64 = 3.0;
 
 impl WorkloadConfig {
-    /// Everything wrong with the configuration for a drive that exports
-    /// `capacity_bytes`, by key. Empty where nothing is.
+    /// All faults of the configuration for a drive that exports `capacity_bytes`, by key. Empty
+    /// if there are none.
     pub fn faults(&self, capacity_bytes: u64) -> Vec<Fault> {
         let mut faults = Faults(Vec::new());
         faults.when(self.name.is_empty(), "name", "a workload needs a name");
@@ -40,7 +40,7 @@ impl WorkloadConfig {
     }
 }
 
-/// Faults as they are found.
+/// Faults in the order in which they are found.
 struct Faults(Vec<Fault>);
 
 impl Faults {
@@ -124,7 +124,7 @@ fn check_room(bytes: u64, region: Region, faults: &mut Faults) {
     faults.when(is_wrong, "size", &problem);
 }
 
-/// True where the sizes are sound.
+/// True if the sizes are sound.
 fn check_size(config: &SizeConfig, faults: &mut Faults) -> bool {
     let before = faults.0.len();
     match config {
@@ -211,7 +211,7 @@ fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults
     faults.when(trace.repeat == Some(0), "trace.repeat", "must be at least 1");
 }
 
-/// Refuses keys that mean nothing for the format that is given.
+/// Refuses keys that have no meaning for the given format.
 fn check_settings(trace: &TraceConfig, faults: &mut Faults) {
     for fault in trace.format.map_or(Vec::new(), |format| foreign_settings(trace, format)) {
         faults.when(true, &fault.key, &fault.problem);

@@ -1,7 +1,6 @@
-//! A workload as a configuration file writes it: one `[[workload]]` table is one
-//! initiator, synthetic or fed from a trace. A key left out is `None` here, so
-//! that a key which means nothing beside another can be refused instead of
-//! being ignored; `check.rs` does that.
+//! A workload as a configuration file writes it: one `[[workload]]` table is one initiator,
+//! synthetic or fed from a trace. A missing key is `None` here, so that a key that has no meaning
+//! beside another can be refused instead of being ignored; `check.rs` does that.
 
 use crate::either::text_or_table;
 use schemars::JsonSchema;
@@ -10,7 +9,7 @@ use settings::{Frequency, Share, Size, Time};
 use std::path::PathBuf;
 use traces::{Event, Format, Options, Spread, TimeUnit, Waits};
 
-/// One initiator: what it asks of the drive, how fast, and until when.
+/// One initiator: its requests, their rate and its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-meant" = [
@@ -19,20 +18,19 @@ use traces::{Event, Format, Options, Spread, TimeUnit, Waits};
     ["read_ratio", "reads"], ["rwmixread", "reads"], ["rate", "arrivals"],
 ]))]
 pub struct WorkloadConfig {
-    /// The initiator's name in results, unique in an experiment. The random
-    /// numbers of a workload depend on the seed and on this name.
+    /// The initiator's name in results, unique in an experiment. The random numbers of a workload
+    /// depend on the seed and on this name.
     pub name: String,
-    /// How its requests rank in the drive's queues. Default: `normal`.
+    /// Rank of its requests in the drive's queues. Default: `normal`.
     #[serde(default)]
     pub priority: Priority,
-    /// When its first request may come, after the start of the run. Default: `0 s`.
+    /// Earliest time of its first request after the start of the run. Default: `0 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Time>,
-    /// The part of the drive that it works on. Default: the whole drive.
+    /// The part of the drive that it uses. Default: the whole drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<RegionConfig>,
-    /// Share of reads, the others being writes: short for
-    /// `mix = { read = …, write = … }`.
+    /// Share of reads, the others being writes: short for `mix = { read = …, write = … }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<Share>,
     /// Shares of the kinds of request; they add up to 100 %.
@@ -41,38 +39,38 @@ pub struct WorkloadConfig {
     /// Bytes per request: fixed, a list with shares, or exponential. Default: `4 KiB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeConfig>,
-    /// Requests begin at multiples of this, counted from the start of the
-    /// region; also the unit that `addresses` chooses among. Default: the
-    /// smallest request (as fio's `blockalign`).
+    /// Alignment: requests begin at multiples of this, counted from the start of the region;
+    /// `addresses` also chooses in this unit. Default: the smallest request (as fio's
+    /// `blockalign`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Size>,
-    /// Which addresses are asked for. Default: `{ pattern = "uniform" }`.
+    /// Pattern of the addresses. Default: `{ pattern = "uniform" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressConfig>,
-    /// Open loop: requests come by a process of their own. Without this key the
-    /// loop is closed: a request is issued when a place in the queue is free.
+    /// Arrivals of an open loop, in which requests come by a process of their own. Without this
+    /// key the loop is closed: a request is issued when a place in the queue becomes free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalConfig>,
-    /// Closed loop: requests outstanding at any time, default 1. Open loop: at
-    /// most so many outstanding, later ones wait at the host; default no limit.
+    /// Closed loop: number of outstanding requests at any time, default 1. Open loop: most
+    /// outstanding requests, later ones wait at the host; default no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue_depth: Option<u32>,
-    /// Closed loop: time between a place becoming free and the next request,
-    /// fixed or exponential. Default: `0 s`.
+    /// Closed loop: time from a place becoming free to the next request, fixed or exponential.
+    /// Default: `0 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<ThinkConfig>,
-    /// Alternating phases with and without new requests, beginning with `on` at
-    /// `start`. Open loop: arrivals come in the on phases only, at the full rate.
-    /// Closed loop: nothing is issued in the off phases.
+    /// Alternating phases with and without new requests, beginning with `on` at `start`. Open
+    /// loop: requests arrive in the on phases only, at the full rate. Closed loop: no request is
+    /// issued in the off phases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<BurstConfig>,
-    /// When the initiator stops: at the first limit reached. Default: a trace
-    /// ends with its file, a synthetic workload never.
+    /// Limits at which the initiator stops; the first one reached counts. Default: a trace ends
+    /// with its file, a synthetic workload never ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
-    /// Requests from a trace, in place of `reads`, `mix`, `size`, `align`,
-    /// `addresses`, `arrivals` and `bursts`.
+    /// Requests from a trace, instead of `reads`, `mix`, `size`, `align`, `addresses`, `arrivals`
+    /// and `bursts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceConfig>,
 }
@@ -93,7 +91,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// Every rank, the first served first.
+    /// Every rank, from the highest.
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 }
 
@@ -101,15 +99,15 @@ impl Priority {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegionConfig {
-    /// Where it begins, a multiple of 512 B. Default: `0 B`.
+    /// First byte, a multiple of 512 B. Default: `0 B`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<Size>,
-    /// How long it is, a multiple of 512 B. Default: to the end of the drive.
+    /// Length, a multiple of 512 B. Default: to the end of the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
 
-/// Shares of the kinds of request. A kind left out does not occur.
+/// Shares of the kinds of request. The share of a missing kind is 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MixConfig {
@@ -148,7 +146,7 @@ pub enum SizeConfig {
 pub struct SizeShare {
     /// Bytes per request.
     pub size: Size,
-    /// Share of the requests that have this size; the shares add up to 100 %.
+    /// Share of the requests with this size; the shares add up to 100 %.
     pub share: Share,
 }
 
@@ -158,47 +156,46 @@ pub struct SizeShare {
 pub struct ExponentialSize {
     /// Mean before rounding.
     pub mean: Size,
-    /// Sizes are rounded up to multiples of this. Default: `4 KiB`.
+    /// Unit to whose multiples sizes are rounded up. Default: `4 KiB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_up_to: Option<Size>,
-    /// Larger draws are cut to this. Default: 32 means, which one draw in 10^14
-    /// exceeds, or the region where that is smaller.
+    /// Largest size; larger draws are cut to it. Default: 32 means, which one draw in 10^14
+    /// exceeds, or the region if that is smaller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Size>,
 }
 
-/// Which addresses are asked for. All kinds of request of an initiator share
-/// one pattern and one cursor; a request never crosses the end of the region.
+/// Pattern of the addresses. All kinds of request of an initiator share one pattern and one
+/// cursor; a request never crosses the end of the region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "pattern", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-meant" = [["random", "uniform"], ["zipfian", "zipf"], ["hotcold", "hot-cold"]]))]
 pub enum AddressConfig {
-    /// Each request begins where the last one ended; at the end of the region it
+    /// Each request begins at the end of the last one; at the end of the region the pattern
     /// starts over.
     Sequential {},
-    /// Each request begins `stride` after the last one; at the end of the region
-    /// it starts over.
+    /// Each request begins `stride` after the beginning of the last one; at the end of the region
+    /// the pattern starts over.
     Strided {
         /// Bytes from one beginning to the next, a multiple of `align`.
         stride: Size,
     },
-    /// Every place equally often.
+    /// Every place with equal probability.
     Uniform {},
     /// The place of rank k with probability proportional to k^-theta.
     Zipf {
         /// The exponent, from 0 (uniform) to 3; 0.99 is YCSB's.
         theta: f64,
-        /// True: ranks are scattered over the region by a fixed permutation, the
-        /// same for every seed and name. False: rank 1 is the first place.
-        /// Default: true.
+        /// True to scatter the ranks over the region by a fixed permutation, the same for every
+        /// seed and name. False to make the first place rank 1. Default: true.
         #[serde(default = "yes")]
         scatter: bool,
     },
     /// A hot part at the start of the region, uniform inside and outside.
     HotCold {
-        /// Share of the region that is hot.
+        /// Hot share of the region.
         hot_space: Share,
-        /// Share of the accesses that go to it.
+        /// Share of the accesses to the hot part.
         hot_accesses: Share,
     },
     /// The client skew of JEDEC JESD219: 50 % of accesses to the first 5 % of the
@@ -210,21 +207,21 @@ fn yes() -> bool {
     true
 }
 
-/// An open loop's arrivals.
+/// Arrivals of an open loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrivalConfig {
-    /// How the gaps between requests are distributed.
+    /// Distribution of the gaps between requests.
     pub process: ArrivalProcess,
-    /// Requests per second in the mean (while a burst lasts, where there are bursts).
+    /// Mean number of requests per second (during a burst, if there are bursts).
     pub rate: Frequency,
 }
 
-/// How the gaps between arrivals are distributed.
+/// Distribution of the gaps between arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
-    /// All gaps equal; the first request comes at once.
+    /// Equal gaps; the first request comes at once.
     Constant,
     /// Exponential gaps.
     Poisson,
@@ -232,7 +229,7 @@ pub enum ArrivalProcess {
     Uniform,
 }
 
-/// Time between a place in the queue becoming free and the next request.
+/// Time from a place in the queue becoming free to the next request.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ThinkConfig {
@@ -260,17 +257,17 @@ pub struct BurstConfig {
     pub off: Time,
 }
 
-/// When an initiator stops: at the first limit reached.
+/// Limits at which an initiator stops; the first one reached counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StopConfig {
-    /// Nothing is issued this long after `start` or later.
+    /// Time after `start` from which on no request is issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// So many requests are issued.
+    /// Number of requests after which no further one is issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Nothing is issued once this many bytes were asked for.
+    /// Bytes of issued requests after which no further one is issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Size>,
 }
@@ -281,55 +278,52 @@ pub struct StopConfig {
 pub struct TraceConfig {
     /// The file: plain, gzip or Zstandard.
     pub file: PathBuf,
-    /// Its format. Default: detected; an ambiguous file is refused.
+    /// Format of the file. Default: detected; an ambiguous file is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// Whether requests come by their stamps or as fast as the queue allows.
-    /// Default: `open`.
+    /// Issue of requests by their stamps, or as fast as the queue allows. Default: `open`.
     #[serde(default)]
     pub mode: TraceMode,
-    /// Open mode: stamps are multiplied by this; 2.0 replays at half speed.
-    /// Default: 1.0.
+    /// Open mode: factor by which stamps are multiplied; 2.0 replays at half speed. Default: 1.0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<f64>,
-    /// Open mode: what to do about stamps that run backwards. Default: `sort` for
-    /// formats in which that is no sign of damage (captured, msr, etw, blkparse,
-    /// systor), else `refuse`.
+    /// Open mode: treatment of stamps that run backwards. Default: `sort` for formats in which
+    /// they are no sign of damage (captured, msr, etw, blkparse, systor), else `refuse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disorder: Option<Disorder>,
-    /// Open mode: what becomes of rows with equal stamps. Default: `none`.
+    /// Open mode: treatment of rows with equal stamps. Default: `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// blkparse: the event that is taken as the request. Default: `queue`.
+    /// blkparse: the event that counts as the request. Default: `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
     /// fio: the unit of stamps (version 3) and waits (version 2). Default: `us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
-    /// fio version 2: what a wait counts from. Default: `gaps`.
+    /// fio version 2: the meaning of a wait. Default: `gaps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// SPC: the blocks that addresses count. Default: `512 B`.
+    /// SPC: size of the blocks in which addresses are given. Default: `512 B`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size: Option<Size>,
     /// The device numbers to replay. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<u32>>,
-    /// How several devices become the drive's one address space. No default: a
-    /// trace of several devices must say it.
+    /// Mapping of several devices to the drive's one address space. No default: a trace of
+    /// several devices needs this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub combine: Option<Combine>,
-    /// What to do about addresses beyond the drive or region. Default: `refuse`.
+    /// Treatment of addresses beyond the drive or region. Default: `refuse`.
     #[serde(default)]
     pub out_of_range: OutOfRange,
-    /// How many times the trace is played. In open mode a repetition follows one
-    /// mean gap after the last stamp. Default: 1.
+    /// Number of times that the trace is replayed. In open mode a repetition begins one mean gap
+    /// after the last stamp. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u64>,
 }
 
 impl TraceConfig {
-    /// What of this concerns the reading of the file.
+    /// The keys that concern the reading of the file.
     pub fn options(&self) -> Options {
         Options {
             event: self.event,
@@ -341,7 +335,7 @@ impl TraceConfig {
     }
 }
 
-/// Whether a trace's requests come by their stamps.
+/// Issue of a trace's requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceMode {
@@ -352,7 +346,7 @@ pub enum TraceMode {
     Closed,
 }
 
-/// What to do about stamps that run backwards.
+/// Treatment of stamps that run backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disorder {
@@ -362,20 +356,20 @@ pub enum Disorder {
     Sort,
 }
 
-/// How several devices of a trace become one address space.
+/// Mapping of several devices of a trace to one address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
-    /// One after the other by rising number, each as long as its farthest
-    /// request, rounded up to 1 MiB.
+    /// One after the other by ascending number, each as long as the end of its farthest request,
+    /// rounded up to 1 MiB.
     Concatenate,
     /// All in the same place: equal addresses of two devices are one address.
     Fold,
-    /// An initiator each, named `<name>.<device>`, all in the same region.
+    /// One initiator per device, named `<name>.<device>`, all in the same region.
     Separate,
 }
 
-/// What to do about a trace whose addresses do not fit.
+/// Treatment of a trace whose addresses do not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutOfRange {

@@ -1,6 +1,6 @@
-//! Values that a file may write as a text or as a table. Serde's `untagged`
-//! would try each form and, where none fits, say no more than that; choosing by
-//! the value's shape keeps the message of the form that was meant.
+//! Values that a file may write as a text or as a table. Serde's `untagged` would try each form
+//! and, if none fits, report only that. Choosing by the shape of the value keeps the error
+//! message of the intended form.
 
 /// Implements `Deserialize` by the shape of the value.
 macro_rules! text_or_table {

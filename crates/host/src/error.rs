@@ -1,23 +1,23 @@
-//! What can be wrong with a workload: each fault names its place and what to do.
+//! Faults of a workload: each names its place and its remedy.
 
 use settings::counted;
 use std::fmt;
 use traces::{Fault, TraceError};
 
-/// Why a workload cannot be built or cannot go on.
+/// Reason why a workload cannot be built or cannot continue.
 ///
 /// Boxed inside, because every `Source::next` returns a `Result` of it.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The configuration is at fault: all of its faults at once.
+    /// Faults of the configuration, all at once.
     #[error(transparent)]
     Config(Box<ConfigError>),
-    /// A trace is at fault.
+    /// A fault of a trace.
     #[error(transparent)]
     Trace(Box<TraceError>),
 }
 
-/// Everything wrong with one workload's configuration.
+/// All faults of one workload's configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     /// The workload's name.

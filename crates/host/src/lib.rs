@@ -1,11 +1,10 @@
-//! What hosts ask of a drive: synthetic workloads, and replays of traces.
+//! Requests of hosts to a drive: synthetic workloads, and replays of traces.
 //!
-//! A [`WorkloadConfig`] describes one initiator. [`Source::build`] turns it into
-//! a stream of [`Request`]s that is pulled one at a time. The source owns neither
-//! a clock nor a queue: it says *when* a request is issued ([`Issue`]), and the
-//! drive, which knows the time and the places in the queue, acts on that. Random
-//! numbers come from named streams only, so a workload is a function of its
-//! configuration, its name and the seed.
+//! A [`WorkloadConfig`] describes one initiator. [`Source::build`] turns it into a stream of
+//! [`Request`]s that is read one at a time. The source owns neither a clock nor a queue: it
+//! returns the *time* at which a request is issued ([`Issue`]), and the drive, which knows the
+//! time and the places in the queue, acts on that. Random numbers come from named streams only,
+//! so a workload is a function of its configuration, its name and the seed.
 
 mod addresses;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! Which kinds of request come, in which shares.
+//! Kinds of requests, drawn by their shares.
 
 use crate::addresses::threshold;
 use crate::config::{MixConfig, WorkloadConfig};

@@ -1,4 +1,4 @@
-//! Where the addresses of a trace lie on the drive.
+//! Placement of a trace's addresses on the drive.
 
 use crate::config::{Combine, OutOfRange, TraceConfig};
 use crate::error::HostError;
@@ -15,15 +15,15 @@ const MOVED_ALIGN: u64 = 4096;
 /// Maps a trace's (device, offset) to the drive's bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
-    /// The devices that are replayed, ascending, and where each begins.
+    /// The replayed devices, ascending, and the beginning of each.
     bases: Vec<(u32, u64)>,
-    /// Where in `bases` the last row's device was found.
+    /// Position in `bases` of the device of the last row.
     last: usize,
     fit: Fit,
     region: Region,
 }
 
-/// How an offset in the trace's space becomes one in the region.
+/// Conversion of an offset in the trace's space to one in the region.
 #[derive(Clone, Copy, Debug)]
 enum Fit {
     AsIs,
@@ -31,7 +31,7 @@ enum Fit {
     Scale { begin: u64, span: u64 },
 }
 
-/// The part of a trace's space that is asked for.
+/// The accessed part of a trace's space.
 struct Extent {
     begin: u64,
     end: u64,
@@ -39,8 +39,10 @@ struct Extent {
 }
 
 impl Placement {
-    /// Places the devices that `config` chooses on `region`, or says why they
-    /// do not fit.
+    /// Places the devices that `config` chooses on `region`.
+    ///
+    /// # Errors
+    /// If the devices do not fit.
     pub fn plan(config: &TraceConfig, survey: &Survey, region: Region) -> Result<Self, HostError> {
         let devices = chosen(config, survey);
         let (bases, extent) = lay_out(&devices, config.combine)
@@ -71,9 +73,9 @@ impl Placement {
         Ok(Self { bases, last: 0, fit, region })
     }
 
-    /// The command that a row means on the drive, or nothing where its device is
-    /// not replayed. A command behind the region is returned as it is: the
-    /// survey has excluded it, unless the file has changed since.
+    /// The command for a row on the drive, or nothing if its device is not replayed. A command
+    /// beyond the region is returned unchanged: the survey has excluded it, unless the file has
+    /// changed since.
     #[inline]
     pub fn place(&mut self, row: &Row) -> Option<Command> {
         let base = self.base(row.device)?;
@@ -96,7 +98,7 @@ impl Placement {
         Some(Command { offset, ..row.command })
     }
 
-    /// True where a command lies inside the region.
+    /// True if a command lies inside the region.
     #[inline]
     pub fn contains(&self, command: Command) -> bool {
         let end = command.offset.saturating_add(command.bytes);
@@ -115,9 +117,9 @@ impl Placement {
     }
 }
 
-/// What is wrong with the choice of devices, given what the file contains.
+/// Faults in the choice of devices, given the content of the file.
 pub(crate) fn faults(config: &TraceConfig, survey: &Survey) -> Vec<Fault> {
-    // Where the format was given, the configuration has been checked for it.
+    // If the format was given, the configuration has been checked for it.
     let mut faults = match config.format {
         None => foreign_settings(config, survey.format),
         Some(_) => Vec::new(),
@@ -160,7 +162,7 @@ fn known(survey: &Survey) -> String {
     list
 }
 
-/// The keys of `config` that mean nothing for `format`.
+/// The keys of `config` that have no meaning for `format`.
 pub(crate) fn foreign_settings(config: &TraceConfig, format: Format) -> Vec<Fault> {
     let fault = |key: &str| Fault::new(format!("trace.{key}"), Options::no_meaning(key, format));
     config.options().foreign_to(format).into_iter().map(fault).collect()
@@ -174,8 +176,8 @@ pub(crate) fn chosen(config: &TraceConfig, survey: &Survey) -> Vec<DeviceSurvey>
     survey.devices.iter().filter(is_chosen).copied().collect()
 }
 
-/// Where each device begins, and what of the whole is asked for; nothing where
-/// the whole is beyond 64 bits.
+/// The beginning of each device, and the accessed part of the whole; nothing if the whole is
+/// beyond 64 bits.
 fn lay_out(
     devices: &[DeviceSurvey],
     combine: Option<Combine>,
@@ -186,7 +188,7 @@ fn lay_out(
     for device in devices {
         bases.push((device.device, base));
         let end = base.checked_add(device.end())?;
-        // A device that is only flushed takes no room, wherever it begins.
+        // A device with flushes only takes no room, wherever it begins.
         if device.farthest.is_some() {
             extent.begin = extent.begin.min(base.checked_add(device.begin)?);
             if end > extent.end {

@@ -1,4 +1,4 @@
-//! The part of the drive that an initiator works on.
+//! The part of the drive that an initiator uses.
 
 use crate::config::WorkloadConfig;
 
@@ -12,8 +12,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// The region of `config` on a drive of `capacity_bytes`, not yet checked:
-    /// where it does not fit, it has no bytes or reaches beyond the drive.
+    /// The region of `config` on a drive of `capacity_bytes`, not yet checked: if it does not
+    /// fit, it has no bytes or reaches beyond the drive.
     pub(crate) fn of(config: &WorkloadConfig, capacity_bytes: u64) -> Self {
         let region = config.region.clone().unwrap_or_default();
         let offset = region.offset.map_or(0, |size| size.bytes());

@@ -1,4 +1,4 @@
-//! A trace played: its rows as requests, by their stamps or one behind the other.
+//! Replay of a trace: its rows as requests, by their stamps or one after the other.
 
 use crate::arrivals::Arrivals;
 use crate::config::{Disorder, TraceConfig, TraceMode, WorkloadConfig};
@@ -17,14 +17,14 @@ pub(crate) struct Replay {
     options: Options,
     rows: Spreading,
     slack_ns: u64,
-    /// The unit that rows of equal stamps are spread over.
+    /// The unit over which rows of equal stamps are spread.
     spread_ns: Option<u64>,
     placement: Placement,
     pace: Pace,
     passes_left: u64,
 }
 
-/// When a row is issued.
+/// Issue time of rows.
 enum Pace {
     Stamps(Stamps),
     Closed(Arrivals),
@@ -36,11 +36,11 @@ struct Stamps {
     first: u64,
     scale: f64,
     start: u64,
-    /// By how much a repetition follows the pass before it.
+    /// Time from the last stamp of a pass to the first of its repetition.
     period: u64,
-    /// What the passes before this one took.
+    /// Duration of the earlier passes.
     passed: u64,
-    /// The moment issued last.
+    /// The last issue time.
     latest: u64,
 }
 
@@ -71,7 +71,7 @@ impl Replay {
         })
     }
 
-    /// The next request, or nothing behind the last.
+    /// The next request, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Request>, HostError> {
         loop {
@@ -114,7 +114,7 @@ impl Replay {
         Ok(true)
     }
 
-    /// What the survey excluded has come all the same.
+    /// The error of a request that the survey had excluded: the file has changed since.
     #[cold]
     fn changed(&self) -> HostError {
         self.rows.error("the file has changed since it was surveyed".to_owned()).into()
@@ -128,7 +128,7 @@ pub(crate) fn faults(
     survey: &Survey,
     region: Region,
 ) -> Vec<HostError> {
-    // Where the devices lie is open as long as their choice is at fault.
+    // The placement of the devices is only checked if their choice has no fault.
     let placed = check_devices(config, trace, survey)
         .and_then(|()| Placement::plan(trace, survey, region).map(drop));
     let ordered = slack_ns(trace, survey).map(drop);
@@ -171,12 +171,12 @@ impl Pace {
 }
 
 impl Stamps {
-    /// When a row is issued since the start of the run; nothing where that is
-    /// before the request issued last.
+    /// Issue time of a row since the start of the run; nothing if that is before the last issued
+    /// request.
     #[inline]
     fn at(&mut self, stamp_ns: u64) -> Option<Span> {
         let since_first = stamp_ns.checked_sub(self.first)?.saturating_add(self.passed);
-        // Exact where stamps are taken as they are, whatever their size.
+        // Exact, whatever their size, if stamps are not scaled.
         let scaled = if self.scale == 1.0 {
             since_first
         } else {
@@ -191,21 +191,21 @@ impl Stamps {
     }
 }
 
-/// The unit that rows of equal stamps are spread over, where they are.
+/// The unit over which rows of equal stamps are spread, if they are.
 fn spread_ns(trace: &TraceConfig, survey: &Survey) -> Option<u64> {
     let spreads = trace.mode == TraceMode::Open && survey.options.spread == Some(Spread::Uniform);
     spreads.then(|| survey.stamps.unit.as_ns())
 }
 
-/// By how much a repetition follows the pass before it: a mean gap behind the last
-/// stamp, or the unit that the rows of the last stamp are spread over.
+/// Time by which a repetition follows the pass before it: a mean gap after the last stamp, or the
+/// unit over which the rows of the last stamp are spread.
 fn period_ns(trace: &TraceConfig, survey: &Survey) -> u64 {
     let behind = survey.mean_gap().as_ns().max(spread_ns(trace, survey).unwrap_or(0));
     survey.span().as_ns().saturating_add(behind)
 }
 
-/// How far the order of the stamps may depart from that of the file, in
-/// nanoseconds; 0 where rows are taken in file order.
+/// Largest distance by which a stamp may lie behind an earlier one, in nanoseconds; 0 if rows are
+/// taken in file order.
 fn slack_ns(trace: &TraceConfig, survey: &Survey) -> Result<u64, HostError> {
     let Some(backwards) = survey.backwards else { return Ok(0) };
     if trace.mode == TraceMode::Closed {

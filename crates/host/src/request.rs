@@ -1,9 +1,9 @@
-//! Requests of a workload: a command and when it is issued.
+//! Requests of a workload: a command and its issue time.
 
 use engine::Span;
 use traces::Command;
 
-/// When a request is issued.
+/// Issue time of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Issue {
     /// Open loop: at this time since the start of the run, however busy the drive is.
@@ -13,11 +13,11 @@ pub enum Issue {
     After(Span),
 }
 
-/// A command and when it is issued.
+/// A command and its issue time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// What is asked.
+    /// The command.
     pub command: Command,
-    /// When it is asked.
+    /// The issue time.
     pub issue: Issue,
 }

@@ -1,8 +1,8 @@
-//! A fixed permutation of `0..n` that spreads neighbours: where the hot places
-//! of a skewed workload lie.
+//! A fixed permutation of `0..n` that spreads neighbours: it places the hot addresses of a skewed
+//! workload.
 //!
-//! It depends on `n` alone, neither on the seed nor on the workload's name, so
-//! that two initiators on one region have the same hot places.
+//! It depends on `n` alone, neither on the seed nor on the workload's name, so two initiators on
+//! one region have the same hot places.
 
 /// A pseudo-random permutation of `0..n`.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +10,12 @@ pub struct Scatter {
     n: u64,
     /// `2^bits - 1`, for the least power of two that is not below `n`.
     mask: u64,
-    /// Half of the bits, rounded up: how far a round folds them down.
+    /// Half of the bits, rounded up: the shift by which a round folds them down.
     shift: u32,
 }
 
-/// Odd multipliers, one a round: the 64-bit constants of SplitMix64 and
-/// MurmurHash3's finalisers. Their low bits serve where `n` is small.
+/// Odd multipliers, one per round: the 64-bit constants of the finalisers of SplitMix64 and
+/// MurmurHash3. Their low bits suffice if `n` is small.
 const ROUNDS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xff51_afd7_ed55_8ccd];
 
@@ -23,14 +23,14 @@ impl Scatter {
     /// The permutation of `0..n`.
     ///
     /// # Panics
-    /// Where `n` is 0 or above 2^63.
+    /// If `n` is 0 or above 2^63.
     pub fn new(n: u64) -> Self {
         assert!(n > 0 && n <= 1 << 63, "a permutation of {n} places");
         let mask = n.next_power_of_two() - 1;
         Self { n, mask, shift: mask.count_ones().div_ceil(2).max(1) }
     }
 
-    /// Where `place` goes.
+    /// Image of `place`.
     #[inline]
     pub fn of(&self, place: u64) -> u64 {
         debug_assert!(place < self.n, "place {place} of {}", self.n);

@@ -1,4 +1,4 @@
-//! How large requests are.
+//! Sizes of requests.
 
 use crate::addresses::threshold;
 use crate::config::{ExponentialSize, SizeConfig, SizeShare};
@@ -15,7 +15,7 @@ pub struct Sizes {
 #[derive(Clone, Debug)]
 enum Distribution {
     Fixed(u64),
-    /// Of each size the share of it and of those before it in units of 2^-64.
+    /// Of each size: its share plus the shares of those before it, in units of 2^-64.
     List(Vec<(u64, u64)>),
     Exponential {
         mean: f64,
@@ -24,7 +24,7 @@ enum Distribution {
     },
 }
 
-/// What sizes are rounded up to, unless said otherwise.
+/// Default unit to which sizes are rounded up.
 const ROUND_UP_TO: u64 = 4096;
 
 /// The exponential distribution exceeds this many means once in 10^14 draws.
@@ -57,14 +57,14 @@ impl Sizes {
             }
             Distribution::Exponential { mean, unit, max } => {
                 let bytes = self.stream.exponential(*mean).ceil() as u64;
-                // A draw of nothing at all is still a request.
+                // A draw of zero bytes is still a request.
                 bytes.max(1).min(*max).next_multiple_of(*unit).min(*max)
             }
         }
     }
 }
 
-/// The smallest request that `config` can ask for.
+/// The size of the smallest request that `config` can draw.
 pub(crate) fn smallest(config: &SizeConfig) -> u64 {
     match config {
         SizeConfig::Fixed(size) => size.bytes(),
@@ -73,7 +73,7 @@ pub(crate) fn smallest(config: &SizeConfig) -> u64 {
     }
 }
 
-/// The largest request that `config` can ask for in a region.
+/// The size of the largest request that `config` can draw in a region.
 pub(crate) fn largest(config: &SizeConfig, region_bytes: u64) -> u64 {
     match config {
         SizeConfig::Fixed(size) => size.bytes(),
@@ -82,7 +82,7 @@ pub(crate) fn largest(config: &SizeConfig, region_bytes: u64) -> u64 {
     }
 }
 
-/// The unit that exponential sizes are rounded up to, in bytes.
+/// The unit to which exponential sizes are rounded up, in bytes.
 pub(crate) fn round_up_to(config: &ExponentialSize) -> u64 {
     config.round_up_to.map_or(ROUND_UP_TO, Size::bytes)
 }

@@ -1,4 +1,4 @@
-//! One initiator's stream of requests, whatever they come from.
+//! The stream of requests of one initiator, from any origin.
 
 use crate::bursts::Bursts;
 use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
@@ -27,22 +27,22 @@ pub struct Source {
     bytes_left: u64,
 }
 
-/// Where requests come from; matched, not called through a table.
+/// Origin of requests; matched, not called through a table.
 enum Origin {
     Synthetic(Box<Synthetic>),
     Trace(Box<Replay>),
 }
 
 impl WorkloadConfig {
-    /// Reads the workload's trace once, where it has one: for the announcement
-    /// before a replay, for [`WorkloadConfig::expand`] and [`Source::build_surveyed`].
+    /// Reads the workload's trace once, if it has one: for the announcement before a replay, for
+    /// [`WorkloadConfig::expand`] and [`Source::build_surveyed`].
     pub fn survey(&self) -> Result<Option<Survey>, HostError> {
         let Some(trace) = &self.trace else { return Ok(None) };
         Ok(Some(survey_with(&trace.file, trace.format, &trace.options())?))
     }
 
-    /// Everything that forbids the replay of the workload's trace, given what
-    /// `survey` has found in it, on a drive that exports `capacity_bytes`.
+    /// All faults that forbid the replay of the workload's trace, given its `survey`, on a drive
+    /// that exports `capacity_bytes`.
     pub fn trace_faults(&self, survey: &Survey, capacity_bytes: u64) -> Vec<HostError> {
         let mut faults: Vec<HostError> = Vec::new();
         for initiator in self.expand(Some(survey)) {
@@ -58,8 +58,8 @@ impl WorkloadConfig {
         faults
     }
 
-    /// The initiators that this workload stands for: one for each device of a
-    /// trace with `combine = "separate"`, named `<name>.<device>`, else itself.
+    /// The initiators of this workload: one for each device of a trace with `combine =
+    /// "separate"`, named `<name>.<device>`, else the workload itself.
     pub fn expand(&self, survey: Option<&Survey>) -> Vec<WorkloadConfig> {
         let (Some(trace), Some(survey)) = (&self.trace, survey) else { return vec![self.clone()] };
         if trace.combine != Some(Combine::Separate) {
@@ -77,9 +77,8 @@ impl WorkloadConfig {
     }
 }
 
-/// Initiators of `workloads` that have the name of another, once those with
-/// `combine = "separate"` are expanded by what the surveys found: the index of the workload
-/// and what is wrong.
+/// Initiators of `workloads` with the name of another one, once those with `combine = "separate"`
+/// are expanded by their surveys: the index of the workload and its fault.
 pub fn name_clashes(
     workloads: &[WorkloadConfig],
     surveys: &[Option<&Survey>],
@@ -116,10 +115,10 @@ impl Source {
         Self::build_surveyed(config, survey.as_ref(), capacity_bytes, streams)
     }
 
-    /// As [`Source::build`], with a survey of the trace that was made before.
+    /// As [`Source::build`], with an existing survey of the trace.
     ///
     /// # Panics
-    /// Where a workload with a trace comes without a survey.
+    /// If a workload with a trace comes without a survey.
     pub fn build_surveyed(
         config: &WorkloadConfig,
         survey: Option<&Survey>,
@@ -165,9 +164,8 @@ impl Source {
 
     /// The next request, or nothing when the initiator has stopped.
     ///
-    /// Limits on requests and bytes are enforced here, and a limit in time where
-    /// the moment is known (open loop); in a closed loop the caller enforces
-    /// [`Source::deadline`].
+    /// This function enforces limits on requests and bytes, and a limit in time if the issue time
+    /// is known (open loop); in a closed loop the caller enforces [`Source::deadline`].
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator of results would go on after one"
@@ -200,34 +198,34 @@ impl Source {
         &self.name
     }
 
-    /// How its requests rank.
+    /// Rank of its requests.
     pub fn priority(&self) -> Priority {
         self.priority
     }
 
-    /// The part of the drive that it works on; all of its requests lie inside.
+    /// The part of the drive that it uses; all of its requests lie inside.
     pub fn region(&self) -> Region {
         self.region
     }
 
-    /// Requests outstanding at most: always given in a closed loop; in an open
-    /// loop nothing means no limit.
+    /// Most outstanding requests: always given in a closed loop; in an open loop `None` means no
+    /// limit.
     pub fn queue_depth(&self) -> Option<u32> {
         self.queue_depth
     }
 
-    /// True where requests come by a clock of their own ([`Issue::At`]), false
-    /// where they wait for a place in the queue ([`Issue::After`]).
+    /// True if requests come by a clock of their own ([`Issue::At`]), false if they wait for a
+    /// place in the queue ([`Issue::After`]).
     pub fn is_open_loop(&self) -> bool {
         self.is_open
     }
 
-    /// When the first request may come, since the start of the run.
+    /// Earliest time of the first request, since the start of the run.
     pub fn start(&self) -> Span {
         self.start
     }
 
-    /// From when on nothing is issued, since the start of the run.
+    /// Time from which on no request is issued, since the start of the run.
     pub fn deadline(&self) -> Option<Span> {
         self.deadline
     }

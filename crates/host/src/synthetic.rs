@@ -1,7 +1,6 @@
-//! A synthetic workload: kinds, sizes, addresses and moments, each from a random
-//! stream of its own, so that changing one of them does not move the others.
-//! A flush draws neither a size nor an address, so that the n-th request with a
-//! range stays the same whatever flushes come between.
+//! A synthetic workload: kinds, sizes, addresses and issue times, each from a random stream of
+//! its own, so that changing one of them does not change the others. A flush draws neither a size
+//! nor an address, so the n-th request with a range stays the same with any flushes in between.
 
 use crate::addresses::Addresses;
 use crate::arrivals::Arrivals;
@@ -14,7 +13,7 @@ use engine::Streams;
 use settings::Size;
 use traces::{Command, Kind};
 
-/// Bytes per request, unless said otherwise.
+/// Default bytes per request.
 const SIZE: Size = Size::from_bytes(4096);
 
 /// A stream of synthetic requests.
@@ -63,7 +62,7 @@ pub(crate) fn size(config: &WorkloadConfig) -> SizeConfig {
     config.size.clone().unwrap_or(SizeConfig::Fixed(SIZE))
 }
 
-/// What the requests of `config` are aligned to, in bytes.
+/// Alignment of the requests of `config`, in bytes.
 pub(crate) fn align(config: &WorkloadConfig) -> u64 {
     config.align.map_or_else(|| smallest(&size(config)), Size::bytes)
 }

@@ -28,7 +28,7 @@ impl Zipf {
     /// The distribution over `1..=n` with exponent `theta`, which may be 1.
     ///
     /// # Panics
-    /// Where there is no rank, or for an exponent that is negative or not finite.
+    /// If there is no rank, or for an exponent that is negative or not finite.
     pub fn new(n: u64, theta: f64) -> Self {
         assert!(n > 0, "a distribution needs something to choose from");
         assert!(theta >= 0.0 && theta.is_finite(), "the exponent {theta} is not usable");
@@ -69,7 +69,7 @@ impl Zipf {
 
     /// The `x` up to which the integral is `area`.
     fn inverse(&self, area: f64) -> f64 {
-        // Below -1 only by rounding, where the integral is near its limit.
+        // Below -1 only by rounding, if the integral is near its limit.
         let t = (area * (1.0 - self.theta)).max(-1.0);
         libm::exp(area * log1p_over(t))
     }

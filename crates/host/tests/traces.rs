@@ -1,5 +1,5 @@
-//! Traces made by hand: what is read, what is detected, how a replay maps it, and
-//! what every damaged file is told.
+//! Tests of traces made by hand: the requests read, the format detected, the mapping by a replay,
+//! and the error for every damaged file.
 
 use engine::Streams;
 use flate2::Compression;
@@ -192,7 +192,7 @@ fn other_formats_refuse_stamps_that_run_backwards_unless_told_to_sort() {
 
 #[test]
 fn a_device_that_is_only_flushed_takes_no_room() {
-    // It is the second of two, one behind the other: it would begin at 1 MiB.
+    // It is the second of two, one after the other: it would begin at 1 MiB.
     let log = "fio version 3 iolog\n1 a write 4096 4096\n2 b sync 0 0\n";
     let file = Fixture::new("flushed", log);
     let keys = "combine = 'concatenate'";
@@ -325,7 +325,7 @@ fn blank_lines_dos_ends_and_a_last_line_without_end_do_no_harm() {
     assert_eq!(file.requests("", 1 << 20).len(), 2);
 }
 
-/// Each damaged file and the beginning of what it is told.
+/// Each damaged file and the beginning of its error.
 #[test]
 fn damaged_files_are_refused_with_line_and_remedy() {
     let cut = gzip(DISKSIM);

@@ -1,5 +1,5 @@
-//! Synthetic workloads as a file writes them: every form of every key, what is
-//! refused, and that a workload is a function of its configuration, name and seed.
+//! Tests of synthetic workloads as a file writes them: every form of every key, the refusals, and
+//! that a workload is a function of its configuration, name and seed.
 
 use engine::{Span, Streams};
 use host::{Issue, Kind, Priority, Request, Source, WorkloadConfig};
@@ -184,7 +184,7 @@ fn all_faults_are_found_at_once() {
     );
 }
 
-/// Keys that cannot mean anything, and the fault that says so.
+/// Keys that have no meaning, and their faults.
 #[test]
 fn what_means_nothing_is_refused() {
     for (rest, expected) in [

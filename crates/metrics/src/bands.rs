@@ -1,5 +1,5 @@
-//! Blame by latency: what requests that took about as long were doing, so that
-//! "why p99.9" has an answer however many requests there were.
+//! Blame by latency: the states of requests with about the same latency, so that "why p99.9" has
+//! an answer for any number of requests.
 
 use crate::blame::{Blame, STATES};
 use engine::Span;
@@ -11,9 +11,9 @@ const BANDS_BITS: u32 = 6;
 /// Requests of about the same latency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Band {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
-    /// Nanoseconds by [`crate::State`], over all of them.
+    /// Nanoseconds by [`crate::State`], summed over all of them.
     pub blame_ns: [u64; STATES],
 }
 
@@ -30,7 +30,7 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Counts a request, whose latency is what its blame sums to.
+    /// Counts a request, whose latency is the sum of its blame.
     #[inline]
     pub fn record(&mut self, latency: Span, blame: &Blame) {
         let index = band_of(latency.as_ns());
@@ -55,8 +55,8 @@ impl Bands {
         total
     }
 
-    /// Each band with requests, with the least and the greatest latency that
-    /// falls there, in nanoseconds, from the shortest.
+    /// Each band with requests, with its least and greatest latency in nanoseconds, from the
+    /// shortest.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &Band)> {
         let described = |(index, band)| (low_of(index), low_of(index + 1) - 1, band);
         self.bands.iter().enumerate().filter(|(_, band)| band.requests > 0).map(described)

@@ -1,8 +1,7 @@
-//! How far a mean may be off. Latencies of neighbouring requests resemble each
-//! other, so the textbook error of a mean, which takes them for independent, is
-//! far too small. Means of long batches hardly depend on each other, and their
-//! spread gives an honest interval (Law and Kelton, Simulation Modeling and
-//! Analysis, the method of batch means).
+//! Confidence intervals of means. Latencies of neighbouring requests are correlated, so the
+//! textbook error of a mean, which takes them for independent, is far too small. Means of long
+//! batches are nearly independent, and their spread gives an honest interval (Law and Kelton,
+//! Simulation Modeling and Analysis, the method of batch means).
 //!
 //! The run's length is not known in advance, so batches grow: when all are full,
 //! neighbours are joined in pairs and the batch length doubles. There are always
@@ -12,7 +11,7 @@ use crate::student;
 
 const BATCHES_MAX: usize = 64;
 
-/// With fewer the interval says more about luck than about the mean.
+/// Fewest batches of an interval; with fewer it depends mostly on chance.
 const BATCHES_MIN: usize = 10;
 
 /// The mean of a series of samples, with its uncertainty, from a fixed amount of
@@ -27,18 +26,17 @@ pub struct BatchMeans {
     samples: u64,
 }
 
-/// A mean that lies within `half_width` of the truth in 95 of 100 runs, provided
-/// that a batch is much longer than the time over which samples resemble each
-/// other.
+/// A mean that lies within `half_width` of the truth in 95 of 100 runs, if a batch is much longer
+/// than the time over which samples are correlated.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// The mean of all samples.
     pub mean: f64,
     /// Half the length of the 95 % confidence interval around it.
     pub half_width: f64,
-    /// How many complete batches it stands on.
+    /// Number of complete batches.
     pub batches: usize,
-    /// How many samples each of them has.
+    /// Number of samples in each batch.
     pub samples_per_batch: u64,
 }
 
@@ -59,7 +57,7 @@ impl BatchMeans {
         }
     }
 
-    /// Takes in one sample.
+    /// Adds a sample.
     #[inline]
     pub fn record(&mut self, value: f64) {
         self.sum += value;
@@ -82,10 +80,9 @@ impl BatchMeans {
         }
     }
 
-    /// The mean and its 95 % confidence interval; `None` with fewer than ten
-    /// batches. The batch that is being filled counts with the weight of its
-    /// samples (the ratio estimator; Cochran, Sampling Techniques): it may hold
-    /// the very samples that matter.
+    /// The mean and its 95 % confidence interval; `None` with fewer than ten batches. The batch
+    /// that is being filled counts with the weight of its samples (the ratio estimator; Cochran,
+    /// Sampling Techniques), because it may contain the most important ones.
     pub fn estimate(&self) -> Option<Estimate> {
         let batches = self.complete.len();
         if batches < BATCHES_MIN {
@@ -118,7 +115,7 @@ mod tests {
         means.estimate()
     }
 
-    /// How many of 400 runs have the true mean inside their interval.
+    /// Number of 400 runs that have the true mean inside their interval.
     fn covered(seed: u64, run: impl Fn(Stream) -> (f64, Estimate)) -> u32 {
         println!("seed {seed}");
         let streams = Streams::new(seed);

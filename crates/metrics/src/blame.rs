@@ -1,11 +1,11 @@
-//! Blame: what a request was doing, or waiting for, at each moment of its life.
+//! Blame: the activity or the wait of a request at each moment of its life.
 //!
-//! A request is in exactly one [`State`] at a time, so the durations sum to its
-//! latency, to the nanosecond.
+//! A request is in exactly one [`State`] at a time, so the durations sum to its latency, to the
+//! nanosecond.
 
 use engine::{Span, bits};
 
-/// Whose operation holds a resource.
+/// Kind of operation that occupies a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A host read.
@@ -64,7 +64,7 @@ pub const HOLDERS: usize = 7;
 
 macro_rules! states {
     ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
-        /// What a request is doing or waiting for.
+        /// Activity or wait of a request.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum State { $(#[doc = $doc] $name,)+ }
 
@@ -75,7 +75,7 @@ macro_rules! states {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
-            /// One sentence on what the state means, from its documentation.
+            /// Meaning of the state in one sentence, from its documentation.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$name => $doc),+ }
             }
@@ -115,11 +115,11 @@ states! {
     ChannelErase => "wait_channel_erase",
     /// Waits for a channel that carries data that scrubbing moves.
     ChannelScrub => "wait_channel_scrub",
-    /// Waits until an interrupted erase or program frees its unit, or until its own program goes on.
+    /// Waits until an interrupted erase or program frees its unit, or until its own program resumes.
     Suspended => "wait_suspended",
-    /// The unit is idle but kept for a collection that does not yield.
+    /// The unit is idle but reserved for a collection that is not preemptible.
     Reserved => "withheld_gc_reserved",
-    /// The unit is idle but another operation's turn is kept for it.
+    /// The unit is idle but reserved for another operation, whose turn it is.
     Order => "withheld_order",
     /// Waits in the host because the queue depth is used up.
     QueueDepth => "withheld_queue_depth",
@@ -160,7 +160,7 @@ pub const LEDGER_STATES: usize = State::Order as usize + 1;
 
 const _: () = assert!(STATES < 64, "the states touched are kept in 64 bits");
 
-/// Time by state. States that were not touched have none.
+/// Time by state; 0 for states that were never charged.
 #[derive(Clone, Debug)]
 pub struct Blame {
     touched: u64,
@@ -174,10 +174,10 @@ impl Default for Blame {
 }
 
 impl Blame {
-    /// Nothing charged to any state.
+    /// A blame with no time charged.
     pub const NONE: Self = Self { touched: 0, spans: [Span::ZERO; STATES] };
 
-    /// Forgets everything.
+    /// Resets all states to 0.
     #[inline]
     pub fn clear(&mut self) {
         if self.touched != 0 {
@@ -216,20 +216,19 @@ impl Blame {
         }
     }
 
-    /// Adds the last `length` of what `other`, an operation's blame, describes: a
-    /// wait that began when the operation was under way inherits only what came
-    /// after. Own service comes last in an operation's life, before it waits for
-    /// units and channels, and before those waits for space; inside a class that
-    /// is cut, each state keeps its share. Returns what of `length` is beyond
-    /// `other`'s total.
+    /// Adds the last `length` of the time in `other`, the blame of an operation: a wait that
+    /// began while the operation was in progress inherits only the time after that. In the life
+    /// of an operation, waits for space come first, then waits for units and channels, then its
+    /// own service; if a class is cut, each of its states keeps its share. Returns the part of
+    /// `length` beyond the total of `other`.
     pub fn add_tail(&mut self, other: &Self, length: Span) -> Span {
         [SERVICE, WAIT, SPACE]
             .into_iter()
             .fold(length, |left, class| self.add_share(other, class, left))
     }
 
-    /// As [`Blame::add_tail`], for one that waits for a host program that is not
-    /// its own: that one's service is to it a wait for the unit.
+    /// As [`Blame::add_tail`], for a wait for another request's host program: the service of that
+    /// program counts as a wait for the unit.
     pub fn add_wait_for(&mut self, other: &Self, length: Span) -> Span {
         let service = other.sum_of(SERVICE).min(length);
         self.charge(State::UnitHostProgram, service);
@@ -241,8 +240,8 @@ impl Blame {
         bits(self.touched & class).map(|index| self.spans[index]).sum()
     }
 
-    /// Adds `most` of the time that `other` spent in a class, or all of it where
-    /// it is less; each state keeps its share. Returns what of `most` is left.
+    /// Adds `most` of the time that `other` spent in a class, or all of it if it is less; each
+    /// state keeps its share. Returns the rest of `most`.
     #[inline]
     fn add_share(&mut self, other: &Self, class: u64, most: Span) -> Span {
         if most.is_zero() || other.touched & class == 0 {
@@ -255,7 +254,7 @@ impl Blame {
             return most - total;
         }
         let share = Share::new(most, total);
-        // Cumulative shares, so that the parts sum to the whole exactly.
+        // Cumulative shares, so that the parts sum exactly to the whole.
         let (mut before, mut given) = (Span::ZERO, Span::ZERO);
         for index in bits(other.touched & class) {
             before += other.spans[index];
@@ -267,8 +266,8 @@ impl Blame {
     }
 }
 
-/// Maps 0 to a total onto 0 to less than that, both ends exactly, and never a
-/// step onto a longer one.
+/// Maps the range from 0 to a total onto the range from 0 to a smaller total, with exact ends, so
+/// that no part becomes longer.
 #[derive(Clone, Copy)]
 enum Share {
     /// In 2^-32. Rounded up, it adds less than 1 to any part of four seconds: the
@@ -300,7 +299,7 @@ impl Share {
     }
 }
 
-/// When in an operation's life a state comes: bits of the states of each class.
+/// Masks of the states by phase in the life of an operation: one bit per state.
 const WAIT: u64 = (1 << (State::BufferFull as u32 + 1)) - 1;
 const SPACE: u64 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
 const SERVICE: u64 = (1 << STATES) - 1 - WAIT - SPACE;

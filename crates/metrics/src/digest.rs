@@ -5,16 +5,15 @@ use std::fmt;
 
 /// An order-dependent 64-bit running hash. It is no defence against an adversary.
 ///
-/// The state is one word, `s' = rotate(odd * (s xor value), 29)`. Each step can
-/// be undone, both from the state and from the value: runs that differ in
-/// exactly one value therefore *always* differ in their digests, and two that
-/// differ in more collide with the probability 2^-64 of chance.
+/// The state is one word, `s' = rotate(odd * (s xor value), 29)`. Each step is invertible, both
+/// in the state and in the value. So runs that differ in exactly one value *always* differ in
+/// their digests, and two that differ in more collide with the probability 2^-64 of chance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     state: u64,
 }
 
-/// 2^64 divided by the golden ratio, made odd: odd factors can be undone.
+/// 2^64 divided by the golden ratio, made odd: multiplication by an odd factor is invertible.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Default for Digest {
@@ -26,18 +25,18 @@ impl Default for Digest {
 impl Digest {
     /// The digest of nothing.
     pub const fn new() -> Self {
-        // Not 0, which leading zeroes would leave as it is.
+        // Not 0, which leading zeroes would leave unchanged.
         Self { state: FACTOR }
     }
 
-    /// Takes in one value.
+    /// Mixes in one value.
     #[inline]
     pub const fn mix(&mut self, value: u64) {
         // A product carries bits upward only; the rotation brings them down again.
         self.state = (self.state ^ value).wrapping_mul(FACTOR).rotate_left(29);
     }
 
-    /// The digest of what was taken in so far. The run may go on.
+    /// The digest of the values so far. The run may continue.
     pub const fn finish(&self) -> u64 {
         // The last value has met one product; the finalizer of MurmurHash3
         // (Appleby, public domain) lets each of its bits reach all of the digest.

@@ -1,10 +1,9 @@
-//! Latencies of one kind of request: exact count, sum, least and greatest, and a
-//! histogram whose buckets are at most 0.1 % wide, from which percentiles come.
+//! Latencies of one kind of request: exact count, sum, least and greatest, and a histogram for
+//! percentiles, whose buckets are at most 0.1 % wide.
 //!
-//! A percentile `q` is the smallest recorded value such that at least
-//! `ceil(q * n)` of the `n` samples are no greater. It is known to its bucket:
-//! what is reported is the bucket's upper edge, so never less than the exact
-//! value, above it by 0.1 % at most, and never outside `min..=max`.
+//! A percentile `q` is the smallest recorded value such that at least `ceil(q * n)` of the `n`
+//! samples are no greater. The reported value is the upper edge of its bucket: never less than
+//! the exact value, at most 0.1 % above it, and never outside `min..=max`.
 
 use engine::Span;
 use hdrhistogram::Histogram;
@@ -25,8 +24,8 @@ pub const PERCENTILES: [(&str, f64); 8] = [
 /// 1024 buckets to each power of two: 1/1024 wide.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The longest latency with a bucket of its own, 4.9 hours. A power of two less
-/// one, so that the bucket into which longer ones are clamped is the last.
+/// The longest latency with a bucket of its own, 4.9 hours. A power of two less one, so that the
+/// bucket for all longer ones is the last.
 const LONGEST_NS: u64 = (1 << 44) - 1;
 
 /// The latencies of one kind of request.
@@ -41,12 +40,12 @@ pub struct Latency {
 /// Some samples between two edges, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bucket {
-    /// The least value that falls here.
+    /// The least value in the bucket.
     pub low_ns: u64,
-    /// The greatest value that falls here. The last bucket, which takes all that
-    /// is longer than 4.9 hours, ends at `u64::MAX`.
+    /// The greatest value in the bucket. The last bucket, for all latencies above 4.9 hours, ends
+    /// at `u64::MAX`.
     pub high_ns: u64,
-    /// How many samples fell here; never 0.
+    /// Number of samples in the bucket; never 0.
     pub count: u64,
 }
 
@@ -57,7 +56,7 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// No samples yet. Takes 280 KiB, of which a run touches what it hits.
+    /// A histogram without samples. It takes 280 KiB, of which a run touches only the used parts.
     pub fn new() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS)
             .expect("the bounds are constants that the histogram accepts");
@@ -82,12 +81,12 @@ impl Latency {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// How many requests were counted.
+    /// Number of requests counted.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// True where none was counted.
+    /// True if none was counted.
     pub fn is_empty(&self) -> bool {
         self.histogram.is_empty()
     }
@@ -112,10 +111,10 @@ impl Latency {
         (!self.is_empty()).then(|| self.sum_ns as f64 / self.count() as f64)
     }
 
-    /// The percentile `quantile`, for example 0.999, taken to nine decimals.
+    /// The percentile `quantile`, for example 0.999, rounded to nine decimals.
     ///
     /// # Panics
-    /// For a quantile outside `0.0..=1.0`.
+    /// If the quantile is outside `0.0..=1.0`.
     pub fn percentile(&self, quantile: f64) -> Option<Span> {
         let rank = rank(quantile, self.count());
         let mut passed = 0;
@@ -126,12 +125,12 @@ impl Latency {
         Some(Span::from_ns(bucket.high_ns.clamp(self.min_ns, self.max_ns)))
     }
 
-    /// How many samples stand at or beyond the percentile: the one it names and
-    /// those that rank above it. Counted by rank and not by value, so that equal
-    /// samples do not make a far percentile look well founded.
+    /// Number of samples at or beyond the percentile: its own sample and those of a higher rank.
+    /// They are counted by rank and not by value, so that equal samples do not make a far
+    /// percentile look well founded.
     ///
     /// # Panics
-    /// For a quantile outside `0.0..=1.0`.
+    /// If the quantile is outside `0.0..=1.0`.
     pub fn samples_beyond(&self, quantile: f64) -> u64 {
         if self.is_empty() {
             return 0;
@@ -139,7 +138,7 @@ impl Latency {
         self.count() - rank(quantile, self.count()) + 1
     }
 
-    /// The buckets that hold samples, by rising latency.
+    /// The buckets with samples, by ascending latency.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.histogram.iter_recorded().map(|step| {
             let high_ns = step.value_iterated_to();
@@ -170,8 +169,8 @@ impl Latency {
     }
 }
 
-/// `ceil(quantile * samples)`, at least 1: the place of the percentile among the
-/// samples in rising order.
+/// `ceil(quantile * samples)`, at least 1: the rank of the percentile among the samples in
+/// ascending order.
 fn rank(quantile: f64, samples: u64) -> u64 {
     assert!((0.0..=1.0).contains(&quantile), "a quantile lies between 0 and 1, not {quantile}");
     // In whole billionths: as a float, 0.99999 * 100000 may come out above 99999
@@ -194,7 +193,7 @@ mod tests {
         latency
     }
 
-    /// The definition, word for word: it looks at the samples themselves.
+    /// The definition, word for word, from the samples themselves.
     fn exact_percentile(samples: &[u64], per_million: u64) -> u64 {
         let needed = (per_million * samples.len() as u64).div_ceil(1_000_000).max(1);
         let enough = |value: u64| samples.iter().filter(|s| **s <= value).count() as u64 >= needed;

@@ -1,6 +1,6 @@
-//! Ledgers: what a resource has been doing, as cumulative time by state. A
-//! request that must wait copies the totals on arrival and subtracts them when
-//! it is served, which blames its wait in constant time, however long the queue.
+//! Ledgers: cumulative time of a resource by state. A request that must wait copies the totals on
+//! arrival and subtracts them when it is served. This blames its wait in constant time, however
+//! long the queue.
 
 use crate::blame::{Blame, HOLDERS, Holder, LEDGER_STATES, State};
 use engine::{IdOrNone, Instant, Slab, Span, typed_id};
@@ -9,26 +9,26 @@ use engine::{IdOrNone, Instant, Slab, Span, typed_id};
 pub type Snapshot = [Span; LEDGER_STATES];
 
 typed_id! {
-    /// The totals of a ledger when a wait for its resource began.
+    /// The totals of a ledger at the beginning of a wait for its resource.
     pub struct SnapshotId;
 }
 
-/// The totals of ledgers when waits began. Waits that begin while a resource does one thing
-/// without a break share them: until then nothing but the time of that thing has grown.
+/// Totals of ledgers at the beginnings of waits. Waits that begin during one uninterrupted
+/// activity of a resource share them: meanwhile only the time of that activity grows.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshots {
     slab: Slab<SnapshotId, Shared>,
 }
 
-/// Totals that several waits began with, but for the time of one state.
+/// Totals with which several waits began, without the time of one state.
 #[derive(Clone, Debug)]
 struct Shared {
     totals: Snapshot,
-    /// When the totals were these.
+    /// Time of these totals.
     at: Instant,
-    /// What the resource has been doing since, at the beginning of each wait.
+    /// Activity of the resource since then, at the beginning of each wait.
     state: State,
-    /// How many waits began so.
+    /// Number of waits that share the totals.
     waits: u32,
 }
 
@@ -44,31 +44,31 @@ impl Default for Shared {
 }
 
 impl Snapshots {
-    /// Bytes that they take, with room to grow.
+    /// Bytes of the totals, reserved capacity included.
     pub fn bytes(&self) -> u64 {
         self.slab.bytes()
     }
-    /// How many there are.
+    /// Number of totals in use.
     pub fn taken(&self) -> usize {
         self.slab.taken()
     }
 }
 
-/// What a resource is doing.
+/// Activity of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
-    /// Nothing, and nobody is kept from it.
+    /// Idle: nobody has to wait.
     Nothing,
-    /// Something that whoever waits is to be charged with.
+    /// Occupied: waits are charged to this state.
     Busy(State),
-    /// The same until a moment that is known, and then nothing.
+    /// Occupied until a known time, then idle.
     Lapses(State),
     /// Idle while the operation whose turn it is waits for the channel.
     AwaitsChannel,
 }
 
-/// The ledger of a unit or a channel. Every operation changes it, mostly in its
-/// first cache line: waits for units come first among the states.
+/// The ledger of a unit or a channel. Every operation changes it, mostly in its first cache line,
+/// because waits for units come first among the states.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Ledger {
@@ -76,12 +76,12 @@ pub struct Ledger {
     /// States with time in their totals: bit `i` for state `i`.
     touched: u64,
     doing: Doing,
-    /// The totals that the last wait began with; kept even if that is over.
+    /// The totals with which the last wait began; kept even when it is over.
     latest: IdOrNone<SnapshotId>,
     totals: Snapshot,
-    /// The channel's totals by holder when `since` was, while the channel is awaited.
+    /// Totals of the channel by holder at the time `since`, while the channel is awaited.
     channel: [Span; HOLDERS],
-    /// When it is idle again by itself.
+    /// Time at which the resource becomes idle by itself.
     lapses: Instant,
 }
 
@@ -100,39 +100,40 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// From now on waits are charged to `state`.
+    /// Charges waits to `state` from now on.
     #[inline]
     pub fn occupy(&mut self, now: Instant, state: State) {
         self.settle(now);
         self.doing = Doing::Busy(state);
     }
-    /// From now on waits are charged to `state`; from `until` on the resource is idle. From now on
-    /// call [`Ledger::bring_up`] before all else.
+    /// Charges waits to `state` from now on; from `until` on the resource is idle. Afterwards
+    /// [`Ledger::bring_up`] must be called before anything else.
     #[inline]
     pub fn occupy_until(&mut self, now: Instant, state: State, until: Instant) {
         self.settle(now);
         self.doing = Doing::Lapses(state);
         self.lapses = until;
     }
-    /// From now on the resource is idle.
+    /// Makes the resource idle from now on.
     #[inline]
     pub fn release(&mut self, now: Instant) {
         self.settle(now);
         self.doing = Doing::Nothing;
     }
-    /// What went on until now was not kept: the resource is idle, and its totals go on from here.
+    /// Restarts the totals from here with an idle resource; the time until now was not recorded.
     pub fn restart(&mut self, now: Instant) {
         self.doing = Doing::Nothing;
         self.since = now;
     }
-    /// From now on waits are charged to whatever holds the channel. Settle with
-    /// [`Ledger::settle_with`] before the totals are next looked at.
+    /// Charges waits to whatever occupies the channel from now on. [`Ledger::settle_with`] must
+    /// be called before the totals are read.
     pub fn await_channel(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle(now);
         self.doing = Doing::AwaitsChannel;
         self.channel = channel.by_holder(now);
     }
-    /// What waits are charged to at present, if not to nothing or to the channel.
+    /// The state that waits are charged to at present; `None` if the resource is idle or the
+    /// channel is awaited.
     #[inline]
     pub fn state(&self) -> Option<State> {
         match self.doing {
@@ -161,8 +162,8 @@ impl Ledger {
     fn may_lapse(&self) -> bool {
         matches!(self.doing, Doing::Lapses(_))
     }
-    /// Brings the totals of a channel, which may have become idle by itself, up to `now`. Before
-    /// all else that is done with its ledger.
+    /// Brings the totals of a channel, which may have become idle by itself, up to `now`. Must be
+    /// called before any other use of its ledger.
     #[inline]
     pub fn bring_up(&mut self, now: Instant) {
         if let Doing::Lapses(state) = self.doing {
@@ -178,8 +179,8 @@ impl Ledger {
         }
         self.since = now;
     }
-    /// Brings the totals up to `now` where the channel may be awaited: the time
-    /// since is charged as the channel was busy, the rest to [`State::Order`].
+    /// Brings the totals up to `now` if the channel may be awaited: the time since then is
+    /// charged to the holders of the channel, the rest to [`State::Order`].
     #[inline]
     pub fn settle_with(&mut self, now: Instant, channel: &mut Ledger) {
         if self.awaits_channel() {
@@ -204,21 +205,21 @@ impl Ledger {
         self.channel = present;
         self.since = now;
     }
-    /// The channel is no longer awaited.
+    /// Stops awaiting the channel.
     #[inline]
     pub fn stop_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle_with(now, channel);
         self.doing = Doing::Nothing;
     }
 
-    /// A channel's totals at `now`, by who occupied it.
+    /// Totals of a channel at `now` by holder.
     #[inline]
     fn by_holder(&mut self, now: Instant) -> [Span; HOLDERS] {
         self.bring_up(now);
         self.settle(now);
         Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
     }
-    /// The totals as of the last settling.
+    /// The totals at the last settling.
     #[inline]
     pub fn totals(&self) -> &Snapshot {
         &self.totals
@@ -226,14 +227,14 @@ impl Ledger {
 
     // ---- waits -------------------------------------------------------------------------
 
-    /// A wait for the resource begins now. Settle first, and end it with [`Ledger::end_wait`].
+    /// Begins a wait for the resource. Settle first, and end the wait with [`Ledger::end_wait`].
     #[inline]
     pub fn begin_wait(&mut self, of: &mut Snapshots) -> SnapshotId {
         if let Some(id) = self.latest.get() {
             let shared = &mut of.slab[id];
             let state = shared.state as usize;
             if self.totals[state] - shared.totals[state] == self.since - shared.at {
-                // It has been doing only that, so all other totals are as they were.
+                // The activity has not changed, so all other totals are the same.
                 shared.waits += 1;
                 return id;
             }
@@ -242,24 +243,24 @@ impl Ledger {
     }
     #[inline(never)]
     fn begin_wait_anew(&mut self, of: &mut Snapshots) -> SnapshotId {
-        // Where waits still need the latest totals, these keep them.
+        // If waits still need the latest totals, these keep them.
         let unused = self.latest.get().filter(|id| of.slab[*id].waits == 0);
         let id = unused.unwrap_or_else(|| of.slab.reuse_or_insert_with(Shared::default));
         self.latest = IdOrNone::some(id);
         let shared = &mut of.slab[id];
-        // One by one: a tuple would be put together elsewhere first.
+        // Field by field: a tuple would be built elsewhere first.
         shared.totals = self.totals;
         shared.at = self.since;
         shared.state = self.waited_for();
         shared.waits = 1;
         id
     }
-    /// What a wait that begins now is charged to first.
+    /// The state to which a wait that begins now is charged first.
     #[inline]
     fn waited_for(&self) -> State {
         self.state().unwrap_or(State::Order)
     }
-    /// A wait that began so is over.
+    /// Ends a wait that began with `id`.
     #[inline]
     pub fn end_wait(&self, of: &mut Snapshots, id: SnapshotId) {
         let shared = &mut of.slab[id];
@@ -268,20 +269,21 @@ impl Ledger {
             of.slab.remove(id);
         }
     }
-    /// Nothing waits any more, and what waits began with is gone.
+    /// Removes the totals of all waits; nothing waits any more.
     pub fn forget_waits(&mut self) {
         self.latest = IdOrNone::NONE;
     }
 
     /// Charges `blame` with a wait that began at `since` with the totals `id`, and ends now or
-    /// is not over yet; time in which the resource was idle is [`State::Order`]. Settle first.
+    /// continues; time in which the resource was idle is charged to [`State::Order`]. Settle
+    /// first.
     ///
     /// # Panics
-    /// Where the resource was occupied for longer than the wait.
+    /// If the resource was occupied for longer than the wait.
     pub fn charge_wait(&self, of: &Snapshots, id: SnapshotId, since: Instant, blame: &mut Blame) {
         let earlier = &of.slab[id];
         let mut rest = self.since - since;
-        // What it was doing when the wait began has lasted for a while by then.
+        // The activity had already lasted for a while when the wait began.
         let first = earlier.state;
         let busy = self.totals[first as usize] - earlier.totals[first as usize];
         let busy = busy - (since - earlier.at);
@@ -298,12 +300,12 @@ impl Ledger {
         blame.charge(State::Order, rest);
     }
 
-    /// Time that the resource was occupied by operations, of all kinds.
+    /// Time in which operations of all kinds occupied the resource.
     pub fn busy(&self, unit: bool) -> Span {
         let state = if unit { Holder::on_unit } else { Holder::on_channel };
         let occupied: Span =
             Holder::ALL.iter().map(|holder| self.totals[state(*holder) as usize]).sum();
-        // A unit is occupied so until an interrupted operation has freed it.
+        // A unit is occupied in this state until an interrupted operation has freed it.
         if unit { occupied + self.totals[State::Suspended as usize] } else { occupied }
     }
 }
@@ -406,7 +408,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a history that is kept whole: each wait is charged with what was done in it.
+        /// Compares with a complete history: each wait is charged with the activity during it.
         #[test]
         fn a_wait_is_charged_with_the_history_of_its_time(
             steps in proptest::collection::vec((0u64..4, 0usize..4, any::<bool>()), 1..60),

@@ -1,8 +1,7 @@
-//! What a run measured, and how far the numbers can be trusted.
+//! Measurements of a run, and how far their numbers can be trusted.
 //!
-//! Collectors are fed while the run goes on and cost nanoseconds; statistics are
-//! computed from them once, afterwards. Nothing here knows what a drive is, owns
-//! a clock or prints.
+//! Collectors are fed during the run and cost nanoseconds; statistics are computed from them
+//! once, afterwards. Nothing here knows what a drive is, owns a clock or prints.
 
 mod bands;
 mod batch_means;

@@ -1,25 +1,24 @@
-//! What changed in the course of a run: named columns, a row per interval.
+//! Time series of a run: named columns, one row per interval.
 //!
-//! Memory is bounded. When the rows are used up, neighbours are merged in pairs
-//! and each row covers twice as many intervals from then on; the caller goes on
-//! appending a row per interval and need not know. How two values merge is a
-//! property of the column. Every row says when it ended, so rates stay exact
-//! however often rows were merged.
+//! Memory is bounded. When the rows are used up, neighbours are merged in pairs, and each row
+//! covers twice as many intervals from then on. The caller continues to append a row per interval
+//! and need not know. The column defines how two values merge. Every row has its end time, so
+//! rates stay exact however often rows were merged.
 
 use engine::{Instant, Span};
 
-/// How a column joins two neighbouring rows.
+/// Method of a column for merging two neighbouring rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Merge {
-    /// They add up: pages written in the interval.
+    /// The sum: pages written in the interval.
     Sum,
-    /// The later stays: free blocks at the interval's end.
+    /// The later value: free blocks at the interval's end.
     Last,
-    /// The greater stays: the longest queue in the interval.
+    /// The greater value: the longest queue in the interval.
     Max,
 }
 
-/// What a column is called, holds and does when rows merge.
+/// Declaration of a column: its name, its type and its method of merging.
 #[derive(Clone, Debug)]
 pub struct Field {
     name: String,
@@ -75,7 +74,7 @@ pub struct Series {
     columns: Vec<(Field, Values)>,
     ends: Vec<Instant>,
     intervals_per_row: u64,
-    /// How many intervals the last row has taken in.
+    /// Number of intervals in the last row.
     intervals_in_last: u64,
 }
 
@@ -83,7 +82,7 @@ impl Series {
     /// An empty series whose first interval begins at `begin`.
     ///
     /// # Panics
-    /// Where `rows_max` is odd or zero: rows merge in pairs.
+    /// If `rows_max` is odd or zero: rows merge in pairs.
     pub fn new(begin: Instant, rows_max: usize, fields: impl IntoIterator<Item = Field>) -> Self {
         assert!(rows_max > 0 && rows_max.is_multiple_of(2), "rows merge in pairs");
         let columns = fields.into_iter().map(|field| (field.clone(), field.empty)).collect();
@@ -102,7 +101,7 @@ impl Series {
     /// with one value for each column.
     ///
     /// # Panics
-    /// Where `row` does not fit the columns, or `end` lies before the last one.
+    /// If `row` does not fit the columns, or `end` lies before the last one.
     pub fn append(&mut self, end: Instant, row: &[Number]) {
         assert_eq!(row.len(), self.columns.len(), "a row has a value for each column");
         assert!(
@@ -114,7 +113,7 @@ impl Series {
             return;
         }
         if self.ends.len() == self.rows_max {
-            // All rows are complete, so all are again once merged, and a new one begins.
+            // All rows are complete, and still are once merged, and a new one begins.
             self.merge_pairs();
         }
         self.ends.push(end);
@@ -124,12 +123,12 @@ impl Series {
         self.intervals_in_last = 1;
     }
 
-    /// Appends `count` intervals of `length` each in which nothing happened: as
-    /// [`Series::append`] of `row` for each, whose columns that add up are zero,
-    /// but in time that grows with the rows and not with the intervals.
+    /// Appends `count` intervals of `length` each without any event: like [`Series::append`] of
+    /// `row` for each, with zeroes in the columns that add up, but in time that grows with the
+    /// rows and not with the intervals.
     ///
     /// # Panics
-    /// As [`Series::append`]; also where a column that adds up is not zero.
+    /// As [`Series::append`]; also if a column that adds up is not zero.
     pub fn append_quiet(&mut self, mut count: u64, length: Span, row: &[Number]) {
         let adds = |(field, _): &(Field, Values)| field.merge == Merge::Sum;
         let is_zero = |number: &Number| matches!(number, Number::U64(0) | Number::F64(0.0));
@@ -139,7 +138,8 @@ impl Series {
         );
         let mut end = self.ends.last().copied().unwrap_or(self.begin);
         while count > 0 {
-            // Either what completes the last row, or (as widening comes first) a row.
+            // Either the intervals that complete the last row or (because widening comes first) a
+            // row.
             let is_full = self.intervals_in_last == self.intervals_per_row;
             if is_full && self.ends.len() == self.rows_max {
                 self.merge_pairs();
@@ -184,27 +184,27 @@ impl Series {
         self.intervals_in_last = self.intervals_per_row;
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// True where there is no row.
+    /// True if there is no row.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many appended intervals a row covers; the last row may have fewer.
+    /// Number of appended intervals in a row; the last row may have fewer.
     pub fn intervals_per_row(&self) -> u64 {
         self.intervals_per_row
     }
 
-    /// When each row began.
+    /// Beginnings of the rows.
     pub fn begins(&self) -> impl Iterator<Item = Instant> + '_ {
         std::iter::once(self.begin).chain(self.ends.iter().copied()).take(self.len())
     }
 
-    /// When each row ended.
+    /// Ends of the rows.
     pub fn ends(&self) -> &[Instant] {
         &self.ends
     }
@@ -229,7 +229,7 @@ impl Values {
         }
     }
 
-    /// Puts rows `earlier` and `later`, joined, into row `to`.
+    /// Merges rows `earlier` and `later` into row `to`.
     fn merge(&mut self, merge: Merge, to: usize, earlier: usize, later: usize) {
         match self {
             Self::U64(v) => v[to] = join(merge, v[earlier], v[later]),

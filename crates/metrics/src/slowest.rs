@@ -1,18 +1,18 @@
-//! The few slowest of very many, without keeping the many: once `N` are kept, a
-//! faster one is turned away by one comparison.
+//! The few slowest of very many items, without keeping the others: once `N` are kept, a faster
+//! one is rejected by one comparison.
 
 use engine::Span;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The `N` items that took longest; of equally long ones the earlier stay.
+/// The `N` slowest items; of equally slow ones the earlier are kept.
 #[derive(Clone, Debug)]
 pub struct Slowest<T> {
     capacity: usize,
-    /// The next to be given up lies on top.
+    /// The next item to be dropped is at the top.
     kept: BinaryHeap<Kept<T>>,
     kept_so_far: u64,
-    /// When full: what an item must exceed to be kept.
+    /// Latency that an item must exceed to be kept once all places are taken.
     threshold: Span,
 }
 
@@ -24,7 +24,7 @@ struct Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// Greatest for the one to be given up first: the fastest, then the latest.
+    /// Greatest for the item to be dropped first: the fastest, then the latest.
     fn order(&self) -> (Reverse<Span>, u64) {
         (Reverse(self.latency), self.arrival)
     }
@@ -54,19 +54,19 @@ impl<T> Slowest<T> {
             capacity,
             kept: BinaryHeap::with_capacity(capacity),
             kept_so_far: 0,
-            // Where nothing fits, nothing exceeds the threshold.
+            // Without places nothing exceeds the threshold.
             threshold: Span::from_ns(u64::MAX),
         }
     }
 
-    /// Whether an item of this latency would be kept now.
+    /// True if an item of this latency would be kept now.
     #[inline]
     pub fn wants(&self, latency: Span) -> bool {
         latency > self.threshold || self.kept.len() < self.capacity
     }
 
-    /// Keeps what `item` returns if it is among the slowest so far; where it is
-    /// not, `item` is not called.
+    /// Keeps the result of `item` if it is among the slowest so far; otherwise `item` is not
+    /// called.
     #[inline]
     pub fn offer(&mut self, latency: Span, item: impl FnOnce() -> T) {
         if self.wants(latency) {
@@ -88,12 +88,12 @@ impl<T> Slowest<T> {
         }
     }
 
-    /// How many are kept.
+    /// Number of kept items.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// True where none is kept.
+    /// True if none is kept.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }

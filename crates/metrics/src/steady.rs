@@ -1,43 +1,40 @@
-//! Has the run settled? A drive begins in a state that its workload did not
-//! make, and what it does until then says nothing about later. Two rules answer,
-//! one after the other:
+//! Steady state. A drive begins in a state that does not come from its workload, and the time
+//! until it settles says nothing about the time after. Two rules detect the steady state, one
+//! after the other:
 //!
-//! - MSER-5 finds *where* a settled part would begin: it cuts where the mean of the
-//!   rest is known best. Cutting a bias away sharpens that mean, cutting more
-//!   than that blurs it (White, An effective truncation heuristic for bias
-//!   reduction in simulation output, Simulation 69(6), 1997; on batches of five:
-//!   White, Cobb and Spratt, A comparison of five steady-state truncation
-//!   heuristics for simulation, Winter Simulation Conference 2000).
-//! - It takes for granted that the end is settled: where the last windows are out
-//!   of line, every cut blurs the mean, and it cuts nothing. So the rest must
-//!   also be flat: its fifths are measured by the rule with which people who test
-//!   real drives accept five rounds (the measurement window of the SNIA
+//! - MSER-5 finds the *beginning* of a steady part: it cuts at the point after which the mean is
+//!   known best. Cutting a bias away sharpens the mean, cutting more blurs it (White, An
+//!   effective truncation heuristic for bias reduction in simulation output, Simulation 69(6),
+//!   1997; on batches of five: White, Cobb and Spratt, A comparison of five steady-state
+//!   truncation heuristics for simulation, Winter Simulation Conference 2000).
+//! - MSER-5 assumes that the end is steady: if the last windows are out of line, every cut blurs
+//!   the mean, and it cuts nothing. So the rest must also be flat: its fifths must meet the rule
+//!   by which testers of real drives accept five rounds (the measurement window of the SNIA
 //!   specification).
 
 use std::fmt;
 
-/// Windows to a batch; the 5 of MSER-5.
+/// Windows per batch; the 5 of MSER-5.
 const BATCH: usize = 5;
 
-/// The last five cuts are not tried: of so few batches some are alike by chance,
-/// and the rule would take them for a very well known mean (Hoad, Robinson and
-/// Davies, Automating warm-up length estimation, Journal of the Operational
-/// Research Society 61, 2010).
+/// Cuts at the end that are not tried, because a few batches may be alike by chance, and the rule
+/// would take their mean for very well known (Hoad, Robinson and Davies, Automating warm-up
+/// length estimation, Journal of the Operational Research Society 61, 2010).
 const BATCHES_KEPT: usize = 5;
 
-/// With fewer batches there would be no cut in the second half to be found.
+/// Fewest batches; with fewer no cut could lie in the second half.
 const BATCHES_MIN: usize = 2 * BATCHES_KEPT;
 
 /// Rounds in the SNIA measurement window.
 const ROUNDS: usize = 5;
 
-/// What was measured in a stretch of time: the mean is `total / count`, and
-/// stretches are joined by adding both.
+/// Measurement over a stretch of time: the mean is `total / count`, and stretches are joined by
+/// adding both.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// Such as the sum of latencies.
+    /// A total, such as the sum of latencies.
     pub total: f64,
-    /// Such as the number of requests.
+    /// A count, such as the number of requests.
     pub count: f64,
 }
 
@@ -47,29 +44,29 @@ impl Window {
     }
 }
 
-/// Whether a series has settled.
+/// Verdict on the steady state of a series.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verdict {
-    /// It has, from this window on.
+    /// The series is steady from this window on.
     Steady {
-        /// The first settled window.
+        /// The first steady window.
         from: usize,
     },
-    /// It has not, or too little was seen to say so.
+    /// The series is not steady, or too short to tell.
     NotReached {
-        /// Why not.
+        /// The reason.
         reason: Reason,
     },
 }
 
-/// Why a series is not said to have settled.
+/// Reason why a series is not called steady.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reason {
     /// The rule needs more windows.
     TooFewWindows {
-        /// How many there are.
+        /// Number of windows.
         windows: usize,
-        /// How many it takes.
+        /// Number of windows needed.
         needed: usize,
     },
     /// A window has no finite mean.
@@ -77,20 +74,20 @@ pub enum Reason {
         /// The first such window.
         window: usize,
     },
-    /// The best cut lies in the second half: what remains is not much longer than
-    /// the settling, and may be settling still.
+    /// The best cut lies in the second half: the rest is not much longer than the settling, and
+    /// may still be settling.
     StillSettling {
         /// The best cut.
         from: usize,
     },
-    /// The fifths of what remains after the best cut lie too far apart.
+    /// The fifths of the rest after the best cut lie too far apart.
     Spread {
         /// Greatest minus least, as a share of their mean.
         share: f64,
     },
-    /// The fifths of what remains after the best cut rise or fall.
+    /// The fifths of the rest after the best cut rise or fall.
     Trend {
-        /// What the fitted line rises or falls by, as a share of their mean.
+        /// Rise or fall of the fitted line, as a share of their mean.
         share: f64,
     },
 }
@@ -126,19 +123,18 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Where MSER-5 cuts `windows`, as the index of the first window that is kept (a
-/// multiple of five). On ties the earliest cut is taken. `None` with fewer than
-/// 50 windows. All windows must be finite. Up to four windows at the end, which
-/// fill no batch, are not looked at.
+/// Cut of MSER-5 in `windows`, as the index of the first window that is kept (a multiple of
+/// five). On ties the earliest cut is taken. `None` with fewer than 50 windows. All windows must
+/// be finite. Up to four windows at the end, which fill no batch, are ignored.
 pub fn mser5(windows: &[f64]) -> Option<usize> {
     let batches: Vec<f64> =
         windows.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     if batches.len() < BATCHES_MIN {
         return None;
     }
-    // From the back, so that one pass with running moments (Welford) does for all
-    // cuts: the statistic of a cut is the squared error of the mean of the rest,
-    // up to a factor: the sum of squared deviations over the squared count.
+    // Backwards, so that one pass with running moments (Welford) computes all cuts. The statistic
+    // of a cut is, up to a factor, the squared error of the mean of the rest: the sum of squared
+    // deviations over the squared count.
     let (mut mean, mut deviations) = (0.0, 0.0);
     let (mut best, mut best_cut) = (f64::INFINITY, 0);
     for (cut, batch) in batches.iter().enumerate().rev() {
@@ -154,9 +150,9 @@ pub fn mser5(windows: &[f64]) -> Option<usize> {
     Some(best_cut * BATCH)
 }
 
-/// Whether `windows` have settled, and from which window on: from where [`mser5`]
-/// cuts them, if that lies in the first half (a later cut counts as none, as the
-/// authors of the rule advise) and the rest is flat.
+/// Tests if `windows` are steady, and from which window on. They are steady from the cut of
+/// [`mser5`] if the cut lies in the first half (a later cut counts as none, as the authors of the
+/// rule advise) and the rest is flat.
 pub fn steady_state(windows: &[Window]) -> Verdict {
     let means: Vec<f64> = windows.iter().map(|window| window.mean()).collect();
     if let Some(reason) = undefined(&means) {
@@ -186,15 +182,14 @@ fn rounds(windows: &[Window]) -> [f64; ROUNDS] {
     })
 }
 
-/// What keeps rounds from being flat by the definition of steady state in the
-/// SNIA Solid State Storage Performance Test Specification 2.0: their range is to
-/// be at most 20 % of their mean, and the line fitted to them by least squares is
-/// to rise or fall by at most 10 % of their mean from the first to the last.
+/// Violation of steady state by rounds, as defined in the SNIA Solid State Storage Performance
+/// Test Specification 2.0: their range must be at most 20 % of their mean, and the line fitted to
+/// them by least squares must rise or fall by at most 10 % of their mean from the first to the
+/// last.
 ///
-/// The specification applies it to throughput and latency in rounds of a minute,
-/// with all caches flushed and the drive preconditioned as it says; here rounds
-/// are as long as the run allows, so a verdict is like that of the specification
-/// and no certificate of it.
+/// The specification applies this to throughput and latency in rounds of a minute, with all
+/// caches flushed and the drive preconditioned as it prescribes. Here rounds are as long as the
+/// run allows, so a verdict resembles that of the specification but is no certificate of it.
 fn unevenness(rounds: &[f64; ROUNDS]) -> Option<Reason> {
     let mean = rounds.iter().sum::<f64>() / ROUNDS as f64;
     let greatest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);

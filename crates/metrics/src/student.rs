@@ -1,7 +1,6 @@
 //! Student's t distribution for whole degrees of freedom.
 //!
-//! All intervals and tests take it from here: those of runs, of sweeps and of
-//! comparisons.
+//! All intervals and tests use it: those of runs, of sweeps and of comparisons.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -28,13 +27,13 @@ pub fn cdf(t: f64, degrees_of_freedom: u32) -> f64 {
     0.5 + two_sided / 2.0
 }
 
-/// The value that a probability of at least 0.5 belongs to: [`cdf`] inverted by bisection.
+/// The value that Student's t does not exceed with this probability, which is at least 0.5: the
+/// inverse of [`cdf`], by bisection.
 ///
-/// An estimate lies within `quantile(0.975, n)` standard errors of the truth in 95 of
-/// 100 cases.
+/// An estimate lies within `quantile(0.975, n)` standard errors of the truth in 95 of 100 cases.
 ///
 /// # Panics
-/// For 0 degrees of freedom, and for a probability below 0.5 or above 1.
+/// If there are 0 degrees of freedom, or the probability is below 0.5 or above 1.
 pub fn quantile(probability: f64, degrees_of_freedom: u32) -> f64 {
     assert!((0.5..=1.0).contains(&probability), "{probability} is not from 0.5 to 1");
     if probability == 0.5 {

@@ -1,12 +1,12 @@
-//! What a user says about the flash: the `[drive.geometry]`, `[drive.nand]` and
-//! `[drive.concurrency]` tables.
+//! Configuration of the flash: the `[drive.geometry]`, `[drive.nand]` and `[drive.concurrency]`
+//! tables.
 
 use engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Rate, Share, Size, Time};
 
-/// How the flash is arranged, from channels down to pages.
+/// Arrangement of the flash, from channels down to pages.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryConfig {
@@ -30,54 +30,54 @@ pub struct GeometryConfig {
     pub pages_per_block: u32,
     /// Bytes of user data in a page.
     pub page_size: Size,
-    /// Spare bytes (metadata and ECC) that travel with each whole page over the
-    /// channel; parts of a page carry their share.
+    /// Spare bytes (metadata and ECC) that each whole page carries over the channel; a part of a
+    /// page carries its share of them.
     pub page_spare: Size,
-    /// Channels that share their control lines. Default: none do.
+    /// Gangs of channels that share their control lines. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gang: Option<GangConfig>,
 }
 
-/// Channels with data lines of their own whose packages share control lines. Packages that
-/// share data lines as well are those of one channel.
+/// A gang: channels with data lines of their own whose packages share control lines. (Packages
+/// that share data lines as well are on one channel.)
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GangConfig {
     /// Channels of a gang; divides `channels`.
     #[schemars(range(min = 2, max = 256))]
     pub channels: u32,
-    /// Whether they do the same thing at the same time.
+    /// Control of the packages of a gang: independent, or all together.
     pub control: GangControl,
 }
 
-/// How the packages of a gang are controlled.
+/// Control of the packages of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GangControl {
-    /// Each by itself: commands take no time of the lines that they share. Rounds of a gang and
-    /// pools of a gang refer to it.
+    /// Each package by itself. Commands occupy the shared control lines for no time, so a gang
+    /// matters only to rounds and pools of a gang.
     Asynchronous,
-    /// All together, as one package with pages of all: its page is as many times larger, and
-    /// crosses all channels at a time.
+    /// All packages together, as one package: its page spans all channels of the gang, is as many
+    /// times larger, and crosses all of them at a time.
     Synchronous,
 }
 
-/// Bits kept in a memory cell.
+/// Bits stored in a memory cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellKind {
-    /// One bit a cell.
+    /// One bit per cell.
     Slc,
-    /// Two bits a cell: lower and upper pages.
+    /// Two bits per cell: lower and upper pages.
     Mlc,
-    /// Three bits a cell: lower, middle and upper pages.
+    /// Three bits per cell: lower, middle and upper pages.
     Tlc,
-    /// Four bits a cell.
+    /// Four bits per cell.
     Qlc,
 }
 
 impl CellKind {
-    /// Bits a cell, which is also the number of page types.
+    /// Bits per cell, which is also the number of page types.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Slc => 1,
@@ -88,95 +88,95 @@ impl CellKind {
     }
 }
 
-/// How fast the flash and its bus are.
+/// Timing and endurance of the flash and its bus.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NandConfig {
-    /// Bits a cell.
+    /// Bits per cell.
     pub cell: CellKind,
-    /// Time to sense a page into its register (tR): one figure for all pages, or
-    /// one for each page type from the lower page up. Page `i` of a block is of
-    /// type `i mod bits`.
+    /// Time to sense a page into its register (tR): one figure for all pages, or one for each
+    /// page type from the lower page up. Page `i` of a block is of type `i mod bits`.
     #[schemars(length(min = 1, max = 4))]
     pub read: Vec<Time>,
     /// Time to program a page from its register (tPROG), given as for `read`.
     #[schemars(length(min = 1, max = 4))]
     pub program: Vec<Time>,
-    /// The pulses that a program consists of; they matter where something interrupts it.
+    /// Pulses of a program. They matter only if something interrupts programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_steps: Option<ProgramStepsConfig>,
-    /// How a block is erased.
+    /// Pulses of an erase.
     pub erase: EraseConfig,
-    /// By how much 1000 interruptions of a block's erases and programs raise its raw bit
-    /// error rate; each pair of ramp and recovery that an interruption adds counts one.
-    /// Default: not at all.
+    /// Rise of a block's raw bit error rate per 1000 interruptions of its erases and programs;
+    /// each pair of ramp and recovery that an interruption adds counts as one. Default: no rise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_rate_per_1000_suspensions: Option<Share>,
-    /// Time to decode (ECC) what a read has transferred; decoders work beside
-    /// the channel and are never short.
+    /// Time to decode (ECC) the data of a read. Decoders work in parallel with the channel, and
+    /// there are always enough of them.
     pub decode: Time,
-    /// Bytes that are decoded by themselves: a host's read of a part of a mapping unit (of a page,
-    /// where units are larger) transfers the codewords that it touches. It divides both. Default:
-    /// reads transfer whole mapping units (pages). Not with a synchronous gang.
+    /// Bytes of a codeword, the least data that can be decoded. A host read of a part of a
+    /// mapping unit (of a page, if units are larger) then transfers only the codewords that it
+    /// touches. The size must divide both unit and page. Default: reads transfer whole mapping
+    /// units (pages). Not with a synchronous gang.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codeword: Option<Size>,
-    /// Rate of each channel: bytes a second, or transfers a second on its 8-bit bus.
+    /// Rate of each channel: bytes per second, or transfers per second on its 8-bit bus.
     pub channel: Rate,
-    /// How long the cycles of each command hold the channel. Default: they take no time, and a
-    /// read or an erase begins whatever its channel carries.
+    /// Times for which the cycles of each command hold the channel. Default: the cycles take no
+    /// time, and a read or an erase starts even while its channel is transferring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_cycles: Option<CommandCyclesConfig>,
-    /// Program and erase cycles that a block endures before it is retired;
-    /// 0 means that it never wears out.
+    /// Program and erase cycles that a block endures before it is retired; 0 means that it never
+    /// wears out.
     pub endurance: u32,
 }
 
 impl NandConfig {
-    /// The slowest and the fastest channel: asynchronous at 25 ns a byte, as in the
-    /// ATC'08 paper, and Toggle DDR6.0 at 4.8 Gb/s a pin. Transfers round to
-    /// nanoseconds, and faster ones would begin to lose by it.
+    /// The slowest and the fastest channel: asynchronous at 25 ns per byte, as in the ATC'08
+    /// paper, and Toggle DDR6.0 at 4.8 Gb/s per pin. Transfers round to nanoseconds; on faster
+    /// channels this rounding would begin to matter.
     const CHANNEL_RANGE: [u64; 2] = [40_000_000, 4_800_000_000];
 
-    /// The factor by which interruptions that added `ramps` pairs of ramp and recovery raise a
+    /// Factor by which interruptions that added `ramps` pairs of ramp and recovery raise a
     /// block's raw bit error rate.
     pub fn error_rate_factor(&self, ramps: u32) -> f64 {
         let each = self.error_rate_per_1000_suspensions.map_or(0.0, |share| share.fraction());
         1.0 + each * f64::from(ramps) / 1000.0
     }
 
-    /// What is out of range, by key.
+    /// Values out of range, by key.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let [least, most] = Self::CHANNEL_RANGE;
         let mut faults = Vec::new();
         if !(least..=most).contains(&self.channel.bytes_per_second()) {
             let rate = self.channel;
             let range = "40 MB/s (25 ns a byte) to 4800 MT/s (Toggle DDR6.0)";
-            faults.push(("channel", format!("{rate} is no flash bus: they run at {range}")));
+            faults
+                .push(("channel", format!("{rate} is outside the range of a flash bus, {range}")));
         }
         faults
     }
 }
 
-/// How long the command and address cycles of a command hold the channel. A program's data follow
-/// its cycles at once; a copy-back takes those of a read and of a program.
+/// Times for which the command and address cycles hold the channel. A program's data follow its
+/// cycles at once; a copy-back takes the cycles of a read and of a program.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandCyclesConfig {
-    /// Of the sensing of a page.
+    /// Cycles to sense a page.
     pub read: Time,
-    /// Of the programming of a page.
+    /// Cycles to program a page.
     pub program: Time,
-    /// Of an erase.
+    /// Cycles to erase a block.
     pub erase: Time,
 }
 
-/// An erase is a row of equal steps (incremental step pulse erasing). Each step
-/// ramps the voltage up, executes the pulse, recovers and verifies; a block is
-/// erased after the last. The duration of an erase is `steps` times their sum.
+/// Pulses of an erase, a row of equal steps (incremental step pulse erasing). Each step ramps the
+/// voltage up, executes the pulse, recovers and verifies; the block is erased after the last
+/// step. An erase takes `steps` times the sum of these phases.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EraseConfig {
-    /// Erase pulses a block takes.
+    /// Erase pulses per block.
     #[schemars(range(min = 1, max = 64))]
     pub steps: u32,
     /// Voltage ramp of a step.
@@ -189,13 +189,13 @@ pub struct EraseConfig {
     pub verify: Time,
 }
 
-/// A program is a row of equal steps, too (incremental step pulse programming): `program`
-/// is divided by their number, the last step takes what is left, and what a step does not
-/// need to ramp, recover and verify it executes.
+/// Pulses of a program, a row of equal steps (incremental step pulse programming). The time
+/// `program` is divided by their number; the last step takes the remainder. A step executes the
+/// pulse in the time that ramp, recovery and verify leave.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramStepsConfig {
-    /// Program pulses a page takes.
+    /// Program pulses per page.
     #[schemars(range(min = 1, max = 64))]
     pub steps: u32,
     /// Voltage ramp of a step.
@@ -207,7 +207,8 @@ pub struct ProgramStepsConfig {
 }
 
 impl ProgramStepsConfig {
-    /// What a step does not execute; times of any length may be given, so it may be cut.
+    /// Time of a step without the pulse itself. Configured times have no upper limit, so the sum
+    /// saturates.
     pub fn overhead(&self) -> Span {
         let phases = [self.ramp, self.recover, self.verify];
         let ns = phases.iter().map(|phase| phase.span().as_ns());
@@ -216,7 +217,7 @@ impl ProgramStepsConfig {
 }
 
 impl EraseConfig {
-    /// The whole erase, undisturbed, in nanoseconds; it may be more than can be simulated.
+    /// Time of an undisturbed erase in nanoseconds; it may be more than can be simulated.
     pub fn whole_ns(&self) -> u128 {
         let phases = [self.ramp, self.execute, self.recover, self.verify];
         let step: u128 = phases.iter().map(|phase| u128::from(phase.span().as_ns())).sum();
@@ -224,7 +225,7 @@ impl EraseConfig {
     }
 }
 
-/// A part of the flash that works on one thing at a time.
+/// A part of the flash that a command occupies.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -232,19 +233,18 @@ impl EraseConfig {
 pub enum UnitLevel {
     /// One plane: planes of a die work independently.
     Plane,
-    /// Two neighbouring planes (0 and 1, 2 and 3).
+    /// Two adjacent planes (0 and 1, 2 and 3).
     PlanePair,
-    /// One die, all its planes together.
+    /// One die with all its planes.
     Die,
-    /// One package, all its dies together (no interleaving).
+    /// One package with all its dies (no interleaving).
     Package,
-    /// All packages of a channel together.
+    /// One channel with all its packages.
     Channel,
 }
 
-/// What each command keeps busy for as long as it lasts. A read on planes beside
-/// a program on the die means: reads of different planes overlap, a program
-/// shuts out every other command of its die.
+/// Units that each command occupies while it lasts. With reads on planes and programs on the die,
+/// reads of different planes overlap, and a program excludes every other command of its die.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConcurrencyConfig {

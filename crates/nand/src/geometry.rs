@@ -1,5 +1,5 @@
-//! Ids of the levels and the arithmetic between them. Planes are numbered
-//! channel-major: channel, package, die, plane.
+//! Ids of the levels and the arithmetic between them. Planes are numbered channel-major: channel,
+//! package, die, plane.
 
 use crate::config::{GangControl, GeometryConfig, UnitLevel};
 use engine::typed_id;
@@ -16,11 +16,11 @@ typed_id! {
 /// The arrangement of a drive's flash.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
-    /// Channels of the drive; those of a gang that works as one are one.
+    /// Channels of the drive; the channels of a synchronous gang count as one.
     pub channels: u32,
-    /// Channels of a gang; 1 where there is none.
+    /// Channels of an asynchronous gang; 1 if there is none.
     pub gang_channels: u32,
-    /// Channels that carry a page together, each a part.
+    /// Lanes: channels that carry a page together, each a part of it.
     pub lanes: u32,
     /// Packages on a channel.
     pub packages_per_channel: u32,
@@ -32,15 +32,15 @@ pub struct Geometry {
     pub blocks_per_plane: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
-    /// User bytes in a page, of all lanes.
+    /// User bytes in a page, over all lanes.
     pub page_bytes: u64,
-    /// Spare bytes that travel with a page, of all lanes.
+    /// Spare bytes of a page, over all lanes.
     pub spare_bytes: u64,
 }
 
 impl From<&GeometryConfig> for Geometry {
     fn from(config: &GeometryConfig) -> Self {
-        // A size that does not divide the channels is refused before it is used.
+        // A gang size that does not divide the channels is refused before it is used.
         let (gang_channels, lanes) = match config.gang {
             Some(gang) if gang.control == GangControl::Synchronous => (1, gang.channels.max(1)),
             Some(gang) => (gang.channels.max(1), 1),
@@ -71,14 +71,14 @@ impl Geometry {
     pub const fn planes(&self) -> u32 {
         self.dies() * self.planes_per_die
     }
-    /// Bytes of user data that the flash could hold, bad blocks included.
+    /// Bytes of user data that the flash can hold, bad blocks included.
     pub const fn physical_bytes(&self) -> u128 {
         self.planes() as u128
             * self.blocks_per_plane as u128
             * self.pages_per_block as u128
             * self.page_bytes as u128
     }
-    /// Planes in a unit of the given level; `None` where planes do not come in pairs.
+    /// Planes in a unit of the given level; `None` if planes do not come in pairs.
     pub const fn planes_in(&self, level: UnitLevel) -> Option<u32> {
         let die = self.planes_per_die;
         match level {
@@ -94,7 +94,7 @@ impl Geometry {
     pub const fn planes_per_channel(&self) -> u32 {
         self.packages_per_channel * self.dies_per_package * self.planes_per_die
     }
-    /// The channel that a plane hangs on.
+    /// The channel that serves a plane.
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
         ChannelId(plane.0 / self.planes_per_channel())
     }

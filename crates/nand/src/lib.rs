@@ -1,8 +1,8 @@
-//! NAND flash as a datasheet describes it: how a drive's cells are arranged,
-//! how long each command takes and which parts of the chip it occupies.
+//! NAND flash as a datasheet describes it: the arrangement of the flash, the time that each
+//! command takes, and the parts of the chip that it occupies.
 //!
-//! This room owns no clock and no queue. Whether an operation *may* start is
-//! answered here (`Units`); whether it *should* is the scheduler's business.
+//! This crate owns no clock and no queue. `Units` tells if an operation *can* start; the
+//! scheduler decides if it *should*.
 
 mod config;
 mod geometry;

@@ -1,11 +1,9 @@
-//! Operations of the array that are rows of pulses, as erases and programs are, and what
-//! it takes to interrupt one.
+//! Array operations that consist of pulses (erases and programs), and what an interruption costs.
 //!
 //! A step ramps the voltage up, executes the pulse, lets the voltage recover, and verifies
-//! (incremental step pulse erasing and programming). The ends of steps are safe points:
-//! there an operation may stop at no cost. Anywhere else the voltage has to come down
-//! first. Whether an operation *should* stop is a policy's business; what happens to it
-//! then is the chip's, and is said here.
+//! (incremental step pulse erasing and programming). The ends of steps are safe points: there an
+//! operation may stop at no cost. Anywhere else the voltage has to come down first. A policy
+//! decides if an operation *should* stop; this module says what then happens in the chip.
 //!
 //! | interrupted in | the unit is free after | what is left of the step |
 //! |---|---|---|
@@ -25,7 +23,7 @@ use engine::Span;
 /// The steps of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Pulses {
-    /// How many, one at least.
+    /// Number of steps, at least one.
     pub steps: u32,
     /// Ramp of a step.
     pub ramp: Span,
@@ -35,7 +33,7 @@ pub struct Pulses {
     pub recover: Span,
     /// Verify of a step.
     pub verify: Span,
-    /// How much longer the last step executes than the others.
+    /// Time by which the last step executes longer than the others.
     pub longer: Span,
 }
 
@@ -53,12 +51,12 @@ impl From<&EraseConfig> for Pulses {
 }
 
 impl Pulses {
-    /// The steps of a program that lasts `whole`. Where that is no multiple of the number of
-    /// steps, the last one takes the rest; what a step does not need to ramp, recover and
-    /// verify it executes.
+    /// The steps of a program that takes `whole`. The last step takes the remainder of the
+    /// division by the number of steps. A step executes the pulse in the time that ramp, recovery
+    /// and verify leave.
     ///
     /// # Errors
-    /// How long a step is, where its ramp, recovery and verify take longer.
+    /// The length of a step, if its ramp, recovery and verify take longer.
     pub fn of_program(config: &ProgramStepsConfig, whole: Span) -> Result<Self, Span> {
         let (ramp, recover, verify) =
             (config.ramp.span(), config.recover.span(), config.verify.span());
@@ -72,92 +70,92 @@ impl Pulses {
     pub fn step(&self) -> Span {
         self.ramp + self.execute + self.recover + self.verify
     }
-    /// The whole operation, undisturbed.
+    /// The whole undisturbed operation.
     pub fn total(&self) -> Span {
         self.step() * u64::from(self.steps) + self.longer
     }
 }
 
-/// How an operation is interrupted inside a step.
+/// Method of interrupting an operation inside a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The pulse is given up: all of it is asserted again.
+    /// Cancel the pulse: all of it is asserted again.
     Cancel,
-    /// What was executed of the pulse counts.
+    /// Suspend the pulse: the part that was executed counts.
     Suspend,
-    /// The operation stands still at no cost, which no chip can do: a bound for the others.
+    /// Freeze the operation at no cost, which no chip can do: a bound for the other methods.
     Freeze,
 }
 
-/// What an interruption does.
+/// Effect of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// Time until the unit is free.
     pub after: Span,
-    /// What it wears beyond the operation itself.
+    /// Wear beyond that of the operation itself.
     pub strain: Strain,
 }
 
-/// What interruptions wear, beyond the operations that they interrupt.
+/// Wear of interruptions, beyond that of the operations that they interrupt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strain {
-    /// Pairs of a ramp and a recovery that an undisturbed operation has not.
+    /// Pairs of a ramp and a recovery that an undisturbed operation does not have.
     pub ramps: u32,
     /// Pulses that were begun in vain and are asserted again as a whole.
     pub pulses: u32,
 }
 
-/// How far an operation has come. Time runs in attempts: an attempt begins when the
-/// operation does, or when it goes on after an interruption.
+/// Progress of an operation. Time is counted in attempts: an attempt begins when the operation
+/// starts or resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     steps_left: u32,
     entry: Entry,
-    /// How far beyond its entry an attempt begins that goes on after [`Stop::Freeze`].
+    /// Offset from its entry at which an attempt begins that resumes after [`Stop::Freeze`].
     into: Span,
 }
 
-/// With what an attempt begins.
+/// Phase with which an attempt begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
     /// The ramp of a pulse of which this much was executed before.
     Ramp { executed: Span },
-    /// A verify, which finds what is erased already, and then the whole step.
+    /// A verify, which finds out how far the block is erased, and then the whole step.
     Check,
     /// The verify that ends the step.
     Verify,
 }
 
-/// Where in a step an operation is.
+/// Phase of a step that an operation is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Check,
     Ramp,
-    /// This much of the pulse is executed.
+    /// Execution; this much of the pulse has been executed.
     Execute(Span),
-    /// The voltage has this long to come down.
+    /// Recovery; the voltage takes this long to come down.
     Recover(Span),
     Verify,
 }
 
 impl Progress {
-    /// Of an operation that begins.
+    /// Progress of an operation that begins.
     pub fn new(pulses: &Pulses) -> Self {
         let entry = Entry::Ramp { executed: Span::ZERO };
         Self { steps_left: pulses.steps, entry, into: Span::ZERO }
     }
 
-    /// Steps that are not done.
+    /// Steps that are not finished.
     pub fn steps_left(&self) -> u32 {
         self.steps_left
     }
 
-    /// Execution of the present step.
+    /// Execution time of the present step.
     fn execute(&self, pulses: &Pulses) -> Span {
         pulses.execute + if self.steps_left == 1 { pulses.longer } else { Span::ZERO }
     }
 
-    /// From the beginning of an attempt to the end of the present step, if nothing
+    /// Time from the beginning of an attempt to the end of the present step, if nothing
     /// interrupts it.
     pub fn to_safe_point(&self, pulses: &Pulses) -> Span {
         if self.steps_left == 0 {
@@ -172,7 +170,8 @@ impl Progress {
         from_entry - self.into
     }
 
-    /// From the beginning of an attempt to the end of the operation, if nothing interrupts it.
+    /// Time from the beginning of an attempt to the end of the operation, if nothing interrupts
+    /// it.
     pub fn to_end(&self, pulses: &Pulses) -> Span {
         if self.steps_left <= 1 {
             return self.to_safe_point(pulses);
@@ -181,8 +180,8 @@ impl Progress {
         self.to_safe_point(pulses) + later
     }
 
-    /// An attempt has gone on for `elapsed`: steps that have ended by then count. Returns
-    /// for how long the present step has gone on, which is an attempt of its own from now.
+    /// Counts the steps that have ended in an attempt that has run for `elapsed`. Returns the
+    /// time for which the present step has run; the step is an attempt of its own from now on.
     pub fn pass(&mut self, pulses: &Pulses, mut elapsed: Span) -> Span {
         while self.steps_left > 0 {
             let step = self.to_safe_point(pulses);
@@ -196,16 +195,16 @@ impl Progress {
         elapsed
     }
 
-    /// The next attempt begins so.
+    /// Sets the entry of the next attempt.
     fn enter(&mut self, entry: Entry) {
         (self.entry, self.into) = (entry, Span::ZERO);
     }
 
-    /// Where an attempt is that has gone on for `elapsed` in its first step.
+    /// Phase of an attempt that has run for `elapsed` in its first step.
     fn phase(&self, pulses: &Pulses, elapsed: Span) -> Phase {
         let execute = self.execute(pulses);
         let elapsed = self.into + elapsed;
-        // The time since a plain step of the same place would have begun.
+        // The time since an undisturbed step would have begun to be at this point now.
         let into = match self.entry {
             Entry::Check if elapsed < pulses.verify => return Phase::Check,
             Entry::Verify => return Phase::Verify,
@@ -226,9 +225,9 @@ impl Progress {
         }
     }
 
-    /// Interrupts an attempt that has gone on for `elapsed` in its first step. The next
-    /// attempt begins when the operation goes on. An attempt that has only just begun has
-    /// not ramped yet, or stands still after [`Stop::Freeze`]: it stops at no cost.
+    /// Interrupts an attempt that has run for `elapsed` in its first step. The next attempt
+    /// begins when the operation resumes. An attempt that has only just begun has not ramped yet,
+    /// or is still frozen ([`Stop::Freeze`]): it stops at no cost.
     pub fn stop(&mut self, pulses: &Pulses, how: Stop, elapsed: Span) -> Stopped {
         let free = Stopped { after: Span::ZERO, strain: Strain::default() };
         if elapsed.is_zero() {
@@ -262,7 +261,7 @@ impl Progress {
         }
     }
 
-    /// The voltage comes down before the pulse, of which `executed` counts so far, is over.
+    /// Brings the voltage down before the pulse is over; `executed` of the pulse counts so far.
     fn bring_down(
         &mut self,
         pulses: &Pulses,

@@ -1,4 +1,4 @@
-//! How long each phase of a command takes, resolved once from the configuration.
+//! Durations of the phases of each command, resolved once from the configuration.
 
 use crate::config::NandConfig;
 use crate::geometry::Geometry;
@@ -12,40 +12,40 @@ pub struct Timing {
     program: Vec<Span>,
     /// The steps of an erase.
     pub erase: Pulses,
-    /// The steps of a program by page type, where they are known.
+    /// The steps of a program by page type, if they are configured.
     program_steps: Vec<Pulses>,
     /// ECC decoding after a read's transfer.
     pub decode: Span,
-    /// Bytes that are decoded by themselves, if a read transfers less than a whole unit.
+    /// Bytes of a codeword, if a read may transfer less than a whole unit.
     pub codeword_bytes: Option<u64>,
-    /// Cycles of commands on the channel, if they take time.
+    /// Command cycles on the channel, if they take time.
     pub cycles: Option<Cycles>,
     types: Divisor,
     bytes_per_second: u64,
-    /// Of one lane.
+    /// Bytes of one lane.
     page_bytes: u64,
     spare_bytes: u64,
     lanes: u64,
 }
 
-/// How long the cycles of each command hold its channel.
+/// Times for which the cycles of each command hold its channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycles {
-    /// Of the sensing of a page.
+    /// Cycles to sense a page.
     pub read: Span,
-    /// Of the programming of a page.
+    /// Cycles to program a page.
     pub program: Span,
-    /// Of an erase.
+    /// Cycles to erase a block.
     pub erase: Span,
 }
 
 impl Timing {
-    /// The durations that `nand` gives for pages of `geometry`. A single figure
-    /// stands for every page type.
+    /// The durations that `nand` gives for pages of `geometry`. A single figure is used for every
+    /// page type.
     ///
     /// # Panics
-    /// Where the number of figures is neither 1 nor the number of page types, or a step of
-    /// a program is too short; the drive's check refuses that before.
+    /// If the number of figures is neither 1 nor the number of page types, or a step of a program
+    /// is too short; the check of the drive refuses both before.
     pub fn new(nand: &NandConfig, geometry: &Geometry) -> Self {
         let types = nand.cell.bits() as usize;
         let per_type = |figures: &[settings::Time]| -> Vec<Span> {
@@ -82,45 +82,45 @@ impl Timing {
     pub fn page_types(&self) -> u32 {
         self.read.len() as u32
     }
-    /// Sensing page `page` of a block.
+    /// Time to sense page `page` of a block.
     #[inline]
     pub fn read(&self, page: u32) -> Span {
         self.read[self.types.split(page).1 as usize]
     }
-    /// Programming page `page` of a block.
+    /// Time to program page `page` of a block.
     #[inline]
     pub fn program(&self, page: u32) -> Span {
         self.program[self.types.split(page).1 as usize]
     }
-    /// The steps of programming page `page` of a block.
+    /// The program steps of page `page` of a block.
     ///
     /// # Panics
-    /// Where `nand.program_steps` is not given.
+    /// If `nand.program_steps` is not given.
     pub fn program_steps(&self, page: u32) -> &Pulses {
         &self.program_steps[self.types.split(page).1 as usize]
     }
-    /// Moving `data` bytes of page contents over the channel, with their share of
-    /// the page's spare bytes. Rounded to the nearest nanosecond once per
-    /// transfer, so a transfer is at most half a nanosecond off: 0.06 % for 4 KiB
-    /// at 4800 MT/s.
-    /// Where several lanes carry a page, each has its part: the fullest counts.
+    /// Time to transfer `data` bytes of page contents over the channel, with their share of the
+    /// page's spare bytes. It is rounded to the nearest nanosecond once per transfer, so the
+    /// error is at most half a nanosecond: 0.06 % for 4 KiB at 4800 MT/s. If several lanes carry
+    /// a page, each carries its part, and the lane with the most bytes counts.
     pub fn transfer(&self, data: u64) -> Span {
         let of_all = self.page_bytes * self.lanes;
         let (pages, rest) = (data / of_all, data % of_all);
         self.by_lane(pages * self.page_bytes + rest.min(self.page_bytes))
     }
-    /// As [`Timing::transfer`], of bytes `from..to` of pages that begin at 0.
+    /// As [`Timing::transfer`], for bytes `from..to` of pages that begin at 0.
     pub fn transfer_part(&self, from: u64, to: u64) -> Span {
         let (lane, page) = (self.page_bytes, self.page_bytes * self.lanes);
         let fullest = |at: u64| {
             let (from, to) = (from.max(at * page), to.min((at + 1) * page));
-            // Of lanes that are carried in part only the first and the last may be the fullest.
+            // If lanes are only partly used, the first or the last has the most bytes.
             let first = to.min((from / lane + 1) * lane) - from;
             first.max((to - from - first).min(lane))
         };
         self.by_lane((from / page..to.div_ceil(page)).map(fullest).sum())
     }
-    /// Moving `data` bytes over the fullest lane, with their share of spare bytes.
+    /// Time to transfer `data` bytes over the lane with the most bytes, with their share of spare
+    /// bytes.
     fn by_lane(&self, data: u64) -> Span {
         let page = u128::from(self.page_bytes);
         let bytes_by_page = u128::from(data) * (page + u128::from(self.spare_bytes));
@@ -164,7 +164,7 @@ mod tests {
         ) {
             let to = from + length;
             let of_all = page * u64::from(lanes);
-            // Pages come one after the other, their lanes together.
+            // Pages are transferred one after the other, their lanes together.
             let mut expected = 0;
             for at in from / of_all..=to / of_all {
                 let mut carried = vec![0; lanes as usize];

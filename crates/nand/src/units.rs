@@ -1,28 +1,28 @@
-//! Which parts of the flash work independently.
+//! Units: the parts of the flash that work independently.
 //!
-//! A *cell* is the smallest unit that any command occupies, a *group* the
-//! largest. A command occupies a run of cells inside one group, kept as a bit
-//! mask, so "may it start?" is one AND. With reads on planes and programs on
-//! dies, a group is a die and its cells are its planes; with everything on the
-//! package, group and cell are the package.
+//! A *cell* here (not a memory cell) is the smallest part that any command occupies, a *group*
+//! the largest. A command occupies a run of cells inside one group, stored as a bit mask, so "may
+//! it start?" is one AND. With reads on planes and programs on dies, a group is a die and its
+//! cells are its planes; with all commands on the package, group and cell are the package.
 
 use crate::config::ConcurrencyConfig;
 use crate::geometry::{ChannelId, Geometry, PlaneId};
 use engine::{Column, typed_id};
 
 typed_id! {
-    /// A group of cells that share a queue.
+    /// A group of cells that share a queue: the largest part that a command occupies.
     pub struct GroupId;
-    /// A cell, counted over the drive: `group * cells_per_group + cell`.
+    /// The smallest part that a command occupies, counted over the drive: `group *
+    /// cells_per_group + cell`.
     pub struct CellId;
 }
 
-/// Where a plane stands among the units.
+/// Place of a plane among the units.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Its group.
+    /// The group of the plane.
     pub group: GroupId,
-    /// The channel that serves it.
+    /// The channel that serves the plane.
     pub channel: ChannelId,
     /// Cells of the group that a read of the plane occupies.
     pub read: u64,
@@ -42,15 +42,15 @@ pub struct Units {
     pub cells_per_group: u32,
 }
 
-/// Most cells a group can have: the bits of a mask.
+/// Most cells of a group: the bits of a mask.
 pub const MOST_CELLS: u32 = 64;
 
 impl Units {
-    /// The units that `concurrency` makes of `geometry`; a group has no fewer planes than `group`,
-    /// if that is given.
+    /// The units of `geometry` with the levels of `concurrency`. A group has at least as many
+    /// planes as `group`, if that is given.
     ///
     /// # Errors
-    /// Says what does not fit: planes without a pair, or more than 64 cells.
+    /// The part that does not fit: planes without a pair, or more than 64 cells.
     pub fn new(
         geometry: &Geometry,
         concurrency: &ConcurrencyConfig,
@@ -104,7 +104,7 @@ impl Units {
         self.places[PlaneId(cell.0 * planes)].channel
     }
 
-    /// Where `plane` stands.
+    /// Place of `plane` among the units.
     #[inline]
     pub fn place(&self, plane: PlaneId) -> &Place {
         &self.places[plane]
@@ -140,7 +140,7 @@ mod tests {
         };
         let units = Units::new(&geometry(), &levels, None).unwrap();
         assert_eq!((units.groups, units.cells_per_group), (12, 4));
-        // Plane 30 = die 7, plane 2; die 7 hangs on channel 1 (24 planes a channel).
+        // Plane 30 = die 7, plane 2; channel 1 serves die 7 (24 planes a channel).
         let place = units.place(PlaneId(30));
         assert_eq!((place.group, place.channel), (GroupId(7), ChannelId(1)));
         assert_eq!((place.read, place.program, place.erase), (0b0100, 0b1100, 0b1111));

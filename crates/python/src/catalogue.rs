@@ -1,4 +1,4 @@
-//! What flashscape knows by name.
+//! Lists of everything that has a name.
 
 use crate::errors;
 use drive::{Experiment, presets::PRESETS};
@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use settings::{Document, Size, Time};
 
-/// Every preset: its name, what it is in a line, and its TOML text, which says
-/// where each figure comes from.
+/// Every preset: its name, a description in one line, and its TOML text, which gives the source
+/// of each figure.
 #[pyfunction]
 pub fn presets() -> Vec<(&'static str, &'static str, &'static str)> {
     PRESETS.iter().map(|preset| (preset.name, preset.about, preset.text)).collect()
@@ -27,7 +27,8 @@ pub fn current_path(path: &str) -> String {
     drive::load::current_path(path)
 }
 
-/// TOML text as JSON text, and the line of each path in it; `file` is what faults call it.
+/// Converts TOML text to JSON text and returns the line of each path in it; error messages call
+/// it `file`.
 #[pyfunction]
 pub fn toml(text: &str, file: &str) -> PyResult<(String, Vec<(String, u32)>)> {
     let document = Document::parse(text, file).map_err(|problems| errors::config(&problems))?;
@@ -50,7 +51,7 @@ pub fn time_ns(text: &str) -> PyResult<u64> {
     ns.map_err(|refusal| PyValueError::new_err(refusal.to_string()))
 }
 
-/// Every state that time is charged to: its name and what it means.
+/// Every state that time is charged to: its name and meaning.
 #[pyfunction]
 pub fn states() -> Vec<(&'static str, &'static str)> {
     State::ALL.iter().map(|state| (state.name(), state.meaning().trim())).collect()

@@ -1,4 +1,4 @@
-//! A drive that is moved from outside, for embedding in other simulators.
+//! A drive that is advanced from outside, for embedding in other simulators.
 
 use crate::errors::{self, SimulatorError, SpaceError, restless};
 use crate::guard::{self, Guarded};
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// A preconditioned drive that goes only as far as it is told.
+/// A preconditioned drive that the caller advances.
 #[pyclass(frozen, subclass, module = "flashscape._flashscape")]
 pub struct Drive {
     capacity_bytes: u64,
@@ -25,7 +25,7 @@ pub struct Drive {
     state: Guarded<State>,
 }
 
-/// What a drive is made from.
+/// Origin of a drive.
 #[derive(FromPyObject)]
 enum Start<'py> {
     Plan(Bound<'py, Plan>),
@@ -36,11 +36,11 @@ struct State {
     device: Device,
     next_id: u64,
     link: LinkLoad,
-    /// Looks for requests that starve, where that is asked for.
+    /// Detects requests that starve, if that is asked for.
     watch: Option<Watch>,
-    /// Completions that `advance` has not given out yet.
+    /// Completions that `advance` has not returned yet.
     done: Vec<Completion>,
-    /// Kept for its memory.
+    /// Kept to reuse its allocation.
     taken: Vec<drive::Completion>,
 }
 
@@ -48,7 +48,7 @@ struct State {
 #[derive(Clone)]
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Completion {
-    /// What `submit` returned.
+    /// Id that `submit` returned.
     id: u64,
     kind: &'static str,
     offset: u64,
@@ -94,8 +94,8 @@ impl Completion {
 
 #[pymethods]
 impl Drive {
-    /// Makes the drive of a plan, from `snapshot`, if given, instead of preconditioning
-    /// it; or a copy of another drive.
+    /// Creates the drive of a plan, from `snapshot`, if given, instead of preconditioning it; or
+    /// a copy of another drive.
     #[new]
     #[pyo3(signature = (start, snapshot=None))]
     fn new(py: Python<'_>, start: Start<'_>, snapshot: Option<&Snapshot>) -> PyResult<Self> {
@@ -105,7 +105,7 @@ impl Drive {
         }
     }
 
-    /// Shuts a copy of the drive down and keeps it; the drive itself goes on.
+    /// Shuts down a copy of the drive and returns it as a snapshot; the drive itself continues.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let Experiment { drive, title, seed, .. } = &self.plan.experiment;
         let taken = policies::heeding_interrupts(|| {
@@ -118,7 +118,7 @@ impl Drive {
         Ok(Snapshot { inner: Arc::new(taken) })
     }
 
-    /// Hands a request to the drive at `at_ns`, or now; returns its id.
+    /// Submits a request to the drive at `at_ns`, or now; returns its id.
     #[pyo3(signature = (kind, offset=0, length=0, at_ns=None, priority="normal"))]
     fn submit(
         &self,
@@ -136,20 +136,20 @@ impl Drive {
         })
     }
 
-    /// When the drive next has something to do, in nanoseconds; None where nothing is due.
+    /// Time of the drive's next event, in nanoseconds; None if none is pending.
     fn next_event_ns(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.state.with(py, |state| state.device.next_due().map(Instant::as_ns))
     }
 
-    /// Lets time pass up to and including `until_ns`; returns what has completed
-    /// since the last call, in order.
+    /// Advances the time up to and including `until_ns`; returns the requests completed since the
+    /// last call, in order.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
         let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
         policies::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
     }
 
-    /// Cuts the power at `at_ns`, or now, and lets time pass until the drive has recovered;
-    /// returns what became of it, as JSON text.
+    /// Cuts the power at `at_ns`, or now, and advances the time until the drive has recovered;
+    /// returns the result as JSON text.
     #[pyo3(signature = (at_ns=None))]
     fn power_cut(&self, py: Python<'_>, at_ns: Option<u64>) -> PyResult<String> {
         if self.plan.experiment.drive.recovery.is_none() {
@@ -159,7 +159,7 @@ impl Drive {
         policies::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
     }
 
-    /// Proves the map, and what was read where the auditor is on.
+    /// Proves the map, and the data of reads if the auditor is on.
     fn audit(&self, py: Python<'_>) -> PyResult<()> {
         let found = self.state.with(py, |state| state.device.finish_audit())?;
         found.map_err(SimulatorError::new_err)
@@ -171,7 +171,7 @@ impl Drive {
         self.capacity_bytes
     }
 
-    /// The moment that the drive has reached, in nanoseconds.
+    /// The present time of the drive, in nanoseconds.
     #[getter]
     fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
         self.state.with(py, |state| state.device.now().as_ns())
@@ -183,7 +183,7 @@ impl Drive {
         self.state.with(py, |state| state.device.outstanding())
     }
 
-    /// Requests that starved, as JSON text; None where none is looked for.
+    /// Requests that starved, as JSON text; None if starvation is not detected.
     fn starvation(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.state.with(py, |state| {
             let told = |watch| results::starvation(watch, state.device.now(), |_| HOST).to_string();
@@ -279,7 +279,7 @@ impl State {
         Ok(id)
     }
 
-    /// Lets time pass up to `at_ns`, if that is given, and returns the moment.
+    /// Advances the time up to `at_ns`, if that is given, and returns the time.
     fn go_to_given(&mut self, at_ns: Option<u64>) -> PyResult<Instant> {
         let now = self.device.now();
         let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"));
@@ -293,7 +293,7 @@ impl State {
         Ok(at)
     }
 
-    /// Cuts the power after what is due then. The drive is there again when this returns.
+    /// Cuts the power after the events due then. The drive has recovered when this returns.
     fn power_cut(&mut self, at_ns: Option<u64>) -> PyResult<String> {
         self.go_to_given(at_ns)?;
         let cut = self.device.cut_power().map_err(SimulatorError::new_err)?;
@@ -314,7 +314,7 @@ impl State {
         Ok(report.to_string())
     }
 
-    /// Whether policies of the user have failed.
+    /// Returns the error of a user's policy, if one has failed.
     fn ask_policies(&self) -> PyResult<()> {
         match self.device.policy_fault() {
             Some(fault) => Err(errors::run(RunError::Policy(fault))),
@@ -322,8 +322,8 @@ impl State {
         }
     }
 
-    /// What has completed up to `until`; or why nothing ever will. Nothing where it was
-    /// interrupted, so that nothing is lost.
+    /// Completions up to `until`; an error if no request will ever complete again. Empty if it
+    /// was interrupted, so that nothing is lost.
     fn advance(&mut self, until: Instant) -> PyResult<Vec<Completion>> {
         self.go_to(until)?;
         self.ask_policies()?;
@@ -336,8 +336,8 @@ impl State {
         })
     }
 
-    /// Lets time pass up to and including `until`, or until a request starves that is not only
-    /// to be told of.
+    /// Advances the time up to and including `until`, or until a request starves and starvation
+    /// is an error.
     fn go_to(&mut self, until: Instant) -> PyResult<()> {
         while let Some(due) = self.watch.as_ref().map(Watch::deadline)
             && due <= until
@@ -382,10 +382,10 @@ impl State {
     }
 }
 
-/// How the one initiator is called.
+/// Name of the one initiator.
 const HOST: &str = "host";
 
-/// A moment that the drive can be taken to.
+/// A time to which the drive can be advanced.
 fn moment(ns: u64, name: &str) -> Result<Instant, String> {
     let moment = Instant::from_ns(ns);
     let latest = LATEST.as_ns();
@@ -394,8 +394,7 @@ fn moment(ns: u64, name: &str) -> Result<Instant, String> {
     })
 }
 
-/// The id whose low half is `tag`: the latest one given, as fewer than 2^32 are
-/// outstanding.
+/// The id whose low half is `tag`: the latest such id, because fewer than 2^32 are outstanding.
 fn full_id(next: u64, tag: u32) -> u64 {
     let latest = next - 1;
     latest - u64::from((latest as u32).wrapping_sub(tag))

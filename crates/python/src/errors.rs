@@ -1,4 +1,4 @@
-//! From Rust's errors to Python's, which are declared in `flashscape/errors.py`.
+//! Conversion of Rust's errors to Python's, which are declared in `flashscape/errors.py`.
 
 use drive::RunError;
 use drive::snapshot::Damaged;
@@ -32,7 +32,7 @@ fn entry(file: &str, problem: &Problem) -> (String, String, Option<u32>, String)
     (problem.path.clone(), source, problem.line, problem.message.clone())
 }
 
-/// A workload or its trace is at fault.
+/// A fault of a workload or its trace.
 pub fn host(error: HostError) -> PyErr {
     match error {
         HostError::Trace(error) => trace(error.to_string(), &error),
@@ -46,7 +46,7 @@ pub fn host(error: HostError) -> PyErr {
     }
 }
 
-/// Traces that cannot be replayed, and what a configuration says of them wrongly.
+/// Traces that cannot be replayed, and faults of the configuration about them.
 pub fn traces(errors: Vec<traces::TraceError>, problems: &Problems) -> PyErr {
     let Some(first) = errors.first() else { return config(problems) };
     let mut texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -90,7 +90,7 @@ fn starved(first: &Starved) -> PyErr {
     starved_as(first, None)
 }
 
-/// As [`starved`], of a request that somebody outside knows by an id.
+/// As [`starved`], for a request that the caller knows by an id.
 pub fn starved_as(first: &Starved, id: Option<u64>) -> PyErr {
     let record = drive::results::starved(first).to_string();
     StarvationError::new_err((format!("starvation: {first}; {REMEDY}"), record, id))

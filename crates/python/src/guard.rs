@@ -1,5 +1,5 @@
-//! A panic is a bug of flashscape. It becomes a `SimulatorError` that says so and
-//! where, and nothing is printed behind the caller's back.
+//! Panics, which are bugs of flashscape: a panic becomes a `SimulatorError` that says so and
+//! gives the place, and nothing is printed behind the caller's back.
 
 use crate::errors::SimulatorError;
 use pyo3::exceptions::PyRuntimeError;
@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, TryLockError};
 
-/// Something that one thread at a time works on without the interpreter lock, and
-/// that is gone once work on it has panicked.
+/// A value that one thread at a time uses without the interpreter lock, and that is gone once
+/// work on it has panicked.
 pub struct Guarded<T>(Mutex<Option<T>>);
 
 impl<T: Send> Guarded<T> {
@@ -21,8 +21,8 @@ impl<T: Send> Guarded<T> {
     /// Works on the value.
     ///
     /// # Errors
-    /// `RuntimeError` where another thread does, or where earlier work has panicked;
-    /// `SimulatorError` where this work panics.
+    /// `RuntimeError` if another thread is using it, or if earlier work has panicked;
+    /// `SimulatorError` if this work panics.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -47,12 +47,12 @@ impl<T: Send> Guarded<T> {
 }
 
 thread_local! {
-    /// Where this thread panicked last.
+    /// Place of this thread's last panic.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Instead of printing a panic, remembers its place. (The hook is this library's
-/// own: other extension modules have theirs.)
+/// Records the place of a panic instead of printing it. (The hook is this library's own: other
+/// extension modules have theirs.)
 pub fn keep_panics_quiet() {
     panic::set_hook(Box::new(|info| {
         PLACE.set(info.location().map(ToString::to_string));
@@ -62,7 +62,7 @@ pub fn keep_panics_quiet() {
 /// Does `work` without the interpreter lock.
 ///
 /// # Errors
-/// `SimulatorError` where it panics; what it worked on must not be used again.
+/// `SimulatorError` if it panics; the data that it worked on must not be used again.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| report(&*panic)))
 }

@@ -1,9 +1,9 @@
-//! The Python face of flashscape: conversions and nothing else.
+//! The Python interface of flashscape: conversions and nothing else.
 //!
-//! A `Plan` is a checked configuration, a `Session` runs one, a `Drive` is moved
-//! step by step from outside, and a `Table` hands columns over without copying
-//! them. Everything that takes long lets other Python threads go on; every fault
-//! becomes one of the exceptions in `python/flashscape/errors.py`.
+//! A `Plan` is a checked configuration, a `Session` runs one, the caller advances a `Drive` step
+//! by step, and a `Table` passes columns on without copying them. Everything that takes long lets
+//! other Python threads run; every fault becomes one of the exceptions in
+//! `python/flashscape/errors.py`.
 
 mod catalogue;
 mod drive;

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use traces::{Survey, TraceError, glance};
 
-/// A checked configuration; it never changes and may be run any number of times,
-/// in several threads at once.
+/// A checked configuration; it never changes and may be run any number of times, in several
+/// threads at once.
 #[pyclass(frozen, module = "flashscape._flashscape")]
 pub struct Plan {
     pub(crate) inner: Arc<Inner>,
@@ -21,19 +21,19 @@ pub struct Plan {
 pub(crate) struct Inner {
     pub experiment: Experiment,
     pub checked: Checked,
-    /// What the experiment was read from.
+    /// The text from which the experiment was read.
     document: Document,
-    /// Whether a snapshot was to be given, so that nothing was asked of a new drive.
+    /// True if a snapshot will be given, so that no new drive was checked.
     snapshot_given: bool,
 }
 
 #[pymethods]
 impl Plan {
-    /// Reads an experiment. `file` is what faults call it; trace files are looked
-    /// for in `folder`, and so are policies in Python, unless `policies` has a callable for
-    /// their path. An override is a path and a value: as on a command line, or, where the
-    /// third says so, JSON text. `snapshot_given` says that a snapshot will be given, so that
-    /// nothing is known of the drive that runs begin with.
+    /// Reads an experiment. `file` is its name in error messages. Trace files are searched in
+    /// `folder`, and so are policies in Python, unless `policies` has a callable for their path.
+    /// An override is a path, a value, and a flag: the value is JSON text if the flag is true,
+    /// else as on a command line. `snapshot_given` means that a snapshot will be given, so the
+    /// drive with which runs begin is not known yet.
     #[staticmethod]
     #[pyo3(signature = (text, *, file, is_json=false, overrides=Vec::new(), folder=None, policies=Vec::new(), snapshot_given=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -74,30 +74,30 @@ impl Plan {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The configuration with all presets, overrides and defaults in place, as JSON text.
+    /// The configuration with all presets, overrides and defaults applied, as JSON text.
     fn resolved(&self) -> PyResult<String> {
         errors::json(&self.inner.experiment)
     }
 
-    /// What follows from the configuration, as JSON text.
+    /// Values derived from the configuration, as JSON text.
     fn derived(&self) -> PyResult<String> {
         errors::json(&self.inner.checked.derived(&self.inner.experiment))
     }
 
-    /// All that filling and ageing the drive depend on, as JSON text: plans for which it is
-    /// equal do that alike. None where it is not done.
+    /// All values on which filling and ageing the drive depend, as JSON text: plans with equal
+    /// values fill and age it alike. None if the drive is neither filled nor aged.
     fn preparation(&self) -> PyResult<Option<String>> {
         drive::preparation(&self.inner.experiment).map(|all| errors::json(&all)).transpose()
     }
 
-    /// Refuses a snapshot that is named and that the drive cannot be started from; of the
-    /// file only the header is read.
+    /// Refuses the snapshot that the experiment names if the drive cannot be started from it;
+    /// reads only the header of the file.
     fn check_snapshot(&self) -> PyResult<()> {
         self.inner.check_snapshot(None).map(drop)
     }
 
-    /// What is understood of each trace, in a few lines; refuses what cannot be
-    /// replayed. Of a file of more than `whole_below` bytes only the first rows are read.
+    /// Summary of each trace in a few lines; refuses traces that cannot be replayed.
+    /// Of a file of more than `whole_below` bytes only the first rows are read.
     #[pyo3(signature = (whole_below=None))]
     fn traces(&self, py: Python<'_>, whole_below: Option<u64>) -> PyResult<Vec<String>> {
         let looked = guard::detached(py, || {
@@ -117,7 +117,7 @@ impl Plan {
 /// Faults, each with the index of its workload.
 type Faults = Vec<(usize, HostError)>;
 
-/// What the examination of a trace may have found.
+/// Result of examining a trace.
 trait Found {
     fn survey(&self) -> Option<&Survey>;
 }
@@ -135,8 +135,8 @@ impl Found for (String, Option<Survey>) {
 }
 
 impl Inner {
-    /// Reads all traces and refuses what cannot be replayed on the drive, before
-    /// that is filled.
+    /// Reads all traces and refuses those that cannot be replayed on the drive, before it is
+    /// filled.
     pub fn surveys(&self, py: Python<'_>) -> PyResult<Vec<Option<Survey>>> {
         let survey = |workload: &WorkloadConfig| {
             workload.survey().map(|survey| survey.expect("only workloads with a trace are asked"))
@@ -145,9 +145,9 @@ impl Inner {
         surveys.map_err(|faults| self.refusal(faults))
     }
 
-    /// Refuses a snapshot that the drive cannot be started from: the one given, else the
-    /// one that the experiment names. Of a file only the header is read. Returns what
-    /// follows from the configuration for the drive that is in it.
+    /// Refuses a snapshot from which the drive cannot be started: the one given, else the one
+    /// that the experiment names. Of a file only the header is read. Returns the values derived
+    /// from the configuration for the drive in the snapshot.
     pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<Checked> {
         let named = &self.experiment.precondition.snapshot;
         let (origin, found) = match (given, named) {
@@ -167,7 +167,7 @@ impl Inner {
         self.noted(check_from(&self.experiment, Start::Found(&found)))
     }
 
-    /// What follows from the configuration, with the note on former names of keys.
+    /// Values derived from the configuration, with the notice about former names of keys.
     fn noted(&self, checked: Result<Checked, Problems>) -> PyResult<Checked> {
         let mut checked = checked.map_err(|faults| self.refused(faults.problems))?;
         checked.notes.extend(self.document.notice());
@@ -182,7 +182,7 @@ impl Inner {
         errors::config(&problems)
     }
 
-    /// Looks at every trace; all faults at once.
+    /// Examines every trace; reports all faults at once.
     fn look<F: Found>(
         &self,
         look: impl Fn(&WorkloadConfig) -> Result<F, HostError>,
@@ -210,8 +210,7 @@ impl Inner {
         if faults.is_empty() { Ok(all) } else { Err(faults) }
     }
 
-    /// The exception for faults of traces: what is wrong with the configuration
-    /// has its line in it.
+    /// The exception for faults of traces; faults of the configuration have their line in it.
     fn refusal(&self, faults: Faults) -> PyErr {
         let mut problems = Problems::new(self.document.file());
         let mut traces = Vec::new();
@@ -229,7 +228,7 @@ impl Inner {
         errors::traces(traces, &problems)
     }
 
-    /// Says whose trace is at fault, where there are several.
+    /// Adds the name of the workload to a fault of its trace, if there are several.
     fn of_workload(&self, index: usize, mut error: TraceError) -> TraceError {
         let workloads = &self.experiment.workload;
         if workloads.len() > 1 {
@@ -245,7 +244,7 @@ fn glanced_at(
     whole_below: Option<u64>,
 ) -> Option<Result<String, HostError>> {
     let trace = workload.trace.as_ref()?;
-    // What cannot be looked at is refused with the others.
+    // A file that cannot be read is refused with the others.
     let bytes = std::fs::metadata(&trace.file).map_or(0, |file| file.len());
     whole_below.filter(|limit| bytes > *limit)?;
     let said = glance(&trace.file, trace.format, &trace.options()).map_err(HostError::from);
@@ -267,8 +266,8 @@ fn to_override((path, text, is_json): (String, String, bool)) -> PyResult<(Strin
     Ok((path, Override::Value(value)))
 }
 
-/// A relative path in a configuration counts from the configuration's folder. (Those of
-/// policies are found with them.)
+/// Resolves relative paths in a configuration from the configuration's folder. (Policies resolve
+/// their own paths.)
 fn find_files(experiment: &mut Experiment, folder: &Path) {
     if let Some(file) = &mut experiment.precondition.snapshot {
         *file = folder.join(&file);

@@ -1,5 +1,5 @@
-//! Policies that users write in Python: found by file and function, or given as callables,
-//! and asked with the interpreter lock.
+//! Policies that users write in Python: found by file and function, or given as callables, and
+//! called with the interpreter lock.
 
 use drive::Experiment;
 use drive::policies::routing::{self, ReadRouting, RouteOutside};
@@ -16,15 +16,15 @@ use std::cell::Cell;
 use std::ffi::CString;
 use std::path::Path;
 
-/// Where a policy of the user may stand.
+/// Paths at which a user's policy may stand.
 const VICTIM: &str = "drive.ftl.gc.victim";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
 const PROGRAM_SUSPENSION: &str = "drive.scheduler.program_suspension";
 const SCRUB: &str = "drive.ftl.scrub.choice";
 
-/// Finds every policy in Python of an experiment, files from `folder` on; returns what is
-/// wrong, by path.
+/// Finds every policy in Python of an experiment, with files relative to `folder`; returns the
+/// faults by path.
 pub fn find(
     py: Python<'_>,
     experiment: &mut Experiment,
@@ -57,7 +57,7 @@ pub fn find(
 struct Finder<'a> {
     py: Python<'a>,
     folder: Option<&'a Path>,
-    /// Callables by path, which are taken as they are found.
+    /// Callables by path; they are removed as they are used.
     given: Vec<(String, Py<PyAny>)>,
     faults: Vec<(String, String)>,
 }
@@ -90,7 +90,7 @@ impl Finder<'_> {
     }
 }
 
-/// The function that a policy names, or the one given; else the key at fault, and why.
+/// The function that a policy names, or the one given; else the faulty key and the reason.
 fn function<P: ?Sized>(
     py: Python<'_>,
     named: &Outside<P>,
@@ -121,11 +121,11 @@ fn import(py: Python<'_>, file: &Path) -> Result<Py<PyModule>, String> {
     import().map_err(|error| format!("{} cannot be imported: {}", file.display(), told(py, &error)))
 }
 
-/// An exception in a line, with the place in the user's file.
+/// An exception as one line, with its place in the user's file.
 fn told(py: Python<'_>, error: &PyErr) -> String {
     let tell = || -> PyResult<String> {
         let policies = py.import("flashscape.outside")?;
-        // With its traceback, which says where.
+        // With its traceback, which gives the place.
         let raised = error.clone_ref(py).into_value(py);
         policies.call_method1("told", (raised,))?.extract()
     };
@@ -133,17 +133,17 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
 }
 
 thread_local! {
-    /// Whether Ctrl-C came while this thread asked a policy.
+    /// True if Ctrl-C came while this thread called a policy.
     static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether Ctrl-C came while this thread asked a policy.
+/// True if Ctrl-C came while this thread called a policy.
 pub fn was_interrupted() -> bool {
     INTERRUPTED.get()
 }
 
-/// Does what may ask policies. A Ctrl-C that comes meanwhile is raised when it is over,
-/// unless it fails of itself: it never ends anything else.
+/// Does work that may call policies. A Ctrl-C that comes meanwhile is raised at the end, unless
+/// the work fails itself.
 ///
 /// # Errors
 /// Those of `work`, and `KeyboardInterrupt`.
@@ -157,7 +157,7 @@ pub fn heeding_interrupts<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> 
     interrupted.map(|()| result)
 }
 
-/// Raises the Ctrl-C that came while this thread asked a policy, once.
+/// Raises, once, the Ctrl-C that came while this thread called a policy.
 pub fn interrupted() -> PyResult<()> {
     match INTERRUPTED.take() {
         true => Err(PyKeyboardInterrupt::new_err(())),
@@ -203,8 +203,8 @@ impl ScrubOutside for Function {
     }
 }
 
-/// An answer that is a place: a whole number, but not one of Python's truth values, which
-/// are whole numbers there.
+/// An answer that is a place: a whole number, but not a `bool`, which is a whole number in
+/// Python.
 struct Place(usize);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Place {
@@ -220,7 +220,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Place {
     }
 }
 
-/// An answer of the wrong kind, and what it should have been.
+/// The error of an answer of the wrong type, with the expected one.
 fn unsuitable(expected: &str, answer: &Bound<'_, PyAny>) -> PyErr {
     let shown = answer.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
     let shown: String = shown.chars().take(60).collect();
@@ -233,7 +233,7 @@ impl RouteOutside for Function {
     }
 }
 
-/// What an operation does that was asked to suspend, as Python says it.
+/// Answer of a suspension policy, converted from Python.
 #[derive(PartialEq)]
 struct Answer(Interruption);
 
@@ -265,22 +265,22 @@ impl InterruptOutside for Function {
     }
 }
 
-/// A read meets an erase or a program; times are in nanoseconds.
+/// A read that meets an erase or a program; times are in nanoseconds.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Meeting {
-    /// Now.
+    /// Present time.
     now_ns: u64,
-    /// When the unit will be free if nothing interrupts the operation.
+    /// Time at which the unit becomes free if nothing interrupts the operation.
     free_at_ns: u64,
-    /// When the operation comes to its next safe point.
+    /// Time of the operation's next safe point.
     safe_at_ns: u64,
-    /// How often the operation was suspended before.
+    /// Number of earlier suspensions of the operation.
     suspensions: u32,
-    /// Time since it began.
+    /// Time since the operation began.
     since_begun_ns: u64,
-    /// Whether it is a program; else it is an erase.
+    /// True if the operation is a program, false if it is an erase.
     is_program: bool,
-    /// Reads that already wait for the unit and have asked.
+    /// Reads that already wait for the unit and have requested a suspension.
     asking: u32,
 }
 
@@ -298,40 +298,40 @@ impl From<routing::Meeting> for Meeting {
     }
 }
 
-/// An erase or a program that reads have asked to suspend; times are in nanoseconds.
+/// An erase or a program whose suspension reads have requested; times are in nanoseconds.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct Asked {
-    /// Now.
+    /// Present time.
     now_ns: u64,
-    /// Steps that are done.
+    /// Finished steps.
     steps_done: u32,
-    /// Steps that are left.
+    /// Unfinished steps.
     steps_left: u32,
-    /// How long an undisturbed step takes.
+    /// Duration of an undisturbed step.
     step_ns: u64,
-    /// For how long the present step has gone on.
+    /// Time for which the present step has run.
     into_step_ns: u64,
-    /// When the operation comes to its next safe point.
+    /// Time of the operation's next safe point.
     safe_at_ns: u64,
-    /// Whether it is at one now.
+    /// True if the operation is at a safe point now.
     at_safe_point: bool,
-    /// Reads that wait for the unit and have asked.
+    /// Reads that wait for the unit and have requested a suspension.
     asking: u32,
-    /// How long ago the first of them asked.
+    /// Time since the first of them requested it.
     waited_ns: u64,
-    /// How often this operation was suspended before.
+    /// Number of earlier suspensions of this operation.
     suspensions: u32,
-    /// Time since it began.
+    /// Time since the operation began.
     since_begun_ns: u64,
-    /// Time since it began or last went on.
+    /// Time since the operation began or last resumed.
     since_resumed_ns: u64,
-    /// Whether it is of foreground GC, or of GC in debt: it goes before host writes.
+    /// True if the operation is of foreground GC, or of GC in debt: it goes before host writes.
     foreground: bool,
 }
 
 #[pymethods]
 impl Asked {
-    /// The earlier name of `foreground`.
+    /// The former name of `foreground`.
     #[getter]
     fn urgent(&self, py: Python<'_>) -> PyResult<bool> {
         renamed(py, "urgent", "foreground")?;
@@ -380,13 +380,13 @@ impl Candidates {
     fn valid(&self, py: Python<'_>) -> Py<PyMemoryView> {
         self.valid.clone_ref(py)
     }
-    /// The earlier name of `valid`.
+    /// The former name of `valid`.
     #[getter]
     fn live(&self, py: Python<'_>) -> PyResult<Py<PyMemoryView>> {
         renamed(py, "live", "valid")?;
         Ok(self.valid.clone_ref(py))
     }
-    /// The earlier name of `most_valid`.
+    /// The former name of `most_valid`.
     #[getter]
     fn most_live(&self, py: Python<'_>) -> PyResult<u32> {
         renamed(py, "most_live", "most_valid")?;
@@ -397,7 +397,7 @@ impl Candidates {
     fn age(&self, py: Python<'_>) -> Py<PyMemoryView> {
         self.age.clone_ref(py)
     }
-    /// The places of the blocks that may be chosen and gain space; one at least.
+    /// The places of the blocks that may be chosen and gain space; at least one.
     #[getter]
     fn gaining(&self) -> Vec<usize> {
         self.gaining.clone()
@@ -443,7 +443,7 @@ impl Written {
     fn valid(&self, py: Python<'_>) -> Py<PyMemoryView> {
         self.valid.clone_ref(py)
     }
-    /// The earlier name of `valid`.
+    /// The former name of `valid`.
     #[getter]
     fn live(&self, py: Python<'_>) -> PyResult<Py<PyMemoryView>> {
         renamed(py, "live", "valid")?;
@@ -491,7 +491,7 @@ impl Written {
     }
 }
 
-/// Says that an attribute has another name now.
+/// Warns that an attribute has a new name.
 fn renamed(py: Python<'_>, from: &str, to: &str) -> PyResult<()> {
     let text = CString::new(format!("{from} is called {to} now, and goes with version 1.0"))?;
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), &text, 1)
@@ -506,7 +506,7 @@ fn age_of(closed_at: &[u64], now: u64) -> Vec<u64> {
     closed_at.iter().map(|closed| now.saturating_sub(*closed)).collect()
 }
 
-/// Numbers that Python sees as they lie in memory.
+/// A view of numbers in memory, for Python.
 fn view(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyMemoryView>> {
     let view = PyMemoryView::from(PyBytes::new(py, bytes).as_any())?;
     Ok(view.call_method1("cast", (format,))?.cast_into::<PyMemoryView>()?.unbind())

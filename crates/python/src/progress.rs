@@ -1,12 +1,12 @@
-//! Progress told to Python.
+//! Progress reports to Python.
 
 use crate::policies;
 use pyo3::prelude::*;
 
-/// Tells `ongoing` the share done.
+/// Calls `ongoing` with the share done.
 ///
 /// # Errors
-/// What it raises, and interrupts.
+/// The exception that it raises, and interrupts.
 pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
     policies::interrupted()?;
     py.check_signals()?;

@@ -1,4 +1,4 @@
-//! The log of requests as a Parquet file, written in row groups while the run goes on.
+//! The log of requests as a Parquet file, written in row groups during the run.
 
 use drive::requests::{Logged, RequestLog};
 use metrics::State;
@@ -16,11 +16,11 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Requests in a row group, about: they take 10 MB in memory, and columns of them
-/// compress well.
+/// Approximate requests in a row group: they take 10 MB in memory, and columns of them compress
+/// well.
 const ROWS: usize = 1 << 16;
 
-/// Columns that rise, or nearly: only their differences are stored.
+/// Columns that ascend, or nearly: only their differences are stored.
 const RISING: [&str; 3] = ["index", "arrived_ns", "finished_ns"];
 
 /// A file of requests that is being written.
@@ -31,7 +31,7 @@ pub struct RequestsFile {
 }
 
 impl RequestsFile {
-    /// Makes the file, for requests of initiators of these names.
+    /// Creates the file, for requests of initiators with these names.
     pub fn create(path: &Path, names: Vec<String>) -> Result<Self> {
         let file = BufWriter::new(File::create(path)?);
         let schema = Arc::new(parse_message_type(&schema())?);
@@ -47,7 +47,7 @@ impl RequestsFile {
         Ok(Self { writer, initiators })
     }
 
-    /// Writes what is in the log, and empties it, where that is enough for a row group.
+    /// Writes and empties the log if it suffices for a row group.
     pub fn write_if_full(&mut self, log: &mut RequestLog) -> Result<()> {
         if log.rows().len() < ROWS {
             return Ok(());
@@ -55,7 +55,7 @@ impl RequestsFile {
         self.write(log)
     }
 
-    /// Writes the rest of the log, then what was said about the run.
+    /// Writes the rest of the log, then the keys and values about the run.
     pub fn end(mut self, log: &mut RequestLog, about: Vec<(String, String)>) -> Result<()> {
         if !log.rows().is_empty() {
             self.write(log)?;
@@ -92,7 +92,7 @@ impl RequestsFile {
     }
 }
 
-/// Names and types of the columns, in Parquet's own words.
+/// Names and types of the columns, in the schema language of Parquet.
 fn schema() -> String {
     let text = |name: &str| format!("required binary {name} (STRING);");
     let number = |name: &str| format!("required int64 {name} (INTEGER(64,false));");
@@ -107,7 +107,7 @@ fn schema() -> String {
 type Group<'a> = SerializedRowGroupWriter<'a, BufWriter<File>>;
 
 fn numbers(group: &mut Group<'_>, values: impl Iterator<Item = u64>) -> Result<()> {
-    // Parquet has unsigned numbers as signed ones of the same bits.
+    // Parquet stores unsigned numbers as signed ones with the same bits.
     let values: Vec<i64> = values.map(|value| value as i64).collect();
     next(group, |writer| match writer {
         ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&values, None, None),

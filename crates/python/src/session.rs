@@ -1,4 +1,4 @@
-//! One run of a plan, in slices, so that Python can show how it goes and end it.
+//! One run of a plan, in slices, so that Python can show its progress and end it.
 
 use crate::errors;
 use crate::guard::Guarded;
@@ -21,14 +21,14 @@ use traces::Survey;
 #[pyclass(frozen, module = "flashscape._flashscape")]
 pub struct Session {
     plan: Arc<Inner>,
-    /// What follows from the plan for the drive that the run begins with.
+    /// Values derived from the plan for the drive with which the run begins.
     checked: Checked,
     stage: Guarded<Stage>,
 }
 
-/// How far a session has come.
+/// State of a session.
 enum Stage {
-    /// Traces were read, where there are any.
+    /// Traces, if there are any, were read.
     Surveyed(Vec<Option<Survey>>, Option<Arc<drive::Snapshot>>),
     Running {
         surveys: Vec<Option<Survey>>,
@@ -41,8 +41,8 @@ enum Stage {
 
 #[pymethods]
 impl Session {
-    /// Reads the traces of the plan once, so that faults show before the run. The drive
-    /// is started from `snapshot`, if given, instead of being preconditioned.
+    /// Reads the traces of the plan once, so that faults show before the run. The drive is
+    /// started from `snapshot`, if given, instead of being preconditioned.
     #[new]
     #[pyo3(signature = (plan, snapshot=None))]
     fn new(py: Python<'_>, plan: &Plan, snapshot: Option<&Snapshot>) -> PyResult<Self> {
@@ -53,7 +53,7 @@ impl Session {
         Ok(Self { plan, checked, stage: Guarded::new(stage) })
     }
 
-    /// What was understood of each trace, in a few lines; None for a workload without one.
+    /// Summary of each trace in a few lines; None for a workload without one.
     fn surveys(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let shown = |survey: &Option<Survey>| survey.as_ref().map(ToString::to_string);
         self.stage.with(py, |stage| match stage {
@@ -64,8 +64,8 @@ impl Session {
         })
     }
 
-    /// Fills and ages the drive. `ongoing` is called with the share done; what it
-    /// raises (and Ctrl-C) ends the session.
+    /// Fills and ages the drive. `ongoing` is called with the share done; an exception from it
+    /// (and Ctrl-C) ends the session.
     #[pyo3(signature = (ongoing=None))]
     fn precondition(&self, py: Python<'_>, ongoing: Option<Py<PyAny>>) -> PyResult<()> {
         self.begin(py, |experiment, snapshot| {
@@ -79,8 +79,8 @@ impl Session {
         })
     }
 
-    /// Takes a drive that was filled and aged before, by a plan whose preparation is the
-    /// same, instead of doing that again.
+    /// Takes a drive that was filled and aged before by a plan with the same preparation, instead
+    /// of repeating that.
     fn take_over(&self, py: Python<'_>, prepared: &Snapshot) -> PyResult<()> {
         let kept = prepared.inner.clone();
         self.begin(py, |experiment, _| {
@@ -88,7 +88,7 @@ impl Session {
         })
     }
 
-    /// Writes every counted request to a Parquet file from now on, as the run goes on.
+    /// Writes every counted request to a Parquet file from now on, during the run.
     fn log_requests(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.with_stage(py, |run, _, log| {
             let names = run.measured().initiators().iter().map(|one| one.name.clone()).collect();
@@ -108,14 +108,14 @@ impl Session {
         ended.map_err(errors::file)
     }
 
-    /// Goes on for about so many events of the device; returns whether there is more to do.
+    /// Runs about this many events of the device; returns true if there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
         policies::heeding_interrupts(|| {
             self.with_stage(py, |run, _, log| go_on(run, log.as_deref_mut(), events))?
         })
     }
 
-    /// Simulated nanoseconds, requests issued, and the share done where an end is known.
+    /// Simulated nanoseconds, requests issued, and the share done if the end is known.
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64, Option<f64>)> {
         self.with_run(py, |run, _| {
             let share = match run.progress() {
@@ -127,7 +127,7 @@ impl Session {
         })
     }
 
-    /// Ends measuring; the contents of `summary.json`.
+    /// Ends the measurement; returns the contents of `summary.json`.
     fn summary(&self, py: Python<'_>, host_cpu_seconds: f64, complete: bool) -> PyResult<String> {
         let outcome = Outcome { host_cpu_seconds, complete };
         self.with_run(py, |run, surveys| {
@@ -135,7 +135,8 @@ impl Session {
         })
     }
 
-    /// Shuts the drive of a run that is over down and keeps it; the session ends with that.
+    /// Shuts down the drive of a finished run and returns it as a snapshot; this ends the
+    /// session.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let taken = policies::heeding_interrupts(|| {
             self.stage.with(py, |stage| match std::mem::replace(stage, Stage::Spent) {
@@ -148,14 +149,14 @@ impl Session {
         Ok(Snapshot { inner: Arc::new(taken) })
     }
 
-    /// The tables of a run whose measuring has ended.
+    /// The tables of a run whose measurement has ended.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<Table>> {
         self.with_run(py, |run, _| tables(run).into_iter().map(Table::from).collect())
     }
 }
 
 impl Session {
-    /// Makes the drive ready as `prepare` does it, and begins the run.
+    /// Prepares the drive by `prepare`, and begins the run.
     fn begin(
         &self,
         py: Python<'_>,
@@ -195,12 +196,12 @@ impl Session {
     }
 }
 
-/// Events after which the log and Ctrl-C are looked at. A policy in Python may take
-/// milliseconds at some of them.
+/// Events after which the log and Ctrl-C are checked. A policy in Python may take milliseconds at
+/// some events.
 const STEP: u64 = 1 << 10;
 
-/// Goes on for about so many events, or until a policy is interrupted, in steps that are small
-/// enough for the log never to grow large.
+/// Runs about this many events, or until a policy is interrupted, in steps so small that the log
+/// never grows large.
 fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
     let mut left = events;
     while left > 0 && !policies::was_interrupted() {

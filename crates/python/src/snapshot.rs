@@ -20,8 +20,8 @@ pub struct Snapshot {
 
 #[pymethods]
 impl Snapshot {
-    /// Makes the drive of a plan, as before a run, and keeps it. `ongoing` is called with the share
-    /// done; what it raises (and Ctrl-C) ends it.
+    /// Prepares the drive of a plan as before a run, and returns it as a snapshot. `ongoing` is
+    /// called with the share done; an exception from it (and Ctrl-C) ends the preparation.
     #[staticmethod]
     #[pyo3(signature = (plan, ongoing=None))]
     fn take(py: Python<'_>, plan: &Plan, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -32,7 +32,7 @@ impl Snapshot {
         })
     }
 
-    /// Reads a file.
+    /// Reads a snapshot from a file.
     #[staticmethod]
     #[pyo3(signature = (path, ongoing=None))]
     fn read(py: Python<'_>, path: PathBuf, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -41,7 +41,7 @@ impl Snapshot {
         })
     }
 
-    /// Writes a file that is not there yet.
+    /// Writes a new file, which must not exist yet.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let snapshot = self.inner.clone();
         guard::detached(py, || {
@@ -51,27 +51,27 @@ impl Snapshot {
         .map_err(PyErr::from)
     }
 
-    /// Where it comes from, as JSON text.
+    /// Origin of the snapshot, as JSON text.
     fn origin(&self) -> PyResult<String> {
         errors::json(&self.inner.origin)
     }
 }
 
-/// Where the snapshot in a file comes from, as JSON text.
+/// Origin of the snapshot in a file, as JSON text.
 #[pyfunction]
 pub fn snapshot_origin(path: PathBuf) -> PyResult<String> {
     errors::json(&snapshot::info(&path).map_err(errors::damaged)?)
 }
 
-/// What names the content of the snapshot in a file: its header, with the checksums of
-/// all the rest.
+/// Header of the snapshot in a file, which identifies its content: it has the checksums of all
+/// the rest.
 #[pyfunction]
 pub fn snapshot_header(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyBytes>> {
     let header = snapshot::header(&path).map_err(errors::damaged)?;
     Ok(PyBytes::new(py, &header).unbind())
 }
 
-/// Makes a snapshot while somebody watches, who may end it by raising.
+/// Makes a snapshot and reports the progress to a callable, which may end it by raising.
 fn watched(
     py: Python<'_>,
     ongoing: Option<&Py<PyAny>>,

@@ -1,5 +1,5 @@
-//! Columns on their way to Polars, PyArrow or DuckDB: whoever knows Arrow's
-//! PyCapsule interface takes them as they lie in memory.
+//! Columns for Polars, PyArrow or DuckDB: any library with Arrow's PyCapsule interface takes them
+//! without a copy.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
@@ -27,7 +27,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to ignore what the consumer would rather have.
+        // The interface allows to ignore the schema that the consumer requests.
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));

@@ -10,7 +10,7 @@ use traces::statistics::{Measured, Progress, measure};
 use traces::write::{self, Choices, Destination, Target};
 use traces::{Fault, Format, Kind, Options, Passed, Remarks, TraceError};
 
-/// Formats of traces: name, title, whether they are written.
+/// Formats of traces: name, title, and whether they can be written.
 #[pyfunction]
 pub fn trace_formats() -> Vec<(&'static str, &'static str, bool)> {
     let facts = |format: &Format| {
@@ -20,13 +20,13 @@ pub fn trace_formats() -> Vec<(&'static str, &'static str, bool)> {
     Format::ALL.iter().map(facts).collect()
 }
 
-/// A file's trace options, as a dictionary has them: those of `workload.trace` by key.
+/// Trace options of a file from a dictionary: those of `workload.trace` by key.
 fn options(given: &str) -> PyResult<Options> {
     serde_json::from_str(given).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What a trace is like: facts of the file, its statistics and what a synthetic trace is made
-/// from, each as JSON text. `ongoing` is told requests and the share of the file.
+/// Facts of the file, statistics and the model for a synthetic trace, each as JSON text.
+/// `ongoing` is called with the requests and the share of the file that were read.
 #[pyfunction]
 #[pyo3(signature = (path, *, format=None, reading="{}", memory_bytes, ongoing=None))]
 pub fn trace_info(
@@ -85,7 +85,7 @@ pub fn trace_description_version() -> u32 {
     DESCRIPTION_VERSION
 }
 
-/// Writes a trace in another format; what became of it as JSON text.
+/// Writes a trace in another format; returns the result as JSON text.
 #[pyfunction]
 #[pyo3(signature = (
     input, output, to, *, format=None, reading="{}", drop=Vec::new(), round=false, sort=false, devices=None,
@@ -143,8 +143,8 @@ pub fn trace_convert(
     Ok(figures.to_string())
 }
 
-/// Writes a synthetic trace after a description; what became of it as JSON text. `file` is what
-/// faults call the description.
+/// Writes a synthetic trace from a description; returns the result as JSON text. `file` is the
+/// name of the description in error messages.
 #[pyfunction]
 #[pyo3(signature = (
     description, output, to, *, file, requests=None, span_bytes=None, seed=0, drop=Vec::new(),
@@ -226,7 +226,7 @@ fn unknown(what: &str, name: &str, names: impl Iterator<Item = &'static str>) ->
     PyValueError::new_err(format!("no {what} {name:?} (there are {})", names.join(", ")))
 }
 
-/// Tells Python how far something has come, and keeps what that raises.
+/// Reports progress to Python, and keeps an exception that this raises.
 struct Report {
     ongoing: Option<Py<PyAny>>,
     raised: Option<PyErr>,
@@ -237,7 +237,7 @@ impl Report {
         Self { ongoing, raised: None }
     }
 
-    /// False where Python has raised something, such as Ctrl-C.
+    /// False if Python has raised something, such as Ctrl-C.
     fn tell(&mut self, at: Progress) -> bool {
         let told = Python::attach(|py| {
             py.check_signals()?;
@@ -250,7 +250,7 @@ impl Report {
         self.raised.is_none()
     }
 
-    /// What was made, or what was raised meanwhile.
+    /// The result, or the exception that was raised meanwhile.
     fn outcome<T>(self, made: Option<T>) -> PyResult<T> {
         made.ok_or_else(|| self.raised.expect("nothing else ends it"))
     }

@@ -1,5 +1,5 @@
-//! Exact decimal numbers. A binary float would turn "0.1 us" into nearly 100 ns;
-//! here a quantity stays what was written until its type says what it needs.
+//! Exact decimal numbers. A binary float would turn "0.1 us" into nearly 100 ns; here a quantity
+//! stays as it was written until its type defines the precision.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads digits with at most one point between them; nothing where the text
-    /// is anything else or has more digits than fit.
+    /// Reads digits with at most one point between them; nothing if the text is anything else or
+    /// has more digits than fit.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = match text.split_once('.') {
             Some((_, "")) => return None,
@@ -32,7 +32,7 @@ impl Decimal {
         Some(Self::new(digits, fraction.len() as u32))
     }
 
-    /// The shortest decimal that reads back as `value`; nothing where it is
+    /// The shortest decimal that reads back as `value`; nothing if it is
     /// negative, not a number, or needs more digits than fit.
     pub fn from_f64(value: f64) -> Option<Self> {
         if value.is_sign_negative() && value != 0.0 {
@@ -49,27 +49,27 @@ impl Decimal {
         Self { digits, places }
     }
 
-    /// This many times `factor`; nothing where that has too many digits.
+    /// The product with `factor`; nothing if that has too many digits.
     pub fn times(self, factor: u64) -> Option<Self> {
         Some(Self::new(self.digits.checked_mul(factor.into())?, self.places))
     }
 
-    /// A hundredth of it, as "7 %" is of 7.
+    /// A hundredth of the number, as "7 %" is of 7.
     pub fn hundredth(self) -> Self {
         Self::new(self.digits, self.places + 2)
     }
 
-    /// Its value where it has no fraction and fits.
+    /// The value if it has no fraction and fits.
     pub fn whole(self) -> Option<u64> {
         if self.places == 0 { self.digits.try_into().ok() } else { None }
     }
 
-    /// True where digits follow the point.
+    /// True if digits follow the point.
     pub const fn has_fraction(self) -> bool {
         self.places > 0
     }
 
-    /// True for nothing at all.
+    /// True for zero.
     pub const fn is_zero(self) -> bool {
         self.digits == 0
     }

@@ -1,5 +1,5 @@
-//! A configuration before it has a type: presets and overrides are laid over
-//! one another here, and every value remembers where it was written.
+//! A configuration before it has a type: presets and overrides are layered here, and every value
+//! keeps the place where it was written.
 
 use std::sync::Arc;
 
@@ -52,14 +52,14 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses TOML; `file` is what problems call it.
+    /// Parses TOML; `file` is its name in problems.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problems> {
         let (root, places) = source::parse(text, file)?;
         Ok(Self { file: file.into(), root, places, renamed: Vec::new() })
     }
 
-    /// Parses JSON, such as a Python dictionary becomes. Its values keep no lines:
-    /// mostly that text was not written by anyone.
+    /// Parses JSON, for example of a Python dictionary. Its values keep no lines, because mostly
+    /// nobody wrote that text.
     pub fn from_json(text: &str, file: &str) -> Result<Self, Problems> {
         match json::parse(text) {
             Ok(value) => Self::from_value(value, file),
@@ -85,12 +85,12 @@ impl Document {
         }
     }
 
-    /// What problems call this document.
+    /// Name of this document in problems.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The values, as they are now.
+    /// The present values.
     pub fn root(&self) -> &Map<String, Value> {
         &self.root
     }
@@ -127,8 +127,8 @@ impl Document {
         Some(value)
     }
 
-    /// Gives keys that were written with former names their current ones. `T` is the type of
-    /// the whole document. Laying over, setting and reading do so by themselves.
+    /// Gives keys with former names their current ones. `T` is the type of the whole document.
+    /// `under`, `set` and `read` do so by themselves.
     pub fn rename<T: JsonSchema + 'static>(&mut self) {
         let schema = schema::exact::<T>();
         let mut root = Value::Object(std::mem::take(&mut self.root));
@@ -146,7 +146,7 @@ impl Document {
         }
     }
 
-    /// A line about keys that were written with former names, where there are some.
+    /// A line about keys that were written with former names, if there are any.
     pub fn notice(&self) -> Option<String> {
         renamed::notice(&self.renamed)
     }
@@ -157,12 +157,12 @@ impl Document {
         }
     }
 
-    /// Lays this document over `base`, a preset of the part at the path `at` (of
-    /// the whole where that is empty). `T` is the type of the whole document.
+    /// Lays this document over `base`, a preset of the part at the path `at` (of the whole if
+    /// `at` is empty). `T` is the type of the whole document.
     ///
-    /// Tables join key by key; lists and plain values replace. A tagged table
-    /// replaces one with another tag whole. An optional table without a key, which
-    /// changes nothing, is refused; the rest is laid over all the same.
+    /// Tables join key by key; lists and plain values replace. A tagged table replaces one with
+    /// another tag as a whole. An optional table without a key, which changes nothing, is
+    /// refused; the rest is laid over all the same.
     pub fn under<T: JsonSchema + 'static>(
         &mut self,
         base: Document,
@@ -182,7 +182,7 @@ impl Document {
         let mut overlay = Overlay::default();
         let over = std::mem::take(&mut self.root).into();
         self.root = table_of(overlay.join(over, below, &Node::of(&schema), ""));
-        // Values of a base without lines must not be taken for our own.
+        // Values of a base without lines must not be taken for values of this document.
         for path in overlay.whole() {
             let unknown = || Place { file: base.file.clone(), line: None };
             below_places.entry(path.clone()).or_insert_with(unknown);
@@ -196,16 +196,15 @@ impl Document {
         problems.or_ok(())
     }
 
-    /// Sets the value at `path`, as a user writes it on the command line: TOML,
-    /// or a string without quotes where it is not. `T` is the type of the whole
-    /// document.
+    /// Sets the value at `path`, as a user writes it on the command line: TOML, or a string
+    /// without quotes if it is not TOML. `T` is the type of the whole document.
     ///
-    /// A table joins what is there, by the rules of [`under`](Self::under).
+    /// A table joins the existing one, by the rules of [`under`](Self::under).
     pub fn set<T: JsonSchema + 'static>(&mut self, path: &str, text: &str) -> Result<(), Problems> {
         self.set_value::<T>(path, value_of(text))
     }
 
-    /// As [`set`](Self::set), with a value that has its type already.
+    /// As [`set`](Self::set), with a value that already has its type.
     pub fn set_value<T: JsonSchema + 'static>(
         &mut self,
         path: &str,
@@ -224,10 +223,10 @@ impl Document {
         if let Some(message) = self.list_on_the_way(&steps) {
             return Err(self.override_refused(path, message));
         }
-        // What is made on the way to the value has come from the override, too.
+        // Tables created on the way to the value come from the override, too.
         let new = (1..=steps.len()).map(|length| path::join("", &steps[..length]));
         let new: Vec<String> = new.filter(|path| self.get(path).is_none()).collect();
-        // Entries of a list must be there; tables may be new.
+        // Entries of a list must exist; tables may be new.
         let fixed = steps.iter().rposition(is_index).map_or(0, |last| last + 1);
         let (fixed, keys) = steps.split_at(fixed);
         let at = path::join("", fixed);
@@ -256,14 +255,14 @@ impl Document {
         }
     }
 
-    /// The refusal of an override, which is not blamed on a line of the file.
+    /// The refusal of an override, which has no line of the file.
     fn override_refused(&self, path: &str, message: impl Into<String>) -> Problems {
         let mut problems = one_problem(&self.file, path, message);
         problems.problems[0].source = Some(OVERRIDE.to_owned());
         problems
     }
 
-    /// The refusal of a path that names a key of a list: what to write instead.
+    /// The refusal of a path that names a key of a list, with the remedy.
     fn list_on_the_way(&self, steps: &[Step]) -> Option<String> {
         let (length, _) = steps.iter().enumerate().skip(1).find(|(length, step)| {
             let above = self.get(&path::join("", &steps[..*length]));
@@ -275,7 +274,7 @@ impl Document {
         Some(format!("{list} is a list; say which of its entries: {meant}"))
     }
 
-    /// The document as a `T`, or everything that is wrong with it.
+    /// The document as a `T`, or all of its faults.
     pub fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problems> {
         let schema = schema::exact::<T>();
         let mut current = self.clone();
@@ -297,9 +296,8 @@ impl Document {
         Err(problems)
     }
 
-    /// Gives problems their lines and sorts them: the lines of this file first,
-    /// then those of presets and overrides. A missing key gets the line of its
-    /// table.
+    /// Gives problems their lines and sorts them: the lines of this file first, then those of
+    /// presets and overrides. A missing key gets the line of its table.
     pub fn locate(&self, problems: &mut Problems) {
         for problem in &mut problems.problems {
             if problem.line.is_some() || problem.source.is_some() {
@@ -318,8 +316,8 @@ impl Document {
     }
 }
 
-/// The path with the current names of its keys; `T` is the type of the whole document. What is
-/// not a path stays as it is.
+/// The path with the current names of its keys; `T` is the type of the whole document. A text
+/// that is no path is returned unchanged.
 pub fn current_path<T: JsonSchema + 'static>(path: &str) -> String {
     let Some(mut steps) = path::steps(path) else { return path.to_owned() };
     let schema = schema::exact::<T>();
@@ -336,7 +334,7 @@ fn one_problem(file: &str, path: &str, message: impl Into<String>) -> Problems {
 fn changes_nothing(path: &str) -> String {
     let name = path.rsplit('.').next().unwrap_or(path);
     format!(
-        "an empty table changes nothing of what it is laid over; give a key, or write {name} = {NONE:?} to leave it out"
+        "an empty table changes nothing; give a key, or write {name} = {NONE:?} to leave it out"
     )
 }
 
@@ -344,7 +342,7 @@ fn is_index(step: &Step) -> bool {
     matches!(step, Step::Index(_))
 }
 
-/// `value` inside of tables, one for each key.
+/// Wraps `value` in tables, one for each key.
 fn wrap(keys: &[Step], value: Value) -> Value {
     keys.iter().rev().fold(value, |inner, step| match step {
         Step::Key(key) => Map::from_iter([(key.clone(), inner)]).into(),
@@ -359,14 +357,14 @@ fn table_of(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What a user means by `text`: a TOML value, else a string without quotes.
+/// The value of a user's `text`: a TOML value, else a string without quotes.
 fn value_of(text: &str) -> Value {
     let parsed = source::parse(&format!("value = {text}"), OVERRIDE);
     let only = parsed.ok().filter(|(table, _)| table.len() == 1);
     only.and_then(|(mut table, _)| table.remove("value")).unwrap_or_else(|| text.into())
 }
 
-/// The value that `steps` lead to, and its place in the schema.
+/// The value at the end of `steps`, and its place in the schema.
 fn descend<'v, 's>(
     root: &'v mut Value,
     node: Node<'s>,

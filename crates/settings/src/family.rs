@@ -1,16 +1,16 @@
-//! Families of policies: one list each, from which follow the modules, the tags of the
+//! Families of policies. Each family is one list, from which follow the modules, the tags of the
 //! configuration, the names in messages, the schema, the page of the documentation, and the
 //! contract tests.
 
-/// Declares a family: a module for each of its policies, in files beside the one that
-/// declares it, an enum of them, tagged by `policy` in a configuration, and the one method
-/// through which they are asked, dispatched statically.
+/// Declares a family: a module for each of its policies, in files beside the declaring one, an
+/// enum of them, tagged by `policy` in a configuration, and the one method that calls them,
+/// dispatched statically.
 ///
-/// A policy is a line: what it does, its tag, its file without `.rs`, and its type there.
-/// The room that declares a family depends on `serde` and `schemars`.
+/// A policy is a line: its description, its tag, its file without `.rs`, and its type there. The
+/// crate that declares a family depends on `serde` and `schemars`.
 #[macro_export]
 macro_rules! family {
-    // What the method passes on is one token from here on, to be repeated for each policy.
+    // From here on the arguments of the method are one token, to be repeated for each policy.
     (
         @passing $passed:tt
         $(#[$about:meta])* $family:ident asks $ask:ident($($argument:ident: $type:ty),*) -> $answer:ty;
@@ -29,7 +29,7 @@ macro_rules! family {
             /// The names of all policies.
             pub const NAMES: &[&str] = &[$($tag),+];
 
-            /// Asks the policy.
+            /// Calls the policy.
             #[inline]
             pub fn $ask(&self, $($argument: $type),*) -> $answer {
                 match self { $(Self::$policy(policy) => policy.$ask $passed,)+ }
@@ -53,12 +53,12 @@ macro_rules! family {
     };
 }
 
-/// Lets a family say what went wrong with its policy `Python`, which asks code of the user.
+/// Gives a family the error of its policy `Python`, which calls code of the user.
 #[macro_export]
 macro_rules! asks_outside {
     ($family:ident) => {
         impl $family {
-            /// What went wrong with a policy of the user.
+            /// The error of a user's policy, if there was one.
             pub fn fault(&self) -> Option<String> {
                 match self {
                     Self::Python(policy) => policy.fault(),

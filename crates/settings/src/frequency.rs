@@ -1,4 +1,4 @@
-//! How often something happens.
+//! Frequencies of events.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ pub struct Frequency {
 }
 
 impl Frequency {
-    /// So many events per second.
+    /// The frequency of this many events per second.
     pub fn from_per_second(events: u64) -> Self {
         Self { per_second: events.into() }
     }
 
-    /// How many events per second.
+    /// Number of events per second.
     pub fn per_second(self) -> f64 {
         self.per_second.to_f64()
     }

@@ -1,12 +1,12 @@
-//! JSON as a tree of values. Serde keeps the last of two equal keys in silence;
-//! here such a text is refused, as TOML refuses it.
+//! JSON as a tree of values. Serde silently keeps the last of two equal keys; here such a text is
+//! refused, as TOML refuses it.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Parses `text`, or says in which line what is wrong.
+/// Parses `text`, or returns the fault and its line.
 pub(crate) fn parse(text: &str) -> Result<Value, (Option<u32>, String)> {
     let mut input = serde_json::Deserializer::from_str(text);
     let parsed = Strict.deserialize(&mut input).and_then(|value| input.end().map(|()| value));

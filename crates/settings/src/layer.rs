@@ -1,7 +1,7 @@
-//! One configuration laid over another: tables join key by key, everything
-//! else replaces what it covers. A tagged table covers one with another tag
-//! whole: what parametrised the old choice says nothing about the new one. So
-//! does a table that takes one key, whose keys exclude one another.
+//! Layers of configurations: tables join key by key, everything else replaces the value below. A
+//! tagged table replaces one with another tag as a whole, because the parameters of the old
+//! choice mean nothing for the new one. So does a table that takes one key, whose keys exclude
+//! one another.
 
 use serde_json::{Map, Value};
 
@@ -9,22 +9,21 @@ use crate::path;
 use crate::shape::{Node, Shape, Table};
 use crate::source::Places;
 
-/// What is left of the lower of two layers.
+/// The parts of the lower of two layers that remain.
 #[derive(Default)]
 pub(crate) struct Overlay {
-    /// Paths whose values come from the lower layer with all that is in them.
+    /// Paths whose values come entirely from the lower layer.
     whole: Vec<String>,
-    /// Paths of tables that both layers have keys in.
+    /// Paths of tables with keys from both layers.
     shared: Vec<String>,
-    /// Paths of tables of which the upper layer's covers the lower one's whole.
+    /// Paths of tables of the lower layer that the upper one replaces as a whole.
     covered: Vec<String>,
-    /// Paths of optional tables of which the upper layer's has no key, so that it changes
-    /// nothing.
+    /// Paths of optional tables that have no key in the upper layer, so that it changes nothing.
     empty: Vec<String>,
 }
 
 impl Overlay {
-    /// `over` laid on `base`, which stand at the path `at`.
+    /// `over` laid on `base`, both at the path `at`.
     pub fn join(&mut self, mut over: Value, mut base: Value, node: &Node<'_>, at: &str) -> Value {
         if let Shape::Tagged(tagged) = node.shape() {
             tagged.expand(&mut over);
@@ -80,23 +79,23 @@ impl Overlay {
         joined
     }
 
-    /// Paths whose values come from the lower layer with all that is in them.
+    /// Paths whose values come entirely from the lower layer.
     pub fn whole(&self) -> &[String] {
         &self.whole
     }
 
-    /// Paths of tables of which the upper layer's covers the lower one's whole.
+    /// Paths of tables of the lower layer that the upper one replaces as a whole.
     pub fn covered(&self) -> &[String] {
         &self.covered
     }
 
-    /// Paths of optional tables of which the upper layer's has no key.
+    /// Paths of optional tables that have no key in the upper layer.
     pub fn empty(&self) -> &[String] {
         &self.empty
     }
 
-    /// The places of the joined tree, from those of both layers. The lower layer
-    /// was joined at `at`; elsewhere it is untouched.
+    /// The places of the joined tree, from those of both layers. The lower layer was joined at
+    /// `at`; elsewhere it is unchanged.
     pub fn places(&self, over: Places, base: Places, at: &str) -> Places {
         let left = |path: &str| {
             !path::is_within(path, at)
@@ -109,8 +108,7 @@ impl Overlay {
     }
 }
 
-/// The keys that a table at `node` has, where the schema and the table's tag
-/// tell.
+/// The keys of a table at `node`, if the schema and the table's tag determine them.
 pub(crate) fn table<'s>(node: &Node<'s>, values: &Map<String, Value>) -> Option<Table<'s>> {
     match node.shape() {
         Shape::Table(table) => Some(table),
@@ -121,7 +119,7 @@ pub(crate) fn table<'s>(node: &Node<'s>, values: &Map<String, Value>) -> Option<
         }
         Shape::Either(nodes) => {
             let mut tables = nodes.iter().filter_map(|node| table(node, values));
-            // Of two tables nobody knows which one is meant.
+            // Of two tables it is unknown which one is meant.
             tables.next().filter(|_| tables.next().is_none())
         }
         _ => None,

@@ -6,15 +6,14 @@
 //! along the JSON schema of the wanted type and turns it into that type, or
 //! returns all its [`Problems`], each with its path, its line and a remedy.
 //!
-//! Numbers with a unit are [`Measure`]s: [`Time`], [`Size`], [`Rate`],
-//! [`Share`], [`Frequency`], and those that other rooms make.
+//! Numbers with a unit are [`Measure`]s: [`Time`], [`Size`], [`Rate`], [`Share`], [`Frequency`],
+//! and those of other crates.
 //!
-//! What a configuration type must keep to, so that the walk understands it:
-//! keys in snake_case, names of variants in kebab-case, choices with parameters
-//! as internally tagged enums (`#[serde(tag = "policy")]`), of which at most one
-//! is flattened into a table.
-//! A key that was renamed keeps its former name beside: `x-renamed` in the schema.
-//! Unknown keys are refused whether or not the type says `deny_unknown_fields`.
+//! Rules for a configuration type, so that the walk understands it: keys in snake_case, names of
+//! variants in kebab-case, choices with parameters as internally tagged enums (`#[serde(tag =
+//! "policy")]`), of which at most one is flattened into a table. A renamed key keeps its former
+//! name as well: `x-renamed` in the schema. Unknown keys are refused whether or not the type says
+//! `deny_unknown_fields`.
 
 mod decimal;
 mod document;

@@ -1,4 +1,4 @@
-//! What all quantity types have in common: they are strings on the outside.
+//! Common parts of all quantity types: they are strings on the outside.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,8 +18,8 @@ pub trait Measure: Sized + fmt::Display {
     /// The units it may be written in.
     const SCALE: Scale<'static>;
 
-    /// Its value, from an amount in the smallest unit and the unit that it was
-    /// written in. The scale has accepted both, so this cannot fail.
+    /// Converts an amount in the smallest unit and the unit in which it was written. The scale
+    /// has accepted both, so this cannot fail.
     fn from_amount(amount: Decimal, unit: Unit<'static>) -> Self;
 
     /// Reads a number with its unit.
@@ -97,8 +97,7 @@ pub fn deserialize<'de, M: Measure, D: Deserializer<'de>>(from: D) -> Result<M, 
     from.deserialize_any(Reader(PhantomData))
 }
 
-/// A string with the measure's own format, a pattern for editors, and its scale
-/// for the walk.
+/// A string with the measure's own format, a pattern for editors, and its scale for the walk.
 pub fn json_schema<M: Measure>() -> Schema {
     let Scale { noun, example, ref units, .. } = M::SCALE;
     let visible: Vec<&str> = M::SCALE.visible().collect();

@@ -1,10 +1,10 @@
-//! What to say about a name that nobody knows.
+//! Remedies for unknown names.
 
 /// More names than this are not listed: the list would hide the message.
 const LISTED: usize = 20;
 
-/// The valid name that `given` was most likely meant to be: at most a third of
-/// its letters away, case and the kind of dash aside.
+/// The valid name that `given` most likely meant: at most a third of its letters differ, case and
+/// the kind of dash aside.
 pub(crate) fn nearest<'n>(given: &str, valid: &[&'n str]) -> Option<&'n str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let given = plain(given);
@@ -19,13 +19,13 @@ pub(crate) fn nearest<'n>(given: &str, valid: &[&'n str]) -> Option<&'n str> {
 }
 
 /// The remedy for an unknown name, in brackets and with a blank before it;
-/// empty where there is nothing to say.
+/// empty if there is nothing to say.
 pub(crate) fn remedy(given: &str, valid: &[&str]) -> String {
     let near: Vec<&str> = nearest(given, valid).into_iter().collect();
     propose(&near, valid)
 }
 
-/// As [`remedy`], where it is known which names may be meant.
+/// As [`remedy`], for known candidates.
 pub(crate) fn propose(meant: &[&str], valid: &[&str]) -> String {
     let mut parts = Vec::new();
     if !meant.is_empty() {
@@ -38,7 +38,7 @@ pub(crate) fn propose(meant: &[&str], valid: &[&str]) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(" ")) }
 }
 
-/// What to write where one of these names belongs.
+/// The remedy for a place where one of these names belongs.
 pub(crate) fn one_of(valid: &[&str]) -> String {
     match valid {
         [only] => format!("{only:?}"),

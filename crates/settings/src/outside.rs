@@ -1,5 +1,5 @@
-//! Policies that users write themselves, in another language: where one is to be found,
-//! and what stands for it once it was.
+//! Policies that users write themselves, in another language: the place of the function, and the
+//! connection to it once it is found.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One question in so many is asked twice.
+/// One in this many calls is made twice.
 const TWICE: u64 = 16;
 
-/// A function in a Python file that decides. It is asked without knowing of a run: equal
-/// questions must get equal answers.
+/// A function in a Python file that decides. It is called without any knowledge of the run: equal
+/// arguments must give equal answers.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
-// Its keys stand beside the family's tag: a reference would refuse that.
+// The keys of this struct stand beside the family's tag: a reference would refuse that.
 #[schemars(inline)]
 pub struct Outside<P: ?Sized> {
     /// The Python file; a relative path counts from the folder of the experiment.
@@ -29,22 +29,23 @@ pub struct Outside<P: ?Sized> {
     record: Mutex<Record>,
 }
 
-/// How it has answered so far.
+/// Record of the function's answers.
 #[derive(Clone, Default)]
 struct Record {
     questions: u64,
-    /// What went wrong first.
+    /// The first error.
     fault: Option<String>,
 }
 
 impl<P: ?Sized> Outside<P> {
-    /// Puts what was found in the place of the words that describe it.
+    /// Connects the policy with the function that was found.
     pub fn find(&mut self, policy: Box<P>) {
         self.found = Some(Arc::new(policy));
     }
 
-    /// Asks; every now and then twice, to find out whether it answers by more than it is
-    /// given. What went wrong is kept; from then on it is not asked, and `None` is returned.
+    /// Calls the policy; now and then twice, to check that its answer depends on its arguments
+    /// only. The first error is kept; from then on the policy is not called, and `None` is
+    /// returned.
     pub fn ask<A: PartialEq>(&self, question: impl Fn(&P) -> Result<A, String>) -> Option<A> {
         let policy = &**self.found.as_deref()?;
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +63,7 @@ impl<P: ?Sized> Outside<P> {
         answer.map_err(|why| record.fault = Some(format!("{}: {why}", self.function))).ok()
     }
 
-    /// What went wrong first; that it was not found, if it was not.
+    /// The first error; if the function was not found, that is the error.
     pub fn fault(&self) -> Option<String> {
         if self.found.is_none() {
             let function = &self.function;
@@ -79,7 +80,7 @@ impl<P: ?Sized> Default for Outside<P> {
     }
 }
 
-/// A copy asks the same function, and what goes wrong with either is its own.
+/// A copy calls the same function, but has its own record of errors.
 impl<P: ?Sized> Clone for Outside<P> {
     fn clone(&self) -> Self {
         let Self { file, function, found, record } = self;

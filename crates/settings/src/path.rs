@@ -37,7 +37,7 @@ pub(crate) fn join(start: &str, steps: &[Step]) -> String {
     })
 }
 
-/// The steps of a path; nothing where the text is not one.
+/// The steps of a path; nothing if the text is not one.
 pub(crate) fn steps(text: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = text;
@@ -75,7 +75,7 @@ fn first_key(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The last key of a path, in words: what the value there is called.
+/// The last key of a path, in words: the name of the value there.
 pub(crate) fn noun(path: &str) -> String {
     let named = steps(path).unwrap_or_default().into_iter().rev().find_map(|step| match step {
         Step::Key(name) => Some(name.replace('_', " ")),
@@ -84,13 +84,13 @@ pub(crate) fn noun(path: &str) -> String {
     named.unwrap_or_else(|| "value".to_owned())
 }
 
-/// True where `path` is `above` or lies inside of it.
+/// True if `path` is `above` or lies inside of it.
 pub(crate) fn is_within(path: &str, above: &str) -> bool {
     path.strip_prefix(above)
         .is_some_and(|rest| above.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// `path` and all that it lies in, innermost first; the root is the empty path.
+/// `path` and all paths above it, innermost first; the root is the empty path.
 pub(crate) fn outwards(path: &str) -> Vec<String> {
     let steps = steps(path).unwrap_or_default();
     (0..=steps.len()).rev().map(|length| join("", &steps[..length])).collect()

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// A number of things, as people write it: `1 block`, `3 blocks`.
 ///
-/// `noun` is of one, and gets an `s` for any other number.
+/// `noun` is the singular, and gets an `s` for any other number.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };
     format!("{count} {noun}{plural}")

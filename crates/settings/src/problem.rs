@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: all of it, each with path and place.
+//! Faults of a configuration: all of them, each with path and place.
 
 use crate::plural::counted;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 /// One fault of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is, such as `drive.ftl.gc.victim`; empty for the whole file.
+    /// Path of the fault, such as `drive.ftl.gc.victim`; empty for the whole file.
     pub path: String,
-    /// The file or layer that the faulty value comes from, where that is not
-    /// the one that the [`Problems`] are about: a preset, or `override`.
+    /// The file or layer of the faulty value, if it is not the one of the [`Problems`]: a preset,
+    /// or `override`.
     pub source: Option<String>,
-    /// The line in that file, from one, where known.
+    /// The line in that file, from one, if known.
     pub line: Option<u32>,
-    /// What is wrong, and the remedy.
+    /// The fault and its remedy.
     pub message: String,
 }
 
@@ -39,14 +39,14 @@ impl fmt::Display for Problem {
 /// of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
-    /// The file they are in, as the user calls it.
+    /// The file, by the user's name for it.
     pub file: String,
-    /// The faults, in order of lines where those are known.
+    /// The faults, in order of their lines if those are known.
     pub problems: Vec<Problem>,
 }
 
 impl Problems {
-    /// No problems yet in `file`.
+    /// An empty list of problems in `file`.
     pub fn new(file: impl Into<String>) -> Self {
         Self { file: file.into(), problems: Vec::new() }
     }
@@ -58,24 +58,24 @@ impl Problems {
         self.problems.push(Problem { path, source: None, line: None, message });
     }
 
-    /// Adds the problem of a check, where it has found one.
+    /// Adds the problem that a check has found, if any.
     pub(crate) fn extend(&mut self, path: &str, message: Option<String>) {
         if let Some(message) = message {
             self.push(path, message);
         }
     }
 
-    /// True where nothing is wrong.
+    /// True if there is no problem.
     pub fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// How many there are.
+    /// Number of problems.
     pub fn len(&self) -> usize {
         self.problems.len()
     }
 
-    /// `value` where nothing is wrong, else these problems.
+    /// `value` if there is no problem, else these problems.
     pub fn or_ok<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

@@ -1,22 +1,21 @@
-//! "12 blocks": an exact number and the name of a unit, before anyone has said
-//! which units there are.
+//! "12 blocks": an exact number and the name of a unit, before the valid units are known.
 
 use std::fmt;
 
 use crate::Decimal;
 
-/// A number and the unit written behind it, which may be empty.
+/// A number and the unit written after it, which may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity<'a> {
-    /// How many.
+    /// The number.
     pub amount: Decimal,
-    /// Of what; empty where the text ends behind the number.
+    /// The unit; empty if the text ends after the number.
     pub unit: &'a str,
 }
 
 impl<'a> Quantity<'a> {
-    /// Takes `text` apart; blanks around either part do not matter. Nothing where
-    /// it does not begin with a number.
+    /// Splits `text`; blanks around either part are ignored. Nothing if it does not begin with a
+    /// number.
     pub fn split(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let is_number = |character: char| character.is_ascii_digit() || character == '.';
@@ -26,7 +25,7 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// Why a text is not the quantity that was asked for, with the remedy.
+/// Reason why a text is not the requested quantity, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(String);
 

@@ -1,4 +1,4 @@
-//! How fast data moves, whole in bytes per second.
+//! Data rates, in whole bytes per second.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use engine::Span;
 
 use crate::{Decimal, Measure, Scale, Unit, measure};
 
-/// A speed of data: "3.2 GB/s", "1 GiB/s", or "333 MT/s" on an 8-bit bus, where
-/// a transfer is one byte. Never zero.
+/// A data rate: "3.2 GB/s", "1 GiB/s", or "333 MT/s" on an 8-bit bus, on which a transfer is one
+/// byte. Never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
@@ -15,21 +15,21 @@ impl Rate {
     /// The speed of this many bytes per second.
     ///
     /// # Panics
-    /// Where it is zero: such a transfer would never end.
+    /// If it is zero: such a transfer would never end.
     pub const fn from_bytes_per_second(bytes: u64) -> Self {
         assert!(bytes > 0, "a rate is more than zero");
         Self(bytes)
     }
 
-    /// How many bytes per second.
+    /// Number of bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0
     }
 
-    /// How long `bytes` take, to the nearest nanosecond; halves round up.
+    /// Time of transferring `bytes`, to the nearest nanosecond; halves round up.
     ///
     /// # Panics
-    /// Where that is more than the 584 years which a [`Span`] holds.
+    /// If that is more than the 584 years which a [`Span`] can store.
     pub fn transfer(self, bytes: u64) -> Span {
         let rate = u128::from(self.0);
         let doubled = u128::from(bytes) * 2_000_000_000;

@@ -1,4 +1,4 @@
-//! Keys that have another name now. The former name is accepted, and a notice says so.
+//! Keys with a new name. The former name is accepted, and a notice says so.
 //!
 //! A type lists them in its schema: `#[schemars(extend("x-renamed" = [["former", "current"]]))]`.
 
@@ -8,11 +8,11 @@ use crate::layer;
 use crate::path::{self, Step};
 use crate::shape::{List, Node, Shape};
 
-/// A key with another name now: its path as it was written, and as it is.
+/// A renamed key: its path as it was written, and its current path.
 pub(crate) type Renamed = (String, String);
 
-/// Gives all keys of `value`, which stands at the path `at`, their current names. A table with
-/// a key under both names keeps both: the walk refuses the former one.
+/// Gives all keys of `value`, which is at the path `at`, their current names. A table with a key
+/// under both names keeps both: the walk refuses the former one.
 pub(crate) fn rename(node: &Node<'_>, value: &mut Value, at: &str, found: &mut Vec<Renamed>) {
     match value {
         Value::Object(table) => {
@@ -59,8 +59,8 @@ fn rename_keys(
         .collect();
 }
 
-/// Gives the keys of a path their current names. `root` is the tree that it leads through, as
-/// far as that exists: it tells which keys a tagged table has.
+/// Gives the keys of a path their current names. `root` is the tree of the path, as far as it
+/// exists: it tells which keys a tagged table has.
 pub(crate) fn rename_steps(node: &Node<'_>, root: &Value, steps: &mut [Step]) -> Option<Renamed> {
     let former = path::join("", steps);
     let (mut node, mut value) = (node.clone(), Some(root));
@@ -91,7 +91,7 @@ pub(crate) fn rename_steps(node: &Node<'_>, root: &Value, steps: &mut [Step]) ->
     (current != former).then_some((former, current))
 }
 
-/// What to tell of keys that were written with former names, in a line.
+/// The notice about keys that were written with former names, in a line.
 pub(crate) fn notice(renamed: &[Renamed]) -> Option<String> {
     let each = renamed.iter().map(|(former, current)| format!("{former} is {current} now"));
     let all: Vec<String> = each.collect();

@@ -1,9 +1,8 @@
-//! The units that a kind of quantity may be written in, as data.
+//! The units of a kind of quantity, as data.
 //!
-//! A type's scale is a constant, and travels in the type's JSON schema under
-//! [`KEYWORD`]. So the walk checks quantities that it has never heard of, made
-//! in other rooms, and reports all of them at once with the same words as the
-//! type itself would use.
+//! The scale of a type is a constant, and is part of the type's JSON schema under [`KEYWORD`]. So
+//! the walk can check quantities of other crates, which it does not know, and report all faults
+//! at once in the same words as the type itself.
 
 use std::borrow::Cow;
 
@@ -18,12 +17,11 @@ pub(crate) const KEYWORD: &str = "x-quantity";
 /// One unit of a [`Scale`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit<'a> {
-    /// As it is written.
+    /// Spelling of the unit.
     pub name: &'a str,
-    /// How many of the smallest unit it is.
+    /// Its size in the smallest unit.
     pub factor: u64,
-    /// The smallest unit, where a quantity must be a whole number of it that
-    /// fits 64 bits.
+    /// The smallest unit, if a quantity must be a whole number of it that fits 64 bits.
     pub whole: Option<&'a str>,
     /// Accepted, but not shown to the user: another spelling.
     pub hidden: bool,
@@ -35,12 +33,12 @@ impl<'a> Unit<'a> {
         Self { name, factor, whole: Some(smallest), hidden: false }
     }
 
-    /// A unit in which every number makes sense.
+    /// A unit for which every number is valid.
     pub const fn any(name: &'a str, factor: u64) -> Self {
         Self { name, factor, whole: None, hidden: false }
     }
 
-    /// The same, as a spelling that lists leave out.
+    /// The same unit, as a spelling that lists leave out.
     pub const fn hidden(self) -> Self {
         Self { hidden: true, ..self }
     }
@@ -49,16 +47,16 @@ impl<'a> Unit<'a> {
 /// The units of one kind of quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scale<'a> {
-    /// What the quantity is, in one word: "time".
+    /// Name of the quantity in one word: "time".
     pub noun: &'a str,
-    /// How it is written: "25 us". Its unit is the one that remedies propose.
+    /// An example: "25 us". Remedies propose its unit.
     pub example: &'a str,
     /// Every spelling that is accepted.
     #[serde(borrow)]
     pub units: Cow<'a, [Unit<'a>]>,
-    /// True where zero makes no sense.
+    /// True if zero is refused.
     pub positive: bool,
-    /// The unit that other programs leave out, where they agree on one: bytes.
+    /// The unit that other programs leave out, if they agree on one: bytes.
     #[serde(default)]
     pub bare: Option<&'a str>,
 }
@@ -75,7 +73,7 @@ impl<'a> Scale<'a> {
         self
     }
 
-    /// The same scale, with the unit that a bare number is proposed to have.
+    /// The same scale, with the unit that is proposed for a bare number.
     pub const fn bare(mut self, unit: &'a str) -> Self {
         self.bare = Some(unit);
         self
@@ -167,8 +165,7 @@ impl<'a> Scale<'a> {
         self.units.iter().filter(|unit| !unit.hidden).map(|unit| unit.name)
     }
 
-    /// `amount` in the largest unit that leaves no fraction; of equal units the
-    /// first.
+    /// `amount` in the largest unit that needs no fraction; of equal units the first.
     pub fn write(&self, amount: u64) -> String {
         let exact = |unit: &&Unit<'_>| amount.is_multiple_of(unit.factor) && !unit.hidden;
         let fitting = |unit: &&Unit<'_>| unit.factor == 1 || amount >= unit.factor;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::shape::{NONE, Node, Shape};
 
-/// The schema as serde reads the type; the walk goes along it.
+/// The schema as serde reads the type; the walk follows it.
 ///
-/// Kept for the life of the process: it takes half a millisecond to make, and each
-/// override of each variation asks for it.
+/// Kept for the life of the process: it takes half a millisecond to make, and each override of
+/// each variation asks for it.
 pub(crate) fn exact<T: JsonSchema + 'static>() -> Arc<Value> {
     static MADE: Mutex<BTreeMap<TypeId, Arc<Value>>> = Mutex::new(BTreeMap::new());
     // Entries are whole, so a panic elsewhere does not spoil them.
@@ -21,9 +21,9 @@ pub(crate) fn exact<T: JsonSchema + 'static>() -> Arc<Value> {
     made.entry(TypeId::of::<T>()).or_insert_with(make).clone()
 }
 
-/// The JSON schema (draft 2020-12) of what may be written for `T`: with titles
-/// and descriptions from the doc comments, with the word that stands for a
-/// tagged table without parameters, and with the one that leaves a table out.
+/// The JSON schema (draft 2020-12) of everything that may be written for `T`: with titles and
+/// descriptions from the doc comments, with the word for a tagged table without parameters, and
+/// with the word that removes a table.
 pub fn schema<T: JsonSchema + 'static>() -> Value {
     let exact = exact::<T>();
     let mut written = (*exact).clone();
@@ -54,9 +54,8 @@ pub fn schema<T: JsonSchema + 'static>() -> Value {
     written
 }
 
-/// As [`schema`], for a document of which the table `part` is laid over the
-/// preset that its key `preset` names: with a preset nothing else is required in
-/// it, nor in what it consists of.
+/// As [`schema`], for a document whose table `part` is laid over the preset that its key `preset`
+/// names: with a preset nothing else in the table, or in its parts, is required.
 pub fn schema_under_presets<T: JsonSchema + 'static>(part: &str, presets: &[&str]) -> Value {
     let mut written = schema::<T>();
     let start = format!("/properties/{part}");
@@ -72,7 +71,7 @@ pub fn schema_under_presets<T: JsonSchema + 'static>(part: &str, presets: &[&str
     written
 }
 
-/// Where the table at the JSON pointer `at` is described: what a `$ref` leads to.
+/// JSON pointer of the description of the table at `at`: the target of its `$ref`.
 fn resolved(root: &Value, at: &str) -> Option<String> {
     match root.pointer(at)?.get("$ref").and_then(Value::as_str) {
         Some(target) => Some(target.strip_prefix('#')?.to_owned()),
@@ -80,8 +79,8 @@ fn resolved(root: &Value, at: &str) -> Option<String> {
     }
 }
 
-/// Makes every key optional at the JSON pointer `at` and in all that it refers
-/// to, besides the tags that alternatives are told apart by.
+/// Makes every key optional at the JSON pointer `at` and in everything that it refers to, except
+/// the tags that distinguish alternatives.
 fn require_nothing(root: &mut Value, at: String, seen: &mut Vec<String>) {
     if seen.contains(&at) {
         return;
@@ -115,7 +114,7 @@ fn pointer(at: &str, key: &str) -> String {
     format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The JSON pointers of all alternatives below `schema` that stand under `keyword`.
+/// The JSON pointers of all alternatives under `keyword` below `schema`.
 fn find_alternatives(schema: &Value, keyword: &str, at: String, found: &mut Vec<String>) {
     let below = |key: &str| pointer(&at, key);
     match schema {
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
     use crate::Time;
 
-    /// How often.
+    /// Patrol rounds.
     #[derive(JsonSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only its schema is looked at")]
@@ -164,7 +163,7 @@ mod tests {
         let schema = schema::<Patrol>();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
         assert_eq!(schema["title"], "Patrol");
-        assert_eq!(schema["description"], "How often.");
+        assert_eq!(schema["description"], "Patrol rounds.");
         assert_eq!(schema["properties"]["period"]["description"], "Time between rounds.");
         assert_eq!(schema["$defs"]["Time"]["format"], "flashscape-time");
         let order = schema["$defs"]["Order"]["oneOf"].as_array().unwrap();

@@ -1,23 +1,23 @@
-//! What a JSON schema says of one place, in the few words that configurations
-//! need. Shapes are worked out one level at a time, as the values are walked,
-//! so that schemas may refer to themselves.
+//! Reader of a JSON schema: what may stand at one place, in the few terms that configurations
+//! need. Shapes are computed one level at a time during the walk, so that schemas may refer to
+//! themselves.
 
 use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
 use crate::scale::{self, Scale};
 
-/// The keyword for words that are often written for others.
+/// The keyword for common wrong words and the right ones.
 const MEANT: &str = "x-meant";
 
 /// The keyword for former names of keys, which are accepted.
 const RENAMED: &str = "x-renamed";
 
-/// The word that leaves an optional table out, also one of a preset.
+/// The word that removes an optional table, also one of a preset.
 pub(crate) const NONE: &str = "none";
 
-/// One place of a schema: an object, and those that its `$ref`s lead to. What
-/// is said nearer to the place counts first.
+/// One place of a schema: an object, and the targets of its `$ref`s. The nearest one counts
+/// first.
 ///
 /// The default is a place where anything may stand.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +26,10 @@ pub(crate) struct Node<'s> {
     chain: Vec<&'s Map<String, Value>>,
 }
 
-/// What may stand at a place.
+/// Shape of the values allowed at a place.
 #[derive(Debug)]
 pub(crate) enum Shape<'s> {
-    /// Anything; serde has the last word.
+    /// Anything; serde decides.
     Any,
     Bool,
     Integer(Bounds),
@@ -42,7 +42,7 @@ pub(crate) enum Shape<'s> {
     /// A table with a tag that decides about its other keys.
     Tagged(Tagged<'s>),
     List(List<'s>),
-    /// Whatever fits one of them.
+    /// Any of these shapes.
     Either(Vec<Node<'s>>),
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Lengths {
 pub(crate) struct Table<'s> {
     pub keys: Vec<(&'s str, Node<'s>)>,
     pub required: Vec<&'s str>,
-    /// What other keys hold, where any are allowed.
+    /// Shape of the values of other keys, if any are allowed.
     pub others: Option<Node<'s>>,
 }
 
@@ -81,15 +81,15 @@ pub(crate) struct Tagged<'s> {
 /// The entries of a list.
 #[derive(Debug)]
 pub(crate) struct List<'s> {
-    /// The entries that have a shape of their own, by position.
+    /// The entries with a shape of their own, by position.
     pub first: Vec<Node<'s>>,
-    /// All others.
+    /// All other entries.
     pub rest: Node<'s>,
     pub lengths: Lengths,
 }
 
 impl<'s> Node<'s> {
-    /// The place that the whole schema is about.
+    /// The place of the whole schema.
     pub fn of(root: &'s Value) -> Self {
         Self { root: Some(root), chain: Vec::new() }.at(root)
     }
@@ -139,7 +139,7 @@ impl<'s> Node<'s> {
         self.get("type").is_some_and(|name| name == "null")
     }
 
-    /// True where the value may be left out by writing null, as Python's None.
+    /// True if null, like Python's None, removes the value.
     pub fn allows_null(&self) -> bool {
         let listed =
             |list: &Value| list.as_array().is_some_and(|names| names.contains(&"null".into()));
@@ -149,8 +149,9 @@ impl<'s> Node<'s> {
             || self.alternatives().iter().any(Self::allows_null)
     }
 
-    /// True for a table, or one or a list of such, that may be left out, also by the word
-    /// [`NONE`], which TOML has in place of null. Where a text may stand it means itself.
+    /// True for a table, or one or a list of such, that may be missing. The word [`NONE`] removes
+    /// it, which TOML has instead of null. If a text is allowed at the place, the word means
+    /// itself.
     pub fn may_be_none(&self) -> bool {
         let is_of_tables = match self.shape() {
             Shape::Table(_) => true,
@@ -167,19 +168,19 @@ impl<'s> Node<'s> {
         is_of_tables && self.allows_null()
     }
 
-    /// True for a table whose keys exclude one another, also where a list of such may stand.
+    /// True for a table whose keys exclude one another, also if a list of such is allowed.
     pub fn takes_one_key(&self) -> bool {
         self.get("maxProperties").and_then(Value::as_u64) == Some(1)
             || matches!(self.shape(), Shape::Either(nodes) if nodes.iter().any(Self::takes_one_key))
     }
 
-    /// Words that are often written here and what they mean here, in pairs: the
-    /// names that other programs give to a key or a choice.
+    /// The right word for a common wrong one, such as the name of a key or a choice in other
+    /// programs.
     pub fn meant(&self, word: &str) -> Option<&'s str> {
         self.other_name(MEANT, word)
     }
 
-    /// The current name of a key of which this is the former one.
+    /// The current name of a key with this former name.
     pub fn renamed(&self, key: &str) -> Option<&'s str> {
         self.other_name(RENAMED, key)
     }
@@ -193,7 +194,7 @@ impl<'s> Node<'s> {
             .or_else(|| self.alternatives().iter().find_map(|node| node.other_name(keyword, word)))
     }
 
-    /// What may stand here, null aside.
+    /// Shape of the values allowed here, null aside.
     pub fn shape(&self) -> Shape<'s> {
         if let Some(words) = self.words() {
             return Shape::Choice(words);
@@ -266,7 +267,7 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// What the integer type holds: schemars states limits for small types only.
+    /// Limits of the integer type: schemars states them for small types only.
     fn width(&self) -> (Option<Number>, Option<Number>) {
         match self.get("format").and_then(Value::as_str) {
             Some("uint32") => (Some(0.into()), Some(u32::MAX.into())),
@@ -292,13 +293,13 @@ impl<'s> Node<'s> {
 }
 
 impl<'s> Table<'s> {
-    /// What stands at `key`, where that is a key.
+    /// The place of `key`, if that is a key.
     pub fn node(&self, key: &str) -> Option<&Node<'s>> {
         let known = self.keys.iter().find(|(name, _)| *name == key).map(|(_, node)| node);
         known.or(self.others.as_ref())
     }
 
-    /// The word that `key` must hold, where it can hold but one.
+    /// The only word that `key` may have, if there is only one.
     fn word(&self, key: &str) -> Option<&'s str> {
         let (_, node) = self.keys.iter().find(|(name, _)| *name == key)?;
         node.get("const").and_then(Value::as_str)
@@ -311,13 +312,13 @@ impl<'s> Tagged<'s> {
         self.variants.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The keys that come with a tag.
+    /// The keys of a variant.
     pub fn variant(&self, name: &str) -> Option<&Table<'s>> {
         self.variants.iter().find(|(known, _)| *known == name).map(|(_, table)| table)
     }
 
-    /// Adds keys that stand beside the alternatives and so go with every tag, as
-    /// a flattened enum leaves them.
+    /// Adds keys beside the alternatives, which therefore belong to every variant, as a flattened
+    /// enum writes them.
     fn share(&mut self, beside: &Table<'s>) {
         for (_, table) in &mut self.variants {
             table.keys.extend(beside.keys.iter().cloned());
@@ -325,7 +326,7 @@ impl<'s> Tagged<'s> {
         }
     }
 
-    /// A word alone stands for a table with this tag: `victim = "greedy"`.
+    /// Expands a single word to a table with this tag: `victim = "greedy"`.
     pub fn expand(&self, value: &mut Value) {
         if value.is_string() {
             let tag = std::mem::take(value);
@@ -334,7 +335,7 @@ impl<'s> Tagged<'s> {
     }
 }
 
-/// Tables that all require one key, each with a word of its own, are tagged.
+/// Tables that all require one key with a different word each are tagged.
 fn tagged<'s>(alternatives: &[Node<'s>]) -> Option<Tagged<'s>> {
     let is_table = |node: &Node<'s>| node.types() == ["object"];
     if alternatives.is_empty() || !alternatives.iter().all(is_table) {

@@ -16,8 +16,7 @@ impl Share {
         Self { percent: percent.into() }
     }
 
-    /// The share that is this fraction; nothing where it is negative or not a
-    /// finite number.
+    /// The share that is this fraction; nothing if it is negative or not a finite number.
     pub fn from_fraction(fraction: f64) -> Option<Self> {
         Some(Self { percent: Decimal::from_f64(fraction)?.times(100)? })
     }

@@ -14,13 +14,13 @@ impl Size {
         Self(bytes)
     }
 
-    /// How many bytes.
+    /// Number of bytes.
     pub const fn bytes(self) -> u64 {
         self.0
     }
 
-    /// In words: with one decimal in the largest binary unit, and as it is where that is not
-    /// exact.
+    /// The size for messages: with one decimal in the largest binary unit, and as written if that
+    /// is not exact.
     pub fn rounded(self) -> String {
         let exact = self.to_string();
         let units = ["TiB", "GiB", "MiB", "KiB"].into_iter().zip([40, 30, 20, 10]);

@@ -1,4 +1,4 @@
-//! From TOML text to a tree of values, and the line of every key in it.
+//! Parser from TOML text to a tree of values, with the line of every key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use crate::path;
 use crate::problem::{Problem, Problems};
 
-/// Where a value was written.
+/// Place in the text of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub file: Arc<str>,
     pub line: Option<u32>,
 }
 
-/// The place of each path. What has none was written where its table was.
+/// The place of each path. A path without one has the place of its table.
 pub(crate) type Places = BTreeMap<String, Place>;
 
-/// Parses `text`, which the user knows as `file`.
+/// Parses `text`; the user knows it as `file`.
 pub(crate) fn parse(text: &str, file: &str) -> Result<(Map<String, Value>, Places), Problems> {
     let mut reading = Reading {
         lines: text.match_indices('\n').map(|(at, _)| at).collect(),
@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<(Map<String, Value>, Place
 }
 
 struct Reading {
-    /// Where the newlines are, ascending.
+    /// Positions of the newlines, ascending.
     lines: Vec<usize>,
     file: Arc<str>,
     places: Places,

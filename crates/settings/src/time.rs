@@ -11,7 +11,7 @@ use crate::{Decimal, Measure, Scale, Unit, measure};
 pub struct Time(Span);
 
 impl Time {
-    /// The length as the simulation counts it.
+    /// The length as a span of simulated time.
     pub const fn span(self) -> Span {
         self.0
     }

@@ -1,6 +1,5 @@
-//! The walk of a tree of values along a schema: it finds everything that is
-//! wrong, where serde would stop at the first fault, and writes shorthands out
-//! so that serde can read what is right.
+//! The walk of a tree of values along a schema. It finds all faults, while serde would stop at
+//! the first one, and expands shorthands so that serde can read the sound parts.
 
 use std::cmp::Ordering;
 
@@ -11,7 +10,7 @@ use crate::path;
 use crate::problem::Problems;
 use crate::shape::{Bounds, Lengths, List, NONE, Node, Shape, Table, Tagged};
 
-/// Checks `value`, which stands at the path `at`, and adds what is wrong.
+/// Checks `value`, which is at the path `at`, and adds its faults.
 pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut Problems) {
     if value.is_null() && node.allows_null() {
         return;
@@ -56,7 +55,7 @@ pub(crate) fn check(node: &Node<'_>, value: &mut Value, at: &str, problems: &mut
     }
 }
 
-/// True where a value is of the kind that a shape wants, be it wrong within.
+/// True if a value is of the type that a shape needs, even with faults inside.
 fn fits(shape: &Shape<'_>, value: &Value) -> bool {
     match shape {
         Shape::Any | Shape::Either(_) => true,
@@ -70,8 +69,8 @@ fn fits(shape: &Shape<'_>, value: &Value) -> bool {
     }
 }
 
-/// Of several shapes the first without a fault is meant, else the one of the
-/// right kind with the fewest.
+/// Checks a value against several shapes: the first without a fault is the intended one, else the
+/// one of the right type with the fewest faults.
 fn check_either(nodes: &[Node<'_>], value: &mut Value, at: &str, problems: &mut Problems) {
     let attempt = |node: &Node<'_>| {
         let mut written_out = value.clone();
@@ -82,7 +81,7 @@ fn check_either(nodes: &[Node<'_>], value: &mut Value, at: &str, problems: &mut 
     let fitting = nodes.iter().filter(|node| fits(&node.shape(), value));
     let best = fitting.map(attempt).min_by_key(|(found, _)| found.len());
     let Some((found, written_out)) = best else {
-        // A bare number among quantities lacks its unit: no other kind is meant.
+        // A bare number for a quantity lacks its unit: no other shape is intended.
         let is_quantity = |node: &&Node<'_>| matches!(node.shape(), Shape::Quantity(_));
         let quantity = nodes.iter().find(is_quantity).filter(|_| value.is_number());
         let message = match quantity {
@@ -114,7 +113,7 @@ fn check_table(
         }
     }
     for key in &table.required {
-        // A misspelt key is one fault, not also a missing one.
+        // A misspelt key is one fault, and not also a missing key.
         if !values.contains_key(*key) && !misspelt.contains(key) {
             let wanted = table.node(key).map_or_else(|| "a value".to_owned(), wanted);
             problems.push(path::key(at, key), format!("missing; write {wanted}"));
@@ -122,8 +121,8 @@ fn check_table(
     }
 }
 
-/// The remedy for an unknown key: the key that is meant by it, one that is written
-/// nearly so, or else where below this table there is a key of this name.
+/// The remedy for an unknown key: the intended key, a key with a similar spelling, or else the
+/// places of a key of this name below this table.
 fn remedy_for_key(
     node: &Node<'_>,
     table: &Table<'_>,
@@ -139,7 +138,7 @@ fn remedy_for_key(
         find_below(table, key, at, DEPTH_SEARCHED, &mut below);
     }
     match below.as_slice() {
-        // A name that is everywhere says nothing about what was meant.
+        // A name that is everywhere tells nothing about the intention.
         [] | [_, _, _, ..] => names::remedy(key, valid),
         paths => {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
@@ -148,7 +147,7 @@ fn remedy_for_key(
     }
 }
 
-/// How many levels down a misplaced key is looked for.
+/// Levels down to which a misplaced key is searched.
 const DEPTH_SEARCHED: u32 = 3;
 
 /// The paths of all keys called `key` inside the tables of `table`.
@@ -244,7 +243,7 @@ fn check_bounds(bounds: &Bounds, number: &Number) -> Option<String> {
         })
 }
 
-/// Exact where both are whole: floats cannot tell 64-bit seeds apart.
+/// Exact if both are whole: floats cannot distinguish 64-bit seeds.
 fn compare(left: &Number, right: &Number) -> Ordering {
     match (left.as_i128(), right.as_i128()) {
         (Some(left), Some(right)) => left.cmp(&right),
@@ -269,7 +268,7 @@ fn check_lengths(lengths: &Lengths, length: usize, of: &str) -> Option<String> {
     }
 }
 
-/// Says that a value is of the wrong kind and, where near, what to write.
+/// Message for a value of the wrong type and, if a near one exists, the remedy.
 fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
     if let (Shape::Quantity(scale), Value::Number(number)) = (shape, value) {
         return scale.refuse_bare(&number.to_string()).to_string();
@@ -304,8 +303,8 @@ fn mismatch(shape: &Shape<'_>, value: &Value, at: &str) -> String {
     format!("expected {wanted}, found {}{}", shown(value), remedy.unwrap_or_default())
 }
 
-/// A whole number that no 64 bits hold; it has come as a text from the command
-/// line, or rounded from JSON.
+/// Message for a whole number beyond 64 bits, which came as a text from the command line, or
+/// rounded from JSON.
 fn beyond_64_bits(bounds: &Bounds, value: &Value) -> Option<String> {
     let shown = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -330,8 +329,7 @@ fn beyond_64_bits(bounds: &Bounds, value: &Value) -> Option<String> {
     }
 }
 
-/// What to write for a table where only a text stands: the keys that could hold
-/// it, and all keys.
+/// Remedy for a text in place of a table: the keys that could hold it, and all keys.
 fn remedy_for_text(table: &Table<'_>, text: &str) -> String {
     let holds = |node: &Node<'_>| match node.shape() {
         Shape::Quantity(scale) => scale.read(text).is_ok(),
@@ -346,7 +344,7 @@ fn remedy_for_text(table: &Table<'_>, text: &str) -> String {
     }
 }
 
-/// What to write at a place, in words.
+/// Description of the values allowed at a place.
 fn wanted(node: &Node<'_>) -> String {
     wanted_shape(&node.shape())
 }

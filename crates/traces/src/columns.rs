@@ -1,15 +1,15 @@
-//! The columns of a row, read by hand from its bytes: no text is made and no
-//! number goes through a float.
+//! The columns of a row, parsed by hand from its bytes: no string is allocated and no number goes
+//! through a float.
 
 use memchr::memchr;
 use std::fmt;
 
-/// What is wrong with a row, and in which of its columns (counted from 0).
+/// Fault of a row, and the column that it is in (counted from 0).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub column: usize,
     pub what: What,
-    /// What the column holds, where that depends on the kind of row.
+    /// Meaning of the column, if it depends on the kind of row.
     pub meaning: Option<&'static str>,
 }
 
@@ -27,7 +27,7 @@ impl Fault {
     }
 }
 
-/// What is wrong with a column.
+/// Fault of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum What {
     Missing,
@@ -68,7 +68,7 @@ impl fmt::Display for What {
     }
 }
 
-/// What stands between two columns.
+/// Separator between two columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Separator {
     /// Any number of blanks and tabs.
@@ -92,7 +92,7 @@ pub(crate) struct Columns<'a> {
     rest: &'a [u8],
     separator: Separator,
     column: usize,
-    /// True behind a comma, after which another column was to come.
+    /// True after a comma: another column must follow.
     comma_last: bool,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// As [`Columns::text`], where an empty column is one that was cut.
+    /// As [`Columns::text`], but an empty column is a fault: the row was cut.
     #[inline]
     pub fn filled(&mut self) -> Result<&'a [u8], Fault> {
         match self.text()? {
@@ -180,19 +180,19 @@ impl<'a> Columns<'a> {
         decimal_ns(text, unit_ns).map_err(|what| self.fault(what))
     }
 
-    /// True where the next column begins with `byte`.
+    /// True if the next column begins with `byte`.
     #[inline]
     pub fn begins_with(&self, byte: u8) -> bool {
         self.rest.first() == Some(&byte)
     }
 
-    /// True behind the last column.
+    /// True after the last column.
     #[inline]
     pub fn is_at_end(&self) -> bool {
         self.rest.is_empty() && !self.comma_last
     }
 
-    /// Refuses a row that goes on.
+    /// Refuses a row with further columns.
     #[inline]
     pub fn end(&self) -> Result<(), Fault> {
         if self.is_at_end() {
@@ -201,7 +201,7 @@ impl<'a> Columns<'a> {
         Err(Fault::new(self.column, What::Surplus))
     }
 
-    /// Goes on behind a column of `length` bytes and what separates it from the next.
+    /// Skips a column of `length` bytes and the separator after it.
     #[inline(always)]
     fn go_behind(&mut self, length: usize) {
         let behind = &self.rest[length..];
@@ -233,8 +233,8 @@ fn eight_digits(text: &[u8]) -> Option<u64> {
     Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff)
 }
 
-/// The number that `text` begins with and how many digits it has: at most 19, which
-/// always fit. Nothing where there is no digit.
+/// The number at the beginning of `text` and the number of its digits: at most 19, which always
+/// fit. Nothing if there is no digit.
 #[inline(always)]
 fn leading_digits(text: &[u8]) -> Option<(u64, usize)> {
     let (mut number, mut length) = (0, 0);
@@ -254,7 +254,7 @@ fn leading_digits(text: &[u8]) -> Option<(u64, usize)> {
     (length > 0).then_some((number, length))
 }
 
-/// The number that decimal digits, and nothing else, write.
+/// The number in a text of decimal digits only.
 #[inline]
 pub(crate) fn digits(text: &[u8]) -> Result<u64, What> {
     match leading_digits(text) {
@@ -264,7 +264,7 @@ pub(crate) fn digits(text: &[u8]) -> Result<u64, What> {
     }
 }
 
-/// As [`digits`], of numbers that may not fit.
+/// As [`digits`], for numbers that may not fit.
 #[cold]
 fn many_digits(text: &[u8]) -> Result<u64, What> {
     if !text.iter().all(u8::is_ascii_digit) {
@@ -274,9 +274,9 @@ fn many_digits(text: &[u8]) -> Result<u64, What> {
     text.iter().try_fold(0, join).ok_or(What::TooLarge)
 }
 
-/// A decimal number of a unit of `unit_ns`, in nanoseconds, digit by digit: a float
-/// would turn 0.1 ms into 100000.00000000001 ns. What is below a nanosecond is cut
-/// off. `unit_ns` is a power of ten.
+/// A decimal number of a unit of `unit_ns`, in nanoseconds, digit by digit: a float would turn
+/// 0.1 ms into 100000.00000000001 ns. Digits below a nanosecond are cut off. `unit_ns` is a power
+/// of ten.
 #[inline]
 pub(crate) fn decimal_ns(text: &[u8], unit_ns: u64) -> Result<u64, What> {
     let (whole, fraction) = match memchr(b'.', text) {
@@ -310,7 +310,7 @@ fn fraction_ns(fraction: &[u8], unit_ns: u64) -> Result<u64, What> {
     Ok(ns)
 }
 
-/// The number that hexadecimal digits write, with or without `0x`.
+/// The number in a text of hexadecimal digits, with or without `0x`.
 #[inline]
 pub(crate) fn hex(text: &[u8]) -> Result<u64, What> {
     let text = text.strip_prefix(b"0x").or(text.strip_prefix(b"0X")).unwrap_or(text);
@@ -333,7 +333,7 @@ pub(crate) fn hex(text: &[u8]) -> Result<u64, What> {
     }
 }
 
-/// The value of each byte as a hexadecimal digit; 0xff where it is none.
+/// The value of each byte as a hexadecimal digit; 0xff for other bytes.
 const HEX_DIGITS: [u8; 256] = {
     let mut values = [0xff; 256];
     let mut digit = 0;

@@ -1,6 +1,6 @@
 //! Commands that a host sends to a drive.
 
-/// What a command does.
+/// Kind of a command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Returns the data of a range.
@@ -47,19 +47,19 @@ impl Kind {
 /// One command to a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
-    /// What is asked.
+    /// Kind of the command.
     pub kind: Kind,
     /// The first byte, counted from the start of the drive's exported space; 0 for a flush.
     pub offset: u64,
-    /// How many bytes; 0 for a flush and for nothing else.
+    /// Length in bytes; 0 for a flush only.
     pub bytes: u64,
 }
 
 impl Command {
-    /// The flush.
+    /// A flush.
     pub const FLUSH: Self = Self { kind: Kind::Flush, offset: 0, bytes: 0 };
 
-    /// The first byte behind the range.
+    /// The first byte after the range.
     #[inline]
     pub const fn end(self) -> u64 {
         self.offset + self.bytes

@@ -1,9 +1,8 @@
-//! Which format a file has, by its first rows; never by guessing in silence.
+//! Detection of a file's format from its first rows; the reason is always reported.
 //!
-//! A format fits when it parses every row of the sample. Whole numbers in
-//! five columns fit both MQSim (ns) and DiskSim (ms). A reading under which the
-//! requests come more than ten seconds apart in the mean is then ruled out, and
-//! if that does not leave exactly one, the user must say which it is.
+//! A format fits if it parses every row of the sample. Whole numbers in five columns fit both
+//! MQSim (ns) and DiskSim (ms). A reading with a mean gap between requests of more than ten
+//! seconds is then ruled out. If that does not leave exactly one format, the user must name it.
 
 use super::options::Options;
 use super::read::Format;
@@ -12,30 +11,30 @@ use super::rows::Rows;
 use crate::error::TraceError;
 use std::path::Path;
 
-/// Rows that are looked at.
+/// Rows in the sample.
 const SAMPLE_ROWS: u64 = 1_000;
 
-/// Lines that are looked at, where most of them are no rows.
+/// Lines in the sample, if most of them are no rows.
 const SAMPLE_LINES: u64 = 100_000;
 
-/// A mean gap beyond which a reading is taken to be in the wrong unit. Traces of
-/// drives have gaps of microseconds to milliseconds.
+/// The largest plausible mean gap: beyond it a reading is taken to be in the wrong unit. Traces
+/// of drives have gaps of microseconds to milliseconds.
 const GAP_MAX_NS: u64 = 10_000_000_000;
 
-/// The format of a file and why it is taken to be that.
+/// The format of a file and the reason for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Detection {
     pub format: Format,
     pub reason: String,
 }
 
-/// How far a format reads a file.
+/// Result of reading the sample in a format.
 struct Attempt {
     format: Format,
-    /// True where the file begins with the format's header.
+    /// True if the file begins with the format's header.
     has_header: bool,
     rows: u64,
-    /// Lines that could be read, rows among them.
+    /// Lines that could be parsed, rows among them.
     lines: u64,
     passed: Vec<Passed>,
     first_ns: u64,
@@ -61,7 +60,7 @@ pub(crate) fn detect(path: &Path, options: &Options) -> Result<Detection, TraceE
     }
 }
 
-/// The error of a file without a row, where `passed` was passed over.
+/// The error of a file without a row; `passed` are the lines that were passed over.
 pub(crate) fn empty(path: &Path, passed: &[Passed]) -> TraceError {
     let mut problem = "the trace has no rows".to_owned();
     let reasons =
@@ -74,8 +73,8 @@ pub(crate) fn empty(path: &Path, passed: &[Passed]) -> TraceError {
 }
 
 impl Attempt {
-    /// Reads the sample in a format. A file that cannot be opened is an error; a
-    /// row that cannot be read is a result.
+    /// Reads the sample in a format. A file that cannot be opened is an error; a row that cannot
+    /// be parsed is a result.
     fn make(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
         let mut attempt = Self {
             format,
@@ -121,7 +120,7 @@ impl Attempt {
     }
 }
 
-/// Chooses among formats that fit, where their units of time allow it.
+/// Chooses among the formats that fit, if their units of time allow it.
 fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
     let (plausible, ruled_out): (Vec<&Attempt>, Vec<&Attempt>) =
         fitting.iter().partition(|attempt| attempt.gap_ns() <= GAP_MAX_NS);
@@ -142,8 +141,8 @@ fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
     Err(TraceError { file: path.to_owned(), line: None, problem })
 }
 
-/// The fault of the format whose header the file has, else of the one that read the
-/// farthest; where none read a row, all.
+/// The fault of the format whose header the file has, else that of the format that read the
+/// farthest; if no format read a row, the faults of all.
 fn nothing_fits(path: &Path, mut attempts: Vec<Attempt>) -> TraceError {
     if let Some(named) = attempts.iter_mut().find(|attempt| attempt.has_header)
         && let Some(fault) = named.fault.take()
@@ -158,7 +157,7 @@ fn nothing_fits(path: &Path, mut attempts: Vec<Attempt>) -> TraceError {
         reasons.dedup();
         let reasons = reasons.concat();
         let problem = format!(
-            "the first row reads as none of the known formats:{reasons}\n  remedy: write it as captured CSV, which is that header and a row for each request, or, where it is of one of these formats, mend this row; docs/traces.md says what each looks like"
+            "the first row reads as none of the known formats:{reasons}\n  remedy: if it is one of these formats, fix this row; otherwise convert it to CSV with the header time_us,op,offset,length; docs/traces.md describes each format"
         );
         return TraceError { file: path.to_owned(), line: Some(1), problem };
     }

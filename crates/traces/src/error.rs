@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Fault {
     /// The key, from its table down: `addresses.theta`.
     pub key: String,
-    /// What is wrong, and what to write instead.
+    /// The fault and the right value.
     pub problem: String,
 }
 
@@ -24,9 +24,9 @@ impl Fault {
 pub struct TraceError {
     /// The file.
     pub file: PathBuf,
-    /// The line, counted from 1, where the fault belongs to one.
+    /// The line, counted from 1, if the fault belongs to one.
     pub line: Option<u64>,
-    /// What is wrong, and what to do.
+    /// The fault and its remedy.
     pub problem: String,
 }
 

@@ -1,10 +1,10 @@
-//! Files that are no text trace, known by how they begin, and what to do with them.
+//! Files that are no text trace, recognised by their first bytes, and the remedy.
 
-/// Bytes that [`foreign`] looks at.
+/// Bytes that [`foreign`] examines.
 pub(crate) const LOOKED_AT: usize = 512;
 
-/// What the contents of a file are instead of text, and what to do; nothing where
-/// they may be text. `begin` is what they begin with, unpacked.
+/// Type of a file that is not text, and the remedy; `None` if it may be text. `begin` is the
+/// beginning of its unpacked contents.
 pub(crate) fn foreign(begin: &[u8]) -> Option<&'static str> {
     match begin {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(UTF_16),

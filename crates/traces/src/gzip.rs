@@ -1,6 +1,5 @@
-//! A gzip file unpacked: any number of members one behind the other (RFC 1952,
-//! section 2.2), and nothing else. What follows the last member is told apart
-//! from a member that was cut.
+//! Reader of gzip files: any number of members one after the other (RFC 1952, section 2.2), and
+//! nothing else. Other data after the last member is distinguished from a member that was cut.
 
 use flate2::bufread::GzDecoder;
 use std::fs::File;
@@ -9,17 +8,17 @@ use std::io::{self, BufRead, BufReader, Read};
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The error where something other than gzip follows the gzip data.
+/// The error if data other than gzip follows the gzip data.
 pub(crate) const TRAILING: &str = "something else follows the gzip data";
 
 /// The contents of a gzip file.
 pub(crate) struct Gzip {
-    /// The member that is being read; nothing behind the last.
+    /// The member that is being read; `None` after the last.
     member: Option<GzDecoder<BufReader<File>>>,
 }
 
 impl Gzip {
-    /// What a member begins with (RFC 1952, section 2.3.1).
+    /// First bytes of a member (RFC 1952, section 2.3.1).
     pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
     /// The contents of `file`, which is at its beginning.
@@ -27,7 +26,7 @@ impl Gzip {
         Self { member: Some(GzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, file))) }
     }
 
-    /// Turns to the next member, where there is one.
+    /// Advances to the next member, if there is one.
     fn go_on(&mut self) -> io::Result<()> {
         let Some(ended) = self.member.take() else { return Ok(()) };
         let mut input = ended.into_inner();

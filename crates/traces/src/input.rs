@@ -1,4 +1,4 @@
-//! A trace file and how it is to be understood: what is known before its rows are read.
+//! A trace file with its format and options, before its rows are read.
 
 use super::detect::detect;
 use super::options::{Options, Spread};
@@ -18,8 +18,8 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The file, and why it is taken to have its format, which is detected where none is
-    /// given. Options that mean nothing for it are refused.
+    /// The file, and the reason for its format, which is detected if none is given. Options that
+    /// have no meaning for the format are refused.
     pub fn of(
         path: &'a Path,
         format: Option<Format>,
@@ -41,20 +41,19 @@ impl<'a> Input<'a> {
         Rows::open_with(self.path, self.format, &self.options)
     }
 
-    /// The rows by stamp, where stamps run back by at most `slack_ns`, and those of equal
-    /// ones taken apart if that is asked for; `stamps` says how finely they count.
+    /// The rows by stamp, if stamps run back by at most `slack_ns`. If the options ask for it,
+    /// rows of equal stamps are spread over the unit in `stamps`.
     pub fn in_order(&self, slack_ns: u64, stamps: Option<Stamps>) -> Result<Spreading, TraceError> {
         let unit_ns = stamps.filter(|_| self.spreads()).map(|stamps| stamps.unit.as_ns());
         Spreading::open(self.path, self.format, &self.options, slack_ns, unit_ns)
     }
 
-    /// True where rows of equal stamps are taken apart.
+    /// True if rows of equal stamps are spread.
     pub fn spreads(&self) -> bool {
         self.options.spread == Some(Spread::Uniform)
     }
 
-    /// What a survey says of a file that could not be read to its end: it knows more of
-    /// what may be wrong.
+    /// The error of a survey of a file that could not be read to its end; it is more specific.
     pub fn explained(&self, error: TraceError) -> TraceError {
         survey_with(self.path, Some(self.format), &self.options).err().unwrap_or(error)
     }

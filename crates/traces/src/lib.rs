@@ -1,10 +1,10 @@
 //! Traces: requests that real programs made, read from a file.
 //!
-//! `read` has the formats, one file each. A file is streamed, never kept whole in memory:
-//! `lines` cuts it up, `rows` parses, `detect` finds the format, `survey` reads it once
-//! to know what is in it, `order` puts the stamps in order, and `spread` takes equal
-//! ones apart. For statistics and conversions `input` says what a file is, and
-//! `preview` what must be known of it before it is gone through.
+//! `read` has the formats, one file each. A file is streamed, never kept whole in memory: `lines`
+//! splits it, `rows` parses, `detect` finds the format, `survey` reads it once to learn its
+//! content, `order` sorts the stamps, and `spread` separates equal ones. For statistics and
+//! conversions `input` describes the file, and `preview` collects the facts that must be known
+//! before the main pass.
 
 mod columns;
 mod command;

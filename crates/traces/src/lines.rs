@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 /// Bytes read at once. A line must fit; no text trace comes near it.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What some editors write before the first line; no part of it.
+/// Byte order mark, which some editors write before the first line. It is not part of that line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of a file, one after the other.
 pub(crate) struct Lines {
     file: PathBuf,
     input: Input,
-    /// The same open file: it tells how far the reading of it has come.
+    /// The same open file; its position tells the progress of reading.
     place: File,
     length: u64,
     buffer: Vec<u8>,
-    /// What of the buffer is read and not yet handed out.
+    /// Part of the buffer that is read and not yet returned.
     begin: usize,
     end: usize,
-    /// The number of the line handed out last, counted from 1.
+    /// The number of the line returned last, counted from 1.
     number: u64,
-    /// Where in the buffer that line begins.
+    /// Position of that line in the buffer.
     last: usize,
     ended: bool,
 }
@@ -39,7 +39,7 @@ enum Input {
     Zstd(Box<Zst>),
 }
 
-/// How a file is packed.
+/// Compression of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
     /// RFC 1952.
@@ -59,7 +59,7 @@ impl Compression {
 }
 
 impl Lines {
-    /// Opens a file; what it begins with, not its name, says whether it is packed.
+    /// Opens a file; its first bytes, not its name, tell if it is compressed.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let (file, line) = (path.to_owned(), None);
         let (input, place) = match Input::open(path) {
@@ -84,8 +84,8 @@ impl Lines {
         }
     }
 
-    /// The next line without its end, or nothing behind the last. A last line
-    /// without a line end counts.
+    /// The next line without its end, or nothing after the last. A last line without a line end
+    /// counts.
     #[inline]
     pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         loop {
@@ -109,7 +109,7 @@ impl Lines {
         }
     }
 
-    /// Makes the line handed out last the next one.
+    /// Makes the line returned last the next one.
     pub fn step_back(&mut self) {
         if self.last < self.begin {
             self.begin = self.last;
@@ -117,17 +117,17 @@ impl Lines {
         }
     }
 
-    /// The number of the line handed out last, counted from 1.
+    /// The number of the line returned last, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// How the file is packed, if it is.
+    /// Compression of the file, if any.
     pub fn compression(&self) -> Option<Compression> {
         match self.input {
             Input::Plain(_) => None,
@@ -136,14 +136,14 @@ impl Lines {
         }
     }
 
-    /// The share of the file that was read, in bytes as they lie on the disk.
+    /// The share of the file that was read, in bytes on disk.
     pub fn share(&self) -> f64 {
         let read = (&self.place).stream_position().unwrap_or(0);
         if self.length == 0 { 1.0 } else { (read as f64 / self.length as f64).min(1.0) }
     }
 
-    /// Reads on to the end of a compressed file, where its checksum is: rows of a
-    /// damaged one are often the first sign of that.
+    /// Reads on to the end of a compressed file, where its checksum is: damage often first shows
+    /// as faulty rows.
     pub fn verify(path: &Path) -> Result<(), TraceError> {
         let mut lines = Self::open(path)?;
         if lines.compression().is_none() {
@@ -158,7 +158,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Moves the line that was begun to the front and reads more behind it.
+    /// Moves the line that was begun to the front and reads more after it.
     fn refill(&mut self) -> Result<(), TraceError> {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
@@ -193,7 +193,7 @@ impl Lines {
         format!("the {name} data are corrupt ({error}); download the file again")
     }
 
-    /// A fault of the line that would come next.
+    /// A fault of the next line.
     fn error(&self, problem: String) -> TraceError {
         TraceError { file: self.file.clone(), line: Some(self.number + 1), problem }
     }
@@ -203,8 +203,8 @@ fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
 
-/// Why a file cannot be opened. A path from an experiment file has been joined to
-/// that file's folder before, so where it was looked for is said in full.
+/// Reason why a file cannot be opened. A path from an experiment file was joined to the folder of
+/// that file before, so the message gives the full path.
 fn opening_problem(path: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {

@@ -6,7 +6,7 @@ use super::read::Format;
 use std::path::Path;
 
 impl Options {
-    /// The keys that are given and mean nothing for `format`.
+    /// The given keys that have no meaning for `format`.
     pub fn foreign_to(&self, format: Format) -> Vec<&'static str> {
         let given = [
             ("event", self.event.is_some()),
@@ -19,7 +19,7 @@ impl Options {
         given.iter().filter(|key| is_foreign(key)).map(|(key, _)| *key).collect()
     }
 
-    /// Refuses what is given and means nothing for `format`, all at once.
+    /// Refuses all given options that have no meaning for `format`.
     pub(crate) fn check(&self, path: &Path, format: Format) -> Result<(), TraceError> {
         let fault = |key: &&str| format!("{key} {}", Self::no_meaning(key, format));
         let mut faults: Vec<String> = self.foreign_to(format).iter().map(fault).collect();
@@ -32,13 +32,13 @@ impl Options {
         Err(TraceError { file: path.to_owned(), line: None, problem: faults.join("\n  ") })
     }
 
-    /// Why `key` is refused for `format`.
+    /// Reason for refusing `key` for `format`.
     pub fn no_meaning(key: &str, format: Format) -> String {
         let (title, others) = (format.title(), Self::formats_with(key));
         format!("has no meaning for {title}, only for the formats {others}; remove it")
     }
 
-    /// The formats for which `key` means something, as a message lists them.
+    /// The formats for which `key` has a meaning, as a message lists them.
     fn formats_with(key: &str) -> String {
         let knows = |format: &&Format| format.description().settings.contains(&key);
         let names: Vec<&str> = Format::ALL.iter().filter(knows).map(|f| f.name()).collect();

@@ -1,5 +1,4 @@
-//! Numbers for devices that a trace knows by name: in the order in which they
-//! first appear.
+//! Numbers for devices that a trace knows by name, in the order in which they first appear.
 
 use hashbrown::HashTable;
 
@@ -9,15 +8,15 @@ pub(crate) struct Names {
     names: Vec<String>,
     /// Every way in which a device was written, with its number.
     spellings: Vec<(Box<[u8]>, u32)>,
-    /// The spelling of a hash; only looked things up in, so its order never shows.
+    /// The spelling of a hash; used for look-ups only, so its order never shows.
     by_hash: HashTable<u32>,
     /// The spelling in the row before: traces stay on one device for a while.
     last: usize,
 }
 
 impl Names {
-    /// The number of the device that `spelling` stands for; where that is new,
-    /// `name` says which device it is.
+    /// The number of the device that `spelling` denotes; for a new spelling, `name` returns the
+    /// name of the device.
     #[inline]
     pub fn number(&mut self, spelling: &[u8], name: impl FnOnce(&[u8]) -> String) -> u32 {
         if let Some((last, number)) = self.spellings.get(self.last)
@@ -54,7 +53,7 @@ impl Names {
         self.by_hash.find(hash(spelling), is_same).map(|place| *place as usize)
     }
 
-    /// Notes a spelling of the device `name`, which may be known by another one.
+    /// Adds a spelling of the device `name`, which may already have another one.
     #[inline(never)]
     fn add(&mut self, spelling: &[u8], name: String) -> usize {
         let number = match self.find(name.as_bytes()) {

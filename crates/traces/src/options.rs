@@ -1,34 +1,34 @@
-//! How a trace is to be understood where its format leaves that open.
+//! Options for reading a trace, for questions that its format leaves open.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What of `workload.trace` concerns the reading of the file. A key that means
-/// nothing for a format is refused before a replay ([`Options::foreign_to`]).
+/// Keys of `workload.trace` that concern the reading of the file. A key that has no meaning for a
+/// format is refused before a replay ([`Options::foreign_to`]).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// blkparse: the event that is taken as the request. Default: queue.
+    /// blkparse: the event that counts as the request. Default: queue.
     pub event: Option<Event>,
     /// fio: the unit of stamps and waits. Default: us.
     pub time_unit: Option<TimeUnit>,
-    /// fio version 2: what a wait counts from. Default: gaps.
+    /// fio version 2: the meaning of a wait. Default: gaps.
     pub waits: Option<Waits>,
-    /// SPC: bytes of the blocks that addresses count. Default: 512.
+    /// SPC: bytes of the blocks in which addresses are given. Default: 512.
     pub block_bytes: Option<u64>,
-    /// Any format: what becomes of rows with equal stamps. Default: none.
+    /// Any format: treatment of rows with equal stamps. Default: none.
     pub spread: Option<Spread>,
 }
 
-/// The event of a request that a replay goes by.
+/// Event of a request that sets the time of its replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    /// It was handed to the block layer (Q).
+    /// The request was passed to the block layer (Q).
     Queue,
-    /// It was sent to the driver, merged and scheduled (D).
+    /// The request was sent to the driver, merged and scheduled (D).
     Dispatch,
-    /// It was completed (C).
+    /// The request was completed (C).
     Complete,
 }
 
@@ -42,24 +42,24 @@ pub enum TimeUnit {
     Ms,
 }
 
-/// What the waits of a log count from.
+/// Meaning of the waits of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waits {
-    /// Each lasts so long: fio's documentation.
+    /// Durations: each wait lasts as long as it says, as fio documents.
     Gaps,
-    /// Each lasts until so long after the beginning: what fio's replay does.
+    /// Points in time: each wait lasts until that time after the beginning, as fio's replay does.
     Moments,
 }
 
-/// What becomes of rows with equal stamps.
+/// Treatment of rows with equal stamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// They come at the same moment.
+    /// All are issued at the same moment.
     None,
-    /// They are spread evenly over the unit that the trace's stamps count in: the
-    /// first where its stamp says, the others at equal distances behind it.
+    /// They are spread evenly over the unit of the trace's stamps: the first at its stamp, the
+    /// others after it at equal distances.
     Uniform,
 }
 

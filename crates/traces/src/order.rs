@@ -1,4 +1,4 @@
-//! Rows in the order of their stamps, from a file where stamps run back a little.
+//! Rows sorted by their stamps, from a file in which stamps run back a little.
 
 use super::row::Row;
 use super::rows::Rows;
@@ -8,11 +8,11 @@ use std::collections::BinaryHeap;
 
 /// The rows of a file by stamp; equal stamps keep the order of the file.
 ///
-/// Rows wait until no earlier one can follow. How far stamps run back is known
-/// from the survey, so only the rows of that span are kept.
+/// A row waits until no earlier one can follow. The survey has measured how far stamps run back,
+/// so only the rows of that span are kept.
 pub(crate) struct InOrder {
     rows: Rows,
-    /// How far a stamp may lie behind the newest before it, in nanoseconds.
+    /// Most that a stamp may lie before the newest before it, in nanoseconds.
     slack_ns: u64,
     waiting: BinaryHeap<Reverse<Waiting>>,
     newest_ns: u64,
@@ -47,7 +47,7 @@ impl InOrder {
         Self { rows, slack_ns, waiting, newest_ns: 0, next_ticket: 0, ended: false }
     }
 
-    /// The next row, or nothing behind the last.
+    /// The next row, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Row>, TraceError> {
         if self.slack_ns == 0 {
@@ -62,7 +62,7 @@ impl InOrder {
         Ok(self.waiting.pop().map(|Reverse(waiting)| waiting.row))
     }
 
-    /// Where the rows come from.
+    /// The source of the rows.
     pub fn source(&self) -> &Rows {
         &self.rows
     }
@@ -78,7 +78,7 @@ impl InOrder {
         self.next_ticket += 1;
     }
 
-    /// True when no row to come can go before the first that waits.
+    /// True if no later row can precede the first that waits.
     fn is_first_settled(&self) -> bool {
         self.waiting
             .peek()

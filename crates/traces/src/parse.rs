@@ -1,16 +1,16 @@
-//! What a format's parser gets and gives: one line at a time, with whatever it has
-//! to remember of the lines before.
+//! Interface of a format's parser: it takes one line at a time, and keeps what it needs of the
+//! lines before.
 
 use super::columns::Fault;
 use super::options::Options;
 use super::row::Row;
 
-/// What a line turned out to be.
+/// Result of parsing a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// A request.
     Row(Row),
-    /// A request that wants a flush before it: two rows from one line.
+    /// A request that needs a flush before it: two rows from one line.
     FlushFirst(Row),
     /// A line that is no request to replay, by the index of the reason among
     /// [`Description::passes`](super::row::Description::passes). It is counted.
@@ -24,16 +24,15 @@ pub(crate) trait Parse {
     /// A parser at the beginning of a file.
     fn new(options: &Options) -> Self;
 
-    /// What `line` is, or what is wrong with it. A blank line may be a fault; it is
-    /// passed over.
+    /// Parses `line`. A blank line may be reported as a fault; the caller skips it.
     fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault>;
 
-    /// What was chosen or understood in a way that could be another, for people.
+    /// Choices and interpretations of the parser that could be different, for people.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The names of devices 0, 1, …, where the format has names and no numbers.
+    /// The names of devices 0, 1, …, if the format has names and no numbers.
     fn names(&self) -> &[String] {
         &[]
     }

@@ -1,5 +1,5 @@
-//! What must be known of a trace before it is gone through in order: read once, with
-//! somebody told how far that has come.
+//! A first pass over a trace for facts that must be known before the main pass. It reports its
+//! progress.
 
 use super::detect::empty;
 use super::input::Input;
@@ -12,23 +12,23 @@ use std::collections::BTreeSet;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// What a first pass over all rows finds.
+/// Result of a first pass over all rows.
 pub(crate) struct Preview {
     /// The earliest stamp.
     pub first_ns: u64,
     /// Rows with a stamp before one that came earlier.
     pub backwards: u64,
-    /// How far the farthest lies behind.
+    /// The largest distance by which a stamp lies behind an earlier one.
     pub largest_step_ns: u64,
     pub devices: BTreeSet<u32>,
-    /// How finely stamps tell requests apart.
+    /// Resolution of the stamps.
     pub stamps: Stamps,
-    /// What the reader says of the file.
+    /// Remarks of the reader on the file.
     pub remarks: Remarks,
 }
 
 impl Preview {
-    /// Looks at all rows; nothing where `tell` has ended it by returning false.
+    /// Reads all rows; nothing if `tell` has ended it by returning false.
     pub fn of(
         input: &Input<'_>,
         tell: &mut dyn FnMut(Progress) -> bool,

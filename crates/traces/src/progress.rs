@@ -1,6 +1,6 @@
-//! Progress of work on a trace, for whoever shows it.
+//! Progress of work on a trace.
 
-/// How far reading has come.
+/// Progress of reading.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// Requests read.

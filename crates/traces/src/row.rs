@@ -1,4 +1,4 @@
-//! One request of a trace, and what a format says of itself.
+//! One request of a trace, and the description of a format.
 
 use super::columns::{Fault, Separator, What};
 use crate::command::{Command, Kind};
@@ -9,42 +9,41 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 /// One row, in the units that the simulator uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The stamp in nanoseconds, from wherever the trace counts.
+    /// The stamp in nanoseconds, from the trace's own origin.
     pub stamp_ns: u64,
-    /// The device's number; 0 where the format has none.
+    /// The device's number; 0 if the format has none.
     pub device: u32,
     /// The request, its offset counted from the start of the device.
     pub command: Command,
 }
 
-/// What a format says of itself.
+/// Description of a format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Description {
-    /// How configurations write it.
+    /// Name in configurations.
     pub name: &'static str,
-    /// How messages call it.
+    /// Name in messages.
     pub title: &'static str,
-    /// The first line, where the format has one.
+    /// The first line, if the format has one.
     pub header: Header,
-    /// True where rows may come in another order than their stamps without any
-    /// damage: several writers log into one file, or a request is logged when it
-    /// ends with the moment at which it began.
+    /// True if rows may be in another order than their stamps without any damage: several writers
+    /// log into one file, or a request is logged when it ends, with the moment at which it began.
     pub sorts_by_default: bool,
-    /// The unit that stamps count in, as far as the format fixes it.
+    /// The unit of the stamps, as far as the format fixes it.
     pub stamp_unit_ns: u64,
-    /// What stands between two columns.
+    /// Separator between two columns.
     pub separator: Separator,
-    /// What each column holds, with its unit.
+    /// Meaning of each column, with its unit.
     pub columns: &'static [&'static str],
-    /// Why a line may be passed over; [`Outcome::Pass`](super::parse::Outcome::Pass)
-    /// has an index into this.
+    /// Reasons for which a line may be passed over;
+    /// [`Outcome::Pass`](super::parse::Outcome::Pass) has an index into this.
     pub passes: &'static [&'static str],
-    /// The keys of the configuration that mean something for this format alone.
+    /// The keys of the configuration that have a meaning for this format alone.
     pub settings: &'static [&'static str],
 }
 
 impl Description {
-    /// What most formats leave as it is here.
+    /// Default values of a description.
     pub const PLAIN: Self = Self {
         name: "",
         title: "",
@@ -70,7 +69,7 @@ pub(crate) enum Header {
 }
 
 impl Header {
-    /// True where `line` is this text, whatever its case and blanks.
+    /// True if `line` is this text, ignoring case and blanks.
     pub fn is(text: &str, line: &[u8]) -> bool {
         let mut rest = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
         let line = line.iter().filter(|byte| !byte.is_ascii_whitespace());

@@ -10,8 +10,8 @@ use super::row::{Header, Row};
 use crate::error::TraceError;
 use std::path::Path;
 
-/// The rows of a file, one after the other. Lines that are no request are passed
-/// over and counted by reason; blank ones are passed over.
+/// The rows of a file, one after the other. Lines that are no requests are passed over and
+/// counted by reason; blank lines are passed over.
 pub(crate) struct Rows {
     lines: Lines,
     format: Format,
@@ -24,7 +24,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Opens a file in a format and reads its header, where that has one.
+    /// Opens a file in a format and reads its header, if the format has one.
     pub fn open_with(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
         let nothing = |reason: &&'static str| Passed { reason, lines: 0, first_line: 0 };
         let mut rows = Self {
@@ -43,7 +43,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// The next row, or nothing behind the last.
+    /// The next row, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Row>, TraceError> {
         if self.second.is_some() {
@@ -74,17 +74,17 @@ impl Rows {
         }
     }
 
-    /// The number of the line of the row that came last, counted from 1.
+    /// The number of the line of the last row, counted from 1.
     pub fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// How the file is packed, if it is.
+    /// Compression of the file, if any.
     pub fn compression(&self) -> Option<Compression> {
         self.lines.compression()
     }
 
-    /// True where the file begins with the format's header.
+    /// True if the file begins with the format's header.
     pub fn has_header(&self) -> bool {
         self.has_header
     }
@@ -94,17 +94,17 @@ impl Rows {
         self.passed.iter().filter(|passed| passed.lines > 0).copied().collect()
     }
 
-    /// What was chosen or understood in a way that could be another.
+    /// Choices and interpretations of the parser that could be different.
     pub fn notes(&self) -> Vec<String> {
         self.parser.notes()
     }
 
-    /// The names of devices 0, 1, …; none where the trace numbers them itself.
+    /// The names of devices 0, 1, …; none if the trace numbers them itself.
     pub fn names(&self) -> &[String] {
         self.parser.names()
     }
 
-    /// All of these, so far.
+    /// All remarks so far.
     pub fn remarks(&self) -> Remarks {
         Remarks { passed: self.passed(), notes: self.notes(), names: self.names().to_owned() }
     }
@@ -114,7 +114,7 @@ impl Rows {
         self.lines.share()
     }
 
-    /// A fault of the row that came last.
+    /// A fault of the last row.
     #[cold]
     pub fn error(&self, problem: String) -> TraceError {
         TraceError { file: self.lines.file().to_owned(), line: Some(self.line()), problem }
@@ -130,7 +130,7 @@ impl Rows {
         Err(self.error(format!("a {title} file begins with the header {header:?}")))
     }
 
-    /// Reads the header where the next line that is not blank is it.
+    /// Reads the header, if it is the next line that is not blank.
     fn take_header(&mut self, header: &str) -> Result<(), TraceError> {
         while let Some(line) = self.lines.next()? {
             if trim(line).is_empty() {
@@ -146,7 +146,7 @@ impl Rows {
     }
 }
 
-/// What is wrong with a row, in words that say which column and what it holds.
+/// Message about a fault of a row: the column, its meaning and the fault.
 #[cold]
 fn describe(fault: Fault, line: &[u8], format: Format) -> String {
     let description = format.description();
@@ -157,7 +157,7 @@ fn describe(fault: Fault, line: &[u8], format: Format) -> String {
     let what = fault.what;
     let meaning = fault.meaning.or(description.columns.get(fault.column).copied());
     match (what, meaning) {
-        // Only rows that are all alike have a number of columns.
+        // Only a format whose rows are all alike has a fixed number of columns.
         (What::Missing, Some(meaning)) if fault.meaning.is_none() => {
             format!("column {column} ({meaning}) {what}; a {title} row has {wanted} columns")
         }

@@ -1,5 +1,4 @@
-//! Rows with equal stamps taken apart: spread evenly over the unit that the stamps
-//! count in, the first where its stamp says.
+//! Rows with equal stamps, spread evenly over the unit of the stamps, the first at its stamp.
 
 use super::options::Options;
 use super::order::InOrder;
@@ -12,23 +11,23 @@ use std::path::Path;
 
 /// The rows of a trace in the order in which they are replayed.
 ///
-/// How many rows share a stamp is known when the next stamp comes, so those of one
+/// The number of rows with one stamp is known only when the next stamp comes, so all rows of one
 /// stamp are kept.
 pub struct Spreading {
     rows: InOrder,
-    /// The unit in nanoseconds; nothing where rows keep their stamps.
+    /// The unit in nanoseconds; `None` if rows keep their stamps.
     unit_ns: Option<u64>,
-    /// Rows of one stamp, those given out taken away.
+    /// Rows of one stamp that were not returned yet.
     pending: VecDeque<Row>,
-    /// How many they were.
+    /// Number of rows of that stamp.
     group: u64,
     /// The first row of the next stamp.
     next: Option<Row>,
 }
 
 impl Spreading {
-    /// The rows of a file whose stamps run back by at most `slack_ns`, by stamp; those of
-    /// equal stamps spread over `unit_ns`, where that is given.
+    /// The rows of a file by stamp, if stamps run back by at most `slack_ns`; rows of equal
+    /// stamps are spread over `unit_ns`, if that is given.
     pub fn open(
         path: &Path,
         format: Format,
@@ -40,12 +39,12 @@ impl Spreading {
         Ok(Self::new(InOrder::new(rows, slack_ns), unit_ns))
     }
 
-    /// The rows of `rows`, those of equal stamps spread over `unit_ns`.
+    /// The rows of `rows`; those of equal stamps are spread over `unit_ns`.
     pub(crate) fn new(rows: InOrder, unit_ns: Option<u64>) -> Self {
         Self { rows, unit_ns, pending: VecDeque::new(), group: 0, next: None }
     }
 
-    /// The next row, or nothing behind the last.
+    /// The next row, or nothing after the last.
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
         match self.unit_ns {
@@ -54,7 +53,7 @@ impl Spreading {
         }
     }
 
-    /// Where the rows come from.
+    /// The source of the rows.
     pub(crate) fn source(&self) -> &Rows {
         self.rows.source()
     }

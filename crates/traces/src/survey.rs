@@ -1,5 +1,5 @@
-//! What is in a trace: read once, before it is replayed, so that the user is
-//! told what was understood and faults show before the run and not inside it.
+//! Survey of a trace: it is read once before it is replayed, so that the user learns how it was
+//! understood, and faults show before the run and not during it.
 
 use super::detect::{detect, empty};
 use super::lines::{Compression, Lines};
@@ -16,28 +16,28 @@ use settings::{counted, each};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Stamps in a unit from this on are coarse: a drive serves many requests in it.
+/// Stamps in this unit or a larger one are coarse: a drive serves many requests in it.
 const COARSE_NS: u64 = 1_000_000;
 
-/// The coarsest unit of stamps that is looked for.
+/// The coarsest unit of stamps that is tried.
 const UNIT_MAX_NS: u64 = 1_000_000_000;
 
-/// What a trace file contains.
+/// Content of a trace file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Survey {
     /// The file.
     pub file: PathBuf,
     /// Its format.
     pub format: Format,
-    /// Why it is taken to have that format.
+    /// Reason for this format.
     pub reason: String,
-    /// How the file is to be understood where its format leaves that open.
+    /// Options for reading the file.
     pub options: Options,
-    /// How the file is packed, if it is.
+    /// Compression of the file, if any.
     pub compression: Option<Compression>,
     /// Requests.
     pub rows: u64,
-    /// The earliest stamp, from wherever the trace counts.
+    /// The earliest stamp, from the trace's own origin.
     pub first_stamp: Span,
     /// The latest stamp.
     pub last_stamp: Span,
@@ -45,38 +45,38 @@ pub struct Survey {
     pub kinds: [Tally; 5],
     /// Each device number that occurs, ascending.
     pub devices: Vec<DeviceSurvey>,
-    /// Where stamps run backwards, if they do.
+    /// Stamps that run backwards, if there are any.
     pub backwards: Option<Backwards>,
-    /// How finely stamps tell requests apart.
+    /// Resolution of the stamps.
     pub stamps: Stamps,
     /// Lines that are no requests to replay, by reason.
     pub passed: Vec<Passed>,
-    /// What was chosen or understood in a way that could be another.
+    /// Choices and interpretations of the reader that could be different.
     pub notes: Vec<String>,
-    /// The names of devices 0, 1, …; none where the trace numbers them itself.
+    /// The names of devices 0, 1, …; none if the trace numbers them itself.
     pub names: Vec<String>,
 }
 
-/// How finely stamps tell requests apart.
+/// Resolution of stamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamps {
-    /// The unit that they count in: the format's, or the largest power of ten up to
-    /// 1 s of which all are multiples, where that is larger.
+    /// The unit of the stamps: that of the format, or the largest power of ten up to 1 s of which
+    /// all stamps are multiples, if that is larger.
     pub unit: Span,
     /// Requests that have the stamp of the one before them.
     pub repeated: u64,
-    /// The most requests with one stamp, one behind the other.
+    /// The most consecutive requests with one stamp.
     pub most_at_once: u64,
 }
 
 impl Stamps {
-    /// True where many requests have one stamp because stamps are coarse.
+    /// True if many requests have one stamp because stamps are coarse.
     pub fn is_coarse(&self) -> bool {
         self.unit.as_ns() >= COARSE_NS && self.repeated > 0
     }
 }
 
-/// A number of requests and what they ask for together.
+/// A number of requests and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// Requests.
@@ -85,14 +85,14 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// What one device of a trace is asked for.
+/// Requests to one device of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeviceSurvey {
     /// The device's number in the trace.
     pub device: u32,
     /// Requests to it.
     pub rows: u64,
-    /// Its lowest byte that is asked for; `u64::MAX` where only flushes come.
+    /// The lowest byte of the device that is accessed; `u64::MAX` if there are only flushes.
     pub begin: u64,
     /// The request that reaches farthest, if any has a range.
     pub farthest: Option<Farthest>,
@@ -116,18 +116,18 @@ pub struct Farthest {
 pub struct Backwards {
     /// The first line with such a stamp, counted from 1.
     pub first_line: u64,
-    /// How many lines have one.
+    /// Number of lines with such a stamp.
     pub rows: u64,
-    /// How far the farthest lies behind the latest stamp before it.
+    /// The largest distance by which a stamp lies behind the latest before it.
     pub largest_step: Span,
 }
 
-/// Reads a trace from beginning to end; the format is detected where none is given.
+/// Reads a trace from beginning to end; the format is detected if none is given.
 pub fn survey(path: &Path, format: Option<Format>) -> Result<Survey, TraceError> {
     survey_with(path, format, &Options::default())
 }
 
-/// As [`survey`], of a file that is to be understood as `options` say.
+/// As [`survey`], with options for reading the file.
 pub fn survey_with(
     path: &Path,
     format: Option<Format>,
@@ -140,8 +140,8 @@ pub fn survey_with(
     })
 }
 
-/// As much as [`survey_with`] does with the first rows only: whether the file can be
-/// opened, and its format, in a line.
+/// A short [`survey_with`] that reads only the first rows: it checks that the file can be opened
+/// and returns its format in a line.
 pub fn glance(
     path: &Path,
     format: Option<Format>,
@@ -200,12 +200,12 @@ impl Survey {
         Span::from_ns((self.span().as_ns() / gaps).max(1))
     }
 
-    /// The name of a device, where the trace has names.
+    /// The name of a device, if the trace has names.
     pub fn device_name(&self, device: u32) -> Option<&str> {
         self.names.get(device as usize).map(String::as_str)
     }
 
-    /// How messages call a device: its number, and its name where it has one.
+    /// Name of a device in messages: its number, and its name if it has one.
     pub fn device_label(&self, device: u32) -> String {
         match self.device_name(device) {
             Some(name) => format!("{device} = {}  ", name.escape_debug()),
@@ -213,7 +213,7 @@ impl Survey {
         }
     }
 
-    /// True where many requests have one stamp because stamps are coarse.
+    /// True if many requests have one stamp because stamps are coarse.
     pub fn is_coarse(&self) -> bool {
         self.stamps.is_coarse()
     }
@@ -280,7 +280,7 @@ impl Survey {
         self.last_stamp = self.last_stamp.max(stamp);
     }
 
-    /// Says which format the file looks like, where another one was forced.
+    /// Adds to the error of a forced format the format that the file looks like.
     fn with_hint(&self, mut error: TraceError) -> TraceError {
         if let Ok(found) = detect(&self.file, &self.options)
             && found.format != self.format
@@ -296,9 +296,9 @@ impl Survey {
 #[derive(Default)]
 struct Devices {
     devices: Vec<DeviceSurvey>,
-    /// Where a device stands in that; only looked things up in.
+    /// Position of a device in the list; used for look-ups only.
     places: HashTable<u32>,
-    /// Where the device of the row before stands: traces stay on one for a while.
+    /// Position of the device of the row before: traces stay on one device for a while.
     last: usize,
 }
 
@@ -337,7 +337,7 @@ impl Devices {
     }
 }
 
-/// Counts rows with equal stamps, and finds the unit that stamps count in.
+/// Counts rows with equal stamps, and finds the unit of the stamps.
 pub(crate) struct Repeats {
     unit_ns: u64,
     last_ns: Option<u64>,
@@ -366,7 +366,7 @@ impl Repeats {
         self.most_at_once = self.most_at_once.max(self.at_once);
     }
 
-    /// What was found, in a format whose stamps count in `unit_ns` or coarser.
+    /// The result for a format whose stamps are in `unit_ns` or coarser.
     pub fn found(&self, unit_ns: u64) -> Stamps {
         Stamps {
             unit: Span::from_ns(self.unit_ns.max(unit_ns)),
@@ -377,7 +377,7 @@ impl Repeats {
 }
 
 impl DeviceSurvey {
-    /// The first byte behind all requests to the device.
+    /// The first byte after all requests to the device.
     pub fn end(&self) -> u64 {
         self.farthest.map_or(0, |farthest| farthest.offset + farthest.bytes)
     }
@@ -437,7 +437,7 @@ impl fmt::Display for Survey {
 }
 
 impl Survey {
-    /// What is odd about the stamps, a line for each.
+    /// Writes a line for each oddity of the stamps.
     fn write_stamps(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Backwards { first_line, rows, largest_step }) = self.backwards {
             let first = format!("first in line {first_line}, by {largest_step} at most");

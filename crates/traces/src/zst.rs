@@ -1,6 +1,6 @@
-//! A Zstandard file unpacked: any number of frames one behind the other, skippable
-//! ones among them (RFC 8878, section 3.1), and nothing else. What follows the last
-//! frame is told apart from a frame that was cut.
+//! Reader of Zstandard files: any number of frames one after the other, skippable ones among them
+//! (RFC 8878, section 3.1), and nothing else. Other data after the last frame is distinguished
+//! from a frame that was cut.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,11 +9,10 @@ use zstd::stream::read::Decoder;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The largest window that a frame may ask for, as a power of two: what
-/// `zstd --long=31` writes.
+/// The largest window that a frame may need, as a power of two: the window of `zstd --long=31`.
 const WINDOW_LOG_MAX: u32 = 31;
 
-/// The error where something other than Zstandard follows the frames.
+/// The error if data other than Zstandard follows the frames.
 pub(crate) const TRAILING: &str = "something else follows the Zstandard data";
 
 /// The contents of a Zstandard file.
@@ -26,12 +25,12 @@ enum Stage {
     Before(Input),
     /// Inside a frame.
     Inside(Box<Decoder<'static, Input>>),
-    /// Behind the last, or behind an error.
+    /// After the last, or after an error.
     Ended,
 }
 
 impl Zst {
-    /// True where a file that begins with `magic` is one.
+    /// True if a file that begins with `magic` is one.
     pub fn is_begun_by(magic: [u8; 4]) -> bool {
         is_data(magic) || is_skippable(magic)
     }
@@ -46,7 +45,7 @@ impl Zst {
 impl Read for Zst {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            // Whatever fails leaves the end behind.
+            // After any failure the reader is at its end.
             self.stage = match std::mem::replace(&mut self.stage, Stage::Ended) {
                 Stage::Ended => return Ok(0),
                 Stage::Before(input) => go_on(input)?,
@@ -63,7 +62,7 @@ impl Read for Zst {
     }
 }
 
-/// Turns to the next frame with data, where there is one.
+/// Advances to the next frame with data, if there is one.
 fn go_on(mut input: Input) -> io::Result<Stage> {
     loop {
         let mut magic = [0; 4];
@@ -106,7 +105,7 @@ fn cut() -> io::Error {
     io::ErrorKind::UnexpectedEof.into()
 }
 
-/// Passes over a skippable frame behind its magic number.
+/// Passes over a skippable frame after its magic number.
 fn skip(input: &mut Input) -> io::Result<()> {
     let mut length = [0; 4];
     if input.read_whole(&mut length)? < length.len() {
@@ -121,7 +120,7 @@ fn skip(input: &mut Input) -> io::Result<()> {
 struct Input {
     file: BufReader<File>,
     front: [u8; 4],
-    /// How many bytes of `front` are read.
+    /// Number of bytes of `front` that have been read.
     given: usize,
 }
 

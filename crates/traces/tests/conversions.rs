@@ -1,6 +1,6 @@
-//! Traces that are written: read back, they have the same requests, and what a format
-//! cannot say is refused. They are read back twice: by the test itself, after the
-//! format's definition, and by the readers of this crate.
+//! Tests of written traces: read back, they have the same requests, and requests that a format
+//! cannot express are refused. They are read back twice: by the test itself, from the definition
+//! of the format, and by the readers of this crate.
 
 use engine::{Span, Streams};
 use flate2::read::GzDecoder;
@@ -50,7 +50,7 @@ fn converted(input: &Path, output: &Path, target: Target, choices: &Choices) -> 
     done.map(|done| drop(done.expect("nobody ends it"))).map_err(|error| error.to_string())
 }
 
-/// Reads a file after the definition of its format.
+/// Reads a file by the definition of its format.
 fn read(path: &Path, target: Target) -> Vec<Request> {
     let bytes = std::fs::read(path).unwrap();
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -163,7 +163,7 @@ fn every_format_says_the_same_as_its_source() {
     assert_eq!(folder.names(), ["in", "out", "out.gz", "out.zst"], "nothing else is left");
 }
 
-/// The reader of what a writer writes.
+/// The reader of a writer's output.
 fn reader(target: Target) -> Format {
     *Format::ALL.iter().find(|format| format.name() == target.name()).expect("it has one")
 }
@@ -175,7 +175,7 @@ fn every_writer_has_a_reader_of_its_name_and_title() {
     }
 }
 
-/// MQSim's rows with devices numbered as they appear, as readers number those that have
+/// MQSim's rows with devices numbered in order of appearance, as readers number devices with
 /// names.
 fn numbered(text: &str) -> String {
     let mut seen: Vec<&str> = Vec::new();

@@ -1,5 +1,5 @@
-//! Synthetic traces against the traces that they stand for: described, imitated, described
-//! again. docs/traces.md promises the bounds that are asserted here.
+//! Tests of synthetic traces against their originals: described, imitated, described again.
+//! docs/traces.md promises the bounds that are asserted here.
 
 use std::path::{Path, PathBuf};
 use traces::imitate::Wishes;
@@ -35,7 +35,8 @@ fn pair_of(original: Statistics, path: &Path, seed: u64) -> (Statistics, Statist
     (original, copy)
 }
 
-/// What a synthetic trace keeps of a trace of a thousand requests or more, as docs/traces.md says.
+/// Checks the properties that a synthetic trace keeps of a trace of a thousand requests or more,
+/// as docs/traces.md lists them.
 fn check(name: &str, original: &Statistics, copy: &Statistics) {
     let mut faults = Vec::new();
     let mut near = |what: &str, of: f64, is: f64, low: f64, high: f64| {
@@ -152,8 +153,8 @@ fn a_sample_makes_a_synthetic_trace_with_long_runs() {
     near("gaps", gaps as f64 / f64::from(1 << 30), 0.8, 3.2);
 }
 
-/// Several devices, and several streams that take turns: what becomes of their runs in a
-/// space that is one and laid out anew.
+/// Several devices, and several streams that take turns: tests their runs in a single space that
+/// is laid out anew.
 #[test]
 fn interleaved_streams_keep_less() {
     for (name, devices, streams, spread) in
@@ -203,7 +204,7 @@ fn interleaved_streams_keep_less() {
     }
 }
 
-/// The synthetic trace for a trace of the repository.
+/// The synthetic trace of a trace in the repository.
 fn text(wishes: impl Fn(Wishes) -> Wishes, name: &str) -> String {
     let model = statistics(&folder("traces/captured/pgbench.csv.gz"), None).model;
     let wishes = wishes(model.wishes());
@@ -225,7 +226,7 @@ fn a_seed_gives_one_synthetic_trace_and_another_seed_another() {
 
 #[test]
 fn a_synthetic_trace_may_be_longer_shorter_and_smaller() {
-    // Columns of the rows behind the header: stamp in us, end of the range.
+    // Columns of the rows after the header: stamp in us, end of the range.
     let rows = |text: &str| -> Vec<(u64, u64)> {
         let number = |text: &str| text.parse::<u64>().unwrap();
         let row = |line: &str| {

@@ -1,5 +1,5 @@
-//! The real traces beside the workspace, against the facts that their README and
-//! the papers' sheets give. Where they are absent the tests say so and pass.
+//! Tests of the real traces beside the workspace, against the facts in their README and the
+//! papers. If they are absent the tests say so and pass.
 
 use engine::Streams;
 use host::{Issue, Kind, Source, WorkloadConfig};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use traces::{Compression, Format, Survey, survey};
 
-/// The path of a trace, or nothing, with a notice, where it is absent. Test harnesses
+/// The path of a trace, or nothing, with a notice, if it is absent. Test harnesses
 /// hide what a test prints that passes, so the notice goes past them.
 fn trace(name: &str) -> Option<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");

@@ -1,6 +1,5 @@
-//! Each trace format by a file made by hand from its documentation: rows as they are
-//! meant, detection among all formats, what is passed over, what settings change, and
-//! how damaged and packed files fare.
+//! Tests of each trace format with a file made by hand from its documentation: the rows,
+//! detection among all formats, lines passed over, settings, and damaged and compressed files.
 
 use engine::{Span, Streams};
 use flate2::write::GzEncoder;
@@ -138,7 +137,7 @@ impl Fixture {
         survey(&self.0, None).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// What a replay asks for, with its moments in nanoseconds.
+    /// Requests of a replay, with their times in nanoseconds.
     fn replay(&self, keys: &str) -> Vec<(u64, Command)> {
         let source = Source::build(&self.config(keys), 1 << 50, Streams::new(1));
         let mut source = source.unwrap_or_else(|error| panic!("{error}"));

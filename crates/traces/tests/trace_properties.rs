@@ -1,4 +1,4 @@
-//! What holds for every trace format: bytes of any kind give rows or one error, and
+//! Properties of every trace format: bytes of any kind give rows or one error, and
 //! rows written out by a plain writer are read back.
 
 mod written;
@@ -32,7 +32,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A request as a trace may have it, in units that every format can write.
+/// A request of a trace, in units that every format can write.
 #[derive(Clone, Debug)]
 struct Made {
     /// Seconds from the one before.
@@ -59,7 +59,7 @@ fn made() -> impl Strategy<Value = Made> {
     )
 }
 
-/// The requests that `format` can say, as they are meant.
+/// The requests that `format` can express.
 fn meant(format: Format, made: &[Made]) -> Vec<Meant> {
     let (kinds, is_fine) = can(format);
     let mut second = 0;
@@ -77,8 +77,8 @@ fn meant(format: Format, made: &[Made]) -> Vec<Meant> {
     meant
 }
 
-/// What a replay of a device asks for, with its moments in nanoseconds; nothing where
-/// the trace has no such device.
+/// Requests of a replay of a device, with their times in nanoseconds; nothing if the trace has no
+/// such device.
 fn replayed(file: &Scratch, format: Format, keys: &str) -> Result<Vec<(u64, Command)>, String> {
     let (path, format) = (file.0.display(), format.name());
     let text = format!(
@@ -96,7 +96,7 @@ fn replayed(file: &Scratch, format: Format, keys: &str) -> Result<Vec<(u64, Comm
     Ok(requests)
 }
 
-/// Lines of a file that look much like the format's, damaged here and there.
+/// Lines of a file that resemble the format's, damaged here and there.
 fn nearly(format: Format) -> impl Strategy<Value = Vec<u8>> {
     let damage = (any::<prop::sample::Index>(), prop_oneof![any::<u8>(), Just(b','), Just(b'\n')]);
     (vec(made(), 1..12), vec(damage, 0..4)).prop_map(move |(made, damage)| {
@@ -111,7 +111,7 @@ fn nearly(format: Format) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Reads a file to its end in every format. Whatever it is, there are rows or an error.
+/// Reads a file of any content to its end in every format: the result is rows or an error.
 fn read_in_every_way(file: &Scratch) {
     for format in Format::ALL {
         match survey(&file.0, Some(*format)) {

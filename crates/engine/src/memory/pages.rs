@@ -1,16 +1,16 @@
-//! What Linux knows of the pages of a private mapping. Elsewhere nothing is known, and
-//! columns are copied whole.
+//! State of the pages of a private mapping, as Linux reports it. Other systems report nothing,
+//! and columns are copied whole.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-/// The parts of `bytes`, which lie in a private mapping of a file, that were changed since
-/// they were mapped: whole pages, clipped to `bytes`. Others may not have been touched at
+/// The parts of `bytes`, which lie in a private mapping of a file, that were changed since they
+/// were mapped: whole pages, clipped to `bytes`. The other pages may not have been touched at
 /// all.
 ///
 /// # Errors
-/// Where the system does not say.
+/// If the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn changed(bytes: &[u8]) -> io::Result<Vec<Range<usize>>> {
     use std::os::unix::fs::FileExt;
@@ -37,9 +37,9 @@ pub fn changed(bytes: &[u8]) -> io::Result<Vec<Range<usize>>> {
     Ok(changed)
 }
 
-/// True where an entry of the page map (Documentation/admin-guide/mm/pagemap.rst of Linux)
-/// stands for a page that is the process's own: in memory or swapped out (bits 63, 62),
-/// and not the file's (bit 61).
+/// True if an entry of the page map (Documentation/admin-guide/mm/pagemap.rst of Linux) describes
+/// a page of the process's own: in memory or swapped out (bits 63, 62), and not the file's (bit
+/// 61).
 #[cfg(target_os = "linux")]
 fn is_private(entry: u64) -> bool {
     entry >> 62 != 0 && entry >> 61 & 1 == 0
@@ -50,10 +50,10 @@ pub fn changed(_: &[u8]) -> io::Result<Vec<Range<usize>>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A file in memory that has no name and ends with its last user.
+/// A file in memory that has no name and is freed with its last user.
 ///
 /// # Errors
-/// Where the system has none, or no more.
+/// If the system has no such files, or no more of them.
 #[cfg(target_os = "linux")]
 pub fn unnamed_file() -> io::Result<File> {
     use rustix::fs::{MemfdFlags, memfd_create};

@@ -1,12 +1,12 @@
-//! Whether what an element counts is what it holds.
+//! Audit of an element: its counts against its content.
 
 use super::flash::{Flash, State};
 
 impl Flash {
-    /// Counts everything again.
+    /// Recounts everything.
     ///
     /// # Panics
-    /// Where a count is wrong, or a page is not where it is said to be.
+    /// If a count is wrong, or a page is not at its recorded place.
     pub fn audit(&self) {
         self.audit_pages();
         for (number, block) in self.blocks.iter().enumerate() {
@@ -25,7 +25,7 @@ impl Flash {
         (0..self.spaces.len()).for_each(|space| self.audit_space(space));
     }
 
-    /// Each page lies in one place, and blocks know how many they hold.
+    /// Checks that each page lies in one place, and that the counts of blocks are right.
     fn audit_pages(&self) {
         for (page, place) in self.places.iter().enumerate() {
             let stored = self.blocks[place.block].written.get(place.page);

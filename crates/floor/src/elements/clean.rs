@@ -1,11 +1,11 @@
-//! When an element cleans, which blocks, and what that costs.
+//! Cleaning of an element: its beginning, its victims and its cost.
 
 use super::flash::{Flash, NoFreeBlock, State};
 
-/// What a cleaning did.
+/// Result of a cleaning.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Cleaning {
-    /// For how long the element is busy, in nanoseconds.
+    /// Time for which the element is busy, in nanoseconds.
     pub cost_ns: u64,
     pub blocks: u64,
     pub pages_moved: u64,
@@ -14,12 +14,12 @@ pub(super) struct Cleaning {
 }
 
 impl Flash {
-    /// Cleans where too few blocks are free.
+    /// Cleans if too few blocks are free.
     pub fn clean_if_low(&mut self) -> Result<Option<Cleaning>, NoFreeBlock> {
         if self.rules.copy_back { self.clean_planes() } else { self.clean_element() }
     }
 
-    /// One block of one plane of each parallel unit, all at the same time.
+    /// Cleans one block of one plane of each parallel unit, all at the same time.
     fn clean_planes(&mut self) -> Result<Option<Cleaning>, NoFreeBlock> {
         let mut together: Option<Cleaning> = None;
         for unit in 0..self.layout.units {
@@ -35,8 +35,7 @@ impl Flash {
         Ok(together)
     }
 
-    /// The next plane of `unit` with too few free blocks. The search after it begins
-    /// behind it.
+    /// The next plane of `unit` with too few free blocks. The following search begins after it.
     pub fn next_low_plane(&mut self, unit: usize) -> Option<usize> {
         let low = self.layout.low(&self.rules);
         let planes = self.layout.planes_per_unit();
@@ -58,10 +57,10 @@ impl Flash {
             .expect("where few blocks are free, some are sealed")
     }
 
-    /// Blocks of the whole element one after the other, until one more is free than
-    /// where cleaning begins. Who comes when is decided in the beginning, by valid
-    /// pages and number. Blocks that are not sealed when their turn comes are left
-    /// out; those that cleaning itself has sealed by then are not.
+    /// Cleans blocks of the whole element one after the other, until one more is free than the
+    /// limit at which cleaning begins. The order is fixed at the beginning, by valid pages and
+    /// number. Blocks that are not sealed at their turn are left out; those that cleaning itself
+    /// has sealed by then are not.
     fn clean_element(&mut self) -> Result<Option<Cleaning>, NoFreeBlock> {
         let low = self.layout.low(&self.rules);
         if self.spaces[0].free > low {

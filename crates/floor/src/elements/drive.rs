@@ -1,4 +1,4 @@
-//! Elements, their queues, the link, and what happens when.
+//! The drive: elements, their queues, the link, and the order of events.
 
 use super::clean::Cleaning;
 use super::flash::{Flash, NoFreeBlock};
@@ -8,7 +8,7 @@ use super::rules::{Refused, Request, Rules, Served};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What can be due.
+/// Event that can be due.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Due {
     /// The data of a write are in the drive.
@@ -21,7 +21,7 @@ enum Due {
     ElementFree { element: usize },
 }
 
-/// An element and what waits for it.
+/// An element and its queue.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub flash: Flash,
@@ -41,10 +41,10 @@ pub(super) struct Drive {
     agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
     planned: u64,
     requests: Vec<Request>,
-    /// Requests that are under way, and those that wait until there are fewer.
+    /// Requests in progress, and requests that wait at the host.
     under_way: usize,
     at_host: VecDeque<usize>,
-    /// Of each request, pages that are not done.
+    /// Unfinished pages of each request.
     pages_left: Vec<u32>,
     served: Served,
 }
@@ -143,7 +143,7 @@ impl Drive {
         }
     }
 
-    /// The host has a request, and sends it unless enough are under way.
+    /// Takes a request of the host, which waits if enough are in progress.
     fn arrive(&mut self, index: usize, watch: &mut impl FnMut(&Flash)) -> Result<(), Refused> {
         if self.under_way == self.rules.outstanding as usize {
             self.at_host.push_back(index);
@@ -163,8 +163,8 @@ impl Drive {
         self.serve_bus(now_ns, watch)
     }
 
-    /// Whoever's turn it is has the bus, as long as it is free. A read begins and a write ends
-    /// without data, which takes no time.
+    /// Gives the bus to the next requests as long as it is free. The beginning of a read and the
+    /// end of a write carry no data and take no time.
     fn serve_bus(&mut self, now_ns: u64, watch: &mut impl FnMut(&Flash)) -> Result<(), Refused> {
         while let Some(turn) = self.bus.next() {
             let (Turn::Begin(index) | Turn::End(index)) = turn;
@@ -188,7 +188,7 @@ impl Drive {
         Ok(())
     }
 
-    /// The pages of a request come to their elements, one after the other.
+    /// Passes the pages of a request to their elements, one after the other.
     fn enqueue(
         &mut self,
         index: usize,
@@ -206,7 +206,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Gives an idle element something to do: cleaning first, then what waits.
+    /// Starts work on an idle element: cleaning first, then its queue.
     fn activate(
         &mut self,
         number: usize,
@@ -242,9 +242,9 @@ impl Drive {
         Ok(())
     }
 
-    /// Counts a cleaning that has begun. Two without gain for the same plane, with
-    /// nothing written in between, leave nothing to gain: the first seals what was
-    /// open. Twice as many as planes reach every plane twice.
+    /// Counts a cleaning that has begun. If two cleanings of the same plane gain nothing, with
+    /// nothing written in between, nothing can be gained, because the first seals the open block.
+    /// Twice as many cleanings as planes reach every plane twice.
     fn cleaned(&mut self, number: usize, cleaning: Cleaning, now_ns: u64) -> Result<(), Refused> {
         self.served.cleans += cleaning.blocks;
         self.served.pages_moved += cleaning.pages_moved;
@@ -258,7 +258,7 @@ impl Drive {
         Err(Refused::CleansInVain { element: number, at_ns: now_ns })
     }
 
-    /// A page is read or written. After the last one the request wants the bus, to end.
+    /// Ends the read or write of a page. After the last page the request needs the bus, to end.
     fn page_done(
         &mut self,
         index: usize,
@@ -273,7 +273,7 @@ impl Drive {
         self.serve_bus(now_ns, watch)
     }
 
-    /// A request is over. The host sends the next one that waits.
+    /// Ends a request. The host sends the next waiting one.
     fn complete(
         &mut self,
         index: usize,
@@ -288,10 +288,10 @@ impl Drive {
         }
     }
 
-    /// Looks through all elements.
+    /// Audits all elements.
     ///
     /// # Panics
-    /// Where what is counted is not what is stored.
+    /// If a count does not match the content.
     pub fn audit(&self) {
         self.elements.iter().for_each(|element| element.flash.audit());
     }

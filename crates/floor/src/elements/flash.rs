@@ -1,9 +1,9 @@
-//! What one element holds, and how a page is written to it.
+//! Content of one element, and the writing of a page to it.
 
 use super::layout::Layout;
 use super::rules::{Refused, Rules};
 
-/// Where a page lies.
+/// Place of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub block: usize,
@@ -23,7 +23,7 @@ pub(super) struct Block {
     pub state: State,
     /// The page that each data page was written with, in order, since the last erase.
     pub written: Vec<u32>,
-    /// How many of these are current.
+    /// Number of these pages that are current.
     pub valid: usize,
     /// Blocks are numbered in the order in which they are opened, from 1. Kept through
     /// an erase until the block is opened again.
@@ -35,17 +35,17 @@ pub(super) struct Block {
 pub(super) struct Space {
     /// The block that is written to.
     pub active: usize,
-    /// The page of it that is written next. Where this is the summary, another block
-    /// has to be opened first; the active block is then sealed, or even erased.
+    /// The page of it that is written next. If that is the summary, another block has to be
+    /// opened first; the active block is then sealed, or even erased.
     pub next: usize,
     /// Blocks that count as free ([`Layout::free_at_start`]).
     pub free: usize,
-    /// Where the search for the next block to open begins: the block's place in the
-    /// order of planes and of indices in them, from the first block of the space.
+    /// Start of the search for the next block to open: the block's position in the order of
+    /// planes and of indices in them, from the first block of the space.
     pub search_from: usize,
 }
 
-/// No block is free where one is to be opened.
+/// Error: a block is to be opened and none is free.
 #[derive(Debug)]
 pub(super) struct NoFreeBlock;
 
@@ -54,22 +54,22 @@ pub(super) struct NoFreeBlock;
 pub(super) struct Flash {
     pub rules: Rules,
     pub layout: Layout,
-    /// Where each page of the element lies.
+    /// Place of each page of the element.
     pub places: Vec<Place>,
     /// By number.
     pub blocks: Vec<Block>,
     pub spaces: Vec<Space>,
     /// The sequence number that was given last.
     pub sequence: u64,
-    /// The plane that is asked first where a page may go to any.
+    /// The plane that is tried first if a page may go to any.
     pub plane_to_write: usize,
-    /// For each parallel unit, which of its planes is looked at first for cleaning.
+    /// The plane of each parallel unit that is examined first for cleaning.
     pub plane_to_clean: Vec<usize>,
 }
 
 impl Flash {
-    /// Logically full: data is in the exported blocks, by number, and the reserve is
-    /// free but for the blocks that are active.
+    /// A logically full element: data is in the exported blocks, by number, and the reserve is
+    /// free except for the active blocks.
     pub fn new(rules: &Rules) -> Result<Self, Refused> {
         let layout = Layout::new(rules)?;
         let free = Block { state: State::Free, written: Vec::new(), valid: 0, sequence: 0 };
@@ -97,7 +97,7 @@ impl Flash {
         Ok(flash)
     }
 
-    /// Fills block `number` with the first pages that lie nowhere yet.
+    /// Fills block `number` with the first pages that are not placed yet.
     fn fill(&mut self, number: usize) {
         self.take(number);
         let block = &mut self.blocks[number];
@@ -118,7 +118,7 @@ impl Flash {
         block.sequence = self.sequence;
     }
 
-    /// Which space `block` belongs to.
+    /// Space of `block`.
     pub fn space_of(&self, block: usize) -> usize {
         if self.rules.copy_back { self.layout.plane_of(block) } else { 0 }
     }
@@ -145,9 +145,9 @@ impl Flash {
         Ok(())
     }
 
-    /// Writes a new version of `page` to the active block of `space`, which is opened
-    /// first where the last one is full. What programming costs, in nanoseconds: the
-    /// last data page of a block is followed by its summary.
+    /// Writes a new version of `page` to the active block of `space`; opens a block first if the
+    /// active one is full. Returns the time of programming in nanoseconds: the last data page of
+    /// a block is followed by its summary.
     pub fn program(&mut self, page: usize, space: usize) -> Result<u64, NoFreeBlock> {
         if self.spaces[space].next == self.layout.data_pages {
             self.open(space)?;
@@ -169,7 +169,7 @@ impl Flash {
         Ok(2 * self.rules.program_ns + self.rules.summary_transfer_ns)
     }
 
-    /// Erases block `number`, which holds nothing current.
+    /// Erases block `number`, which has no current page.
     pub fn erase(&mut self, number: usize) {
         let block = &mut self.blocks[number];
         assert_eq!(

@@ -1,9 +1,9 @@
-//! Which block lies in which plane, and how many pages there are.
+//! Places of blocks in planes, and numbers of pages.
 
 use super::rules::{Mapping, Refused, Rules};
 
-/// The blocks of one element. They have a number, by which they are filled first, and
-/// an index in their plane.
+/// The blocks of one element. A block has a number, which sets the order of filling, and an index
+/// in its plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub planes: usize,
@@ -64,21 +64,21 @@ impl Layout {
         self.exported_per_plane() * self.planes * self.data_pages
     }
 
-    /// Cleaning begins where no more blocks than this are free, in a plane with
-    /// copy-back or in the element without.
+    /// Number of free blocks at or below which cleaning begins, of a plane with copy-back or of
+    /// the element without.
     pub fn low(&self, rules: &Rules) -> usize {
         percent(rules.min_free_percent, self.blocks_per_space(rules))
     }
 
-    /// Blocks among which the next to be written is chosen.
+    /// Blocks among which the next one to write is chosen.
     pub fn blocks_per_space(&self, rules: &Rules) -> usize {
         if rules.copy_back { self.blocks_per_plane } else { self.blocks() }
     }
 
-    /// Blocks that count as free in the beginning, of a plane with copy-back or of the
-    /// element without. Of a plane, one of those reserved is active and not free. The
-    /// active block of an element without copy-back is counted as free all the same:
-    /// so the authors' simulator does. The count stays one too high for ever.
+    /// Blocks that count as free in the beginning, of a plane with copy-back or of the element
+    /// without. One of the reserved blocks of a plane is active and not free. The active block of
+    /// an element without copy-back counts as free all the same, as in the authors' simulator.
+    /// The count stays one too high for ever.
     pub fn free_at_start(&self, rules: &Rules) -> usize {
         if rules.copy_back { self.reserved.saturating_sub(1) } else { self.reserved * self.planes }
     }
@@ -108,7 +108,7 @@ impl Layout {
         }
     }
 
-    /// The parallel unit that `plane` belongs to.
+    /// The parallel unit of `plane`.
     pub fn unit_of(&self, plane: usize) -> usize {
         plane / self.planes_per_unit()
     }

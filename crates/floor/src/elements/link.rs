@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What a request needs the bus for.
+/// Use of the bus by a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// To begin: with its data, if it is a write.
@@ -11,8 +11,8 @@ pub(super) enum Turn {
     End(usize),
 }
 
-/// The bus, and the requests that wait for it. Those that are done go first, in the order in
-/// which they were; then those that are new, in the order of their arrival.
+/// The bus, and the requests that wait for it. Finished requests go first, in the order in which
+/// they finished; then new ones, in the order of their arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Bus {
     page_ns: u64,
@@ -31,7 +31,7 @@ impl Bus {
             Turn::End(request) => self.done.push_back(request),
         }
     }
-    /// Whose turn it is, if the bus is free and somebody waits. It is taken then.
+    /// Takes the next turn, if the bus is free and a request waits.
     pub fn next(&mut self) -> Option<Turn> {
         if !self.is_free {
             return None;
@@ -46,7 +46,7 @@ impl Bus {
     pub fn release(&mut self) {
         self.is_free = true;
     }
-    /// How long the data of so many pages have the bus, in nanoseconds.
+    /// Time for which the data of this many pages occupy the bus, in nanoseconds.
     pub fn takes_ns(&self, pages: u32) -> u64 {
         u64::from(pages) * self.page_ns
     }

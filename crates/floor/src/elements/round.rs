@@ -4,15 +4,15 @@ use super::flash::{Flash, NoFreeBlock, Place};
 use super::rules::Pool;
 use std::collections::VecDeque;
 
-/// Reads, or writes, that one batch takes at most.
+/// Most reads, or writes, of one batch.
 pub(super) const BATCH: usize = 100;
 
 /// A page that a request wants from an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PageRequest {
-    /// Whose it is.
+    /// The request.
     pub request: usize,
-    /// Its number in the element.
+    /// Number of the page in the element.
     pub page: usize,
     pub is_read: bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct PageDone {
     pub at_ns: u64,
 }
 
-/// What an element takes from its queue at once.
+/// The requests that an element takes from its queue at once.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Batch {
     pub reads: Vec<PageRequest>,
@@ -34,9 +34,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// From the front of `queue`: one request, or with several parallel units all,
-    /// until the reads or the writes are as many as a batch takes. Duplicates do not
-    /// count.
+    /// Takes requests from the front of `queue`: one, or with several parallel units all, until
+    /// the reads or the writes fill a batch. Duplicates do not count.
     pub fn take(queue: &mut VecDeque<PageRequest>, units: usize) -> Self {
         let most = if units > 1 { BATCH } else { 1 };
         let mut batch = Self::default();
@@ -61,8 +60,8 @@ struct Assigned {
 }
 
 impl Flash {
-    /// Serves `batch` from `now_ns` on, reads before writes: when each is done.
-    /// Duplicates are done at once.
+    /// Serves `batch` from `now_ns` on, reads before writes; returns the end of each. Duplicates
+    /// end at once.
     pub fn serve(&mut self, batch: &Batch, now_ns: u64) -> Result<Vec<PageDone>, NoFreeBlock> {
         let at_once =
             |duplicate: &PageRequest| PageDone { request: duplicate.request, at_ns: now_ns };
@@ -78,7 +77,7 @@ impl Flash {
         Assigned { wanted, space: self.space_of(self.places[wanted.page].block) }
     }
 
-    /// Chooses where each of `writes` goes, before any of them is written.
+    /// Chooses the space of each of `writes`, before any of them is written.
     fn assign_writes(&mut self, writes: &[PageRequest]) -> Vec<Assigned> {
         let mut assigned = vec![0; self.spaces.len()];
         let mut assign = |wanted: &PageRequest| {
@@ -92,10 +91,10 @@ impl Flash {
         writes.iter().map(&mut assign).collect()
     }
 
-    /// The plane with the most free pages, of those where the new version of `page`
-    /// would come behind the old one in the order in which blocks were opened. Of
-    /// equals, the first from `plane_to_write` on, which then moves behind it.
-    /// `assigned` counts the writes that each plane already has to take.
+    /// The plane with the most free pages, among those where the new version of `page` would come
+    /// after the old one in the order in which blocks were opened. Of equal planes the first from
+    /// `plane_to_write` on, which then moves behind it. `assigned` counts the writes that each
+    /// plane already has to take.
     fn choose_plane(&mut self, page: usize, assigned: &[i64]) -> usize {
         let planes = self.layout.planes;
         let mut best: Option<(i64, usize)> = None;
@@ -105,8 +104,8 @@ impl Flash {
                 best = Some((free, plane));
             }
         }
-        // The block that was opened last qualifies for every page: what it holds can
-        // only be superseded in itself or in a block opened later.
+        // The block opened last qualifies for every page: its content can only be superseded in
+        // itself or in a block opened later.
         let (_, chosen) = best.expect("the plane of the newest block keeps the order");
         self.plane_to_write = (chosen + 1) % planes;
         chosen
@@ -126,10 +125,10 @@ impl Flash {
         (space.free * pages_per_block + pages_per_block - space.next) as i64
     }
 
-    /// Serves `assigned`, all reads or all writes, from `begin_ns` on, and notes in
-    /// `done` when each ends. In a round each parallel unit serves the first that it
-    /// still has; a round begins when the slowest of the last one has ended. Returns
-    /// when the last round ends.
+    /// Serves `assigned`, all reads or all writes, from `begin_ns` on, and adds the end of each
+    /// to `done`. In a round each parallel unit serves its first remaining request; a round
+    /// begins when the slowest request of the last one has ended. Returns the end of the last
+    /// round.
     fn phase(
         &mut self,
         assigned: Vec<Assigned>,
@@ -160,8 +159,7 @@ impl Flash {
         if self.rules.copy_back { self.layout.unit_of(space) } else { 0 }
     }
 
-    /// Reads or writes a page; how long that takes where the pins are free, in
-    /// nanoseconds.
+    /// Reads or writes a page; returns the time, if the pins are free, in nanoseconds.
     fn alone(&mut self, one: Assigned) -> Result<u64, NoFreeBlock> {
         let in_the_array_ns = if one.wanted.is_read {
             self.rules.read_ns

@@ -1,9 +1,9 @@
-//! Rules of a drive, requests to it, and what comes of them.
+//! Rules of a drive, requests to it, and results.
 
 use std::error::Error;
 use std::fmt;
 
-/// What the drive is made of, and how it works.
+/// Dimensions and behaviour of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
     /// Elements of the drive. Consecutive pages lie on consecutive elements.
@@ -17,48 +17,47 @@ pub struct Rules {
     /// Share of the blocks of each plane that is not exported, in percent, rounded
     /// down to whole blocks.
     pub reserve_percent: u32,
-    /// Cleaning begins where no more than this share of blocks is free, in percent,
-    /// rounded down to whole blocks: of a plane with copy-back, of the element
-    /// without.
+    /// Share of free blocks at or below which cleaning begins, in percent, rounded down to whole
+    /// blocks: of a plane with copy-back, of the element without.
     pub min_free_percent: u32,
-    /// Whether each plane writes to a block of its own and cleaning moves pages
-    /// inside the plane. Otherwise the element writes to one block at a time.
+    /// True if each plane writes to a block of its own and cleaning moves pages inside the plane.
+    /// Otherwise the element writes to one block at a time.
     pub copy_back: bool,
     /// Groups of neighbouring planes that work at the same time. Only with
     /// copy-back; one group otherwise.
     pub parallel_units: u32,
-    /// Which planes a page may be written to. Only with copy-back.
+    /// Planes to which a page may be written. Only with copy-back.
     pub pool: Pool,
-    /// How block numbers are dealt out to planes.
+    /// Distribution of block numbers over planes.
     pub mapping: Mapping,
-    /// Whether an element looks for something to clean without requests, too.
+    /// True if an element also cleans while it has no requests.
     pub background_cleaning: bool,
-    /// From the cells into the register, in nanoseconds.
+    /// Time from the cells into the register, in nanoseconds.
     pub read_ns: u64,
-    /// From the register into the cells, in nanoseconds.
+    /// Time from the register into the cells, in nanoseconds.
     pub program_ns: u64,
-    /// To erase a block, in nanoseconds.
+    /// Time to erase a block, in nanoseconds.
     pub erase_ns: u64,
-    /// To carry a page over the pins of the element, in nanoseconds.
+    /// Time to transfer a page over the pins of the element, in nanoseconds.
     pub transfer_ns: u64,
-    /// To carry a summary over the pins of the element, in nanoseconds.
+    /// Time to transfer a summary over the pins of the element, in nanoseconds.
     pub summary_transfer_ns: u64,
-    /// To carry a page over the bus to the host, in nanoseconds. At 0 it takes no time.
+    /// Time to transfer a page over the bus to the host, in nanoseconds; 0 takes no time.
     pub link_ns: u64,
-    /// At most so many requests are under way; later ones wait at the host.
+    /// Most requests in progress; later ones wait at the host.
     pub outstanding: u32,
 }
 
-/// Which planes a page may be written to.
+/// Planes to which a page may be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pool {
-    /// All of its element: the one with the most free pages is taken.
+    /// All planes of the page's element; the plane with the most free pages is taken.
     Element,
-    /// The one that holds its old version.
+    /// The plane of the old version.
     Plane,
 }
 
-/// How block numbers of an element are dealt out to its planes.
+/// Distribution of the block numbers of an element over its planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mapping {
     /// One plane after the other.
@@ -69,23 +68,23 @@ pub enum Mapping {
     FullyStriped,
 }
 
-/// What the host asks for.
+/// A request of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// When it arrives, in nanoseconds.
+    /// Arrival time in nanoseconds.
     pub at_ns: u64,
     /// Its first page in the drive.
     pub first_page: u64,
-    /// How many pages; at least one.
+    /// Number of pages; at least one.
     pub pages: u32,
-    /// A read, or else a write.
+    /// True for a read, false for a write.
     pub is_read: bool,
 }
 
-/// How the requests were served.
+/// Results of serving the requests.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Served {
-    /// From arrival to completion of each request, in their order, in nanoseconds.
+    /// Time from arrival to completion of each request, in their order, in nanoseconds.
     pub latencies_ns: Vec<u64>,
     /// Pages that cleaning moved.
     pub pages_moved: u64,
@@ -99,30 +98,30 @@ pub struct Served {
     pub duplicates: u64,
 }
 
-/// Why requests were not served.
+/// Reason why requests were not served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// No drive can be made by these rules.
+    /// These rules make no drive.
     Rules(&'static str),
-    /// A request is at fault.
+    /// A request has a fault.
     Request {
-        /// Its place among the requests.
+        /// Its index among the requests.
         index: usize,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
     /// A block was to be opened and none was free.
     NoFreeBlock {
-        /// Where.
+        /// The element.
         element: usize,
-        /// When.
+        /// The time in nanoseconds.
         at_ns: u64,
     },
-    /// Cleaning goes on for ever: its victims hold valid pages alone.
+    /// Cleaning never ends: its victims hold only valid pages.
     CleansInVain {
-        /// Where.
+        /// The element.
         element: usize,
-        /// When.
+        /// The time in nanoseconds.
         at_ns: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! What the rules say, in cases that can be followed by hand.
+//! Tests of the rules, in cases that can be followed by hand.
 
 mod cleaning;
 mod host;
@@ -67,7 +67,7 @@ fn latencies(rules: &Rules, requests: &[Request]) -> Vec<u64> {
     serve(rules, requests).unwrap().latencies_ns
 }
 
-/// Serves `requests` on one element, audited; what it holds then.
+/// Serves `requests` on one element, with audits; returns the results and the element's content.
 fn after(rules: &Rules, requests: &[Request]) -> (Served, Flash) {
     let mut drive = Drive::new(rules).unwrap();
     let served = drive.serve(requests, Flash::audit).unwrap();

@@ -1,4 +1,5 @@
-//! Configuration of garbage collection: the `[drive.ftl.gc]` table. A threshold says its unit.
+//! Configuration of garbage collection: the `[drive.ftl.gc]` table. Each threshold names its
+//! unit.
 
 use super::victim::VictimPolicy;
 use schemars::JsonSchema;
@@ -6,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use settings::{Decimal, Measure, Scale, Time, Unit, measure};
 use std::fmt;
 
-/// How collection and host writes share a unit between the background and the foreground
+/// Sharing of a unit between collection and host writes, from the background to the foreground
 /// threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Collection waits for host writes until the foreground threshold, and then goes
-    /// before them until it is above it.
+    /// Collection waits for host writes until the foreground threshold. Below it collection goes
+    /// first.
     None,
-    /// For each batch that a host writes, collection owes as many moves as gain that
-    /// space again; while it owes some, its operations go before host writes.
+    /// Each batch that a host writes puts collection in debt by as many page moves as regain the
+    /// batch's space. While collection is in debt, its operations go before host writes.
     Proportional,
 }
 
@@ -24,42 +25,41 @@ pub enum Pacing {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-renamed" = [["soft", "background"], ["urgent", "foreground"]]))]
 pub struct GcConfig {
-    /// Which block is collected.
+    /// Policy that chooses the victim block.
     pub victim: VictimPolicy,
-    /// Background GC starts when no more than this is free. Its operations
-    /// wait for all others of their unit, except as `pacing` says.
+    /// Background GC starts when the free space falls to this threshold. Its operations wait for
+    /// all others of their unit, unless `pacing` lets them go first.
     pub background: Threshold,
-    /// Foreground GC starts when no more than this is free. It goes before
-    /// host writes. This threshold must be reachable.
+    /// Foreground GC starts when the free space falls to this threshold. It goes before host
+    /// writes. This threshold must be reachable.
     pub foreground: Threshold,
-    /// Collection stops when more than this is free.
+    /// Collection stops when the free space rises above this threshold.
     pub stop: Threshold,
-    /// After the unit has been idle for this long, background GC starts even
-    /// above the background threshold (but not above `stop`). Without it: never.
+    /// Idle time of the unit after which background GC starts even above the background threshold
+    /// (but not above `stop`). Default: it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_gap: Option<Time>,
-    /// How collection shares its unit with host writes between the background and the
+    /// Sharing of the unit between collection and host writes, from the background to the
     /// foreground threshold.
     pub pacing: Pacing,
-    /// Whether other operations may go between the page moves of a collection.
-    /// If not, the unit is withheld from all others until the block is erased, or
-    /// until only reads of hosts keep it from being erased.
+    /// True if other operations may go between the page moves of a collection. False reserves the
+    /// unit until the block is erased, or until only host reads delay its erase.
     pub preemptible: bool,
-    /// Whether pages move inside their plane without the channel (copy-back), where all units
-    /// of the batch are valid and the block that takes them lies in that plane (which is
-    /// always so where a bin is a plane).
+    /// True to move a batch inside its plane without the channel (copy-back) if all its units are
+    /// valid and the target block lies in the same plane (which is always so if a bin is a
+    /// plane).
     pub copy_back: bool,
-    /// So many times in a row data may be copied back, or stream; then it goes through the
-    /// controller, which corrects its errors. Default: any number. Only with `copy_back`,
-    /// `streaming` or partial writes inside planes.
+    /// Most times in a row that data may be copied back or streamed; the next move goes through
+    /// the controller, which corrects its errors. Default: no limit. Only with `copy_back`,
+    /// `streaming` or in-plane partial writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub copy_back_most: Option<u8>,
-    /// Whether pages of a victim stream to another package of the pool, in one transfer and past
-    /// the controller, where one can take them at once. Default: no.
+    /// True to stream pages of a victim to another package of the pool, in one transfer that
+    /// bypasses the controller, if a package can take them at once. Default: false.
     #[serde(default)]
     pub streaming: bool,
-    /// Batches that one collection may have under way at a time.
+    /// Batches that one collection may have in progress at a time.
     #[schemars(range(min = 1, max = 64))]
     pub window: u32,
 }
@@ -111,7 +111,8 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// Hundredths of a share without the noise of the division: 0.07 is 7, not 7.000000000000001.
+/// A share in percent without the rounding error of the division: 0.07 gives 7, not
+/// 7.000000000000001.
 fn percent(share: f64) -> f64 {
     (share * 1e12).round() / 1e10
 }

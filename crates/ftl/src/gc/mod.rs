@@ -1,6 +1,5 @@
-//! Garbage collection: when it starts and stops ([`Thresholds`]) and which block
-//! it takes ([`VictimPolicy`], one file a policy). Moving the pages is the
-//! caller's business, because it takes time.
+//! Garbage collection: when it starts and stops ([`Thresholds`]) and the choice of victims
+//! ([`VictimPolicy`], one file a policy). The caller moves the pages, because that takes time.
 
 mod config;
 mod thresholds;

@@ -1,4 +1,4 @@
-//! When collection starts, goes to the foreground and stops.
+//! Thresholds at which collection starts, goes to the foreground and stops.
 
 use super::config::{GcConfig, Threshold};
 use crate::layout::Layout;
@@ -10,7 +10,7 @@ enum Limit {
 }
 
 impl Limit {
-    /// No more than there is: beyond that a threshold says the same, always.
+    /// Clamps a threshold to the size of a bin: a greater value would have the same effect.
     fn of(threshold: Threshold, layout: &Layout) -> Self {
         let blocks = layout.blocks_per_bin();
         match threshold {
@@ -39,7 +39,7 @@ impl Limit {
     }
 }
 
-/// How scarce space is.
+/// Scarcity of space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Above the background threshold.
@@ -70,7 +70,7 @@ impl Thresholds {
         }
     }
 
-    /// How scarce space is in a bin with so much free.
+    /// Level of a bin with this much free space.
     #[inline]
     pub fn level(&self, free_blocks: u32, free_units: impl Fn() -> u32) -> Level {
         if self.foreground.holds(free_blocks, &free_units) {
@@ -81,21 +81,22 @@ impl Thresholds {
             Level::Ample
         }
     }
-    /// True where more is free than the stop threshold.
+    /// True if the free space is above the stop threshold.
     #[inline]
     pub fn enough(&self, free_blocks: u32, free_units: impl FnOnce() -> u32) -> bool {
         !self.stop.holds(free_blocks, free_units)
     }
-    /// True where one of them counts pages.
+    /// True if one of the thresholds counts pages.
     #[inline]
     pub fn count_pages(&self) -> bool {
         [self.foreground, self.background, self.stop]
             .iter()
             .any(|limit| matches!(limit, Limit::Units(_)))
     }
-    /// Victims that collection may have on their way, at most, while the foreground threshold is not
-    /// reached: it takes none more once they are enough. 0 where it begins and ends at that
-    /// threshold; `None` where pages are counted, as their number depends on what is open.
+    /// Most victims that collection may have in progress while the foreground threshold is not
+    /// reached: it takes no further victim once those in progress suffice to stop. 0 if it starts
+    /// and stops at that threshold; `None` if a threshold counts pages, because the number of
+    /// victims then depends on the open blocks.
     pub fn most_coming(&self) -> Option<u32> {
         match (self.foreground, self.stop) {
             (Limit::Blocks(foreground), Limit::Blocks(stop)) => {
@@ -104,7 +105,7 @@ impl Thresholds {
             _ => None,
         }
     }
-    /// The thresholds as free blocks: foreground, background, stop.
+    /// The thresholds in free blocks: foreground, background, stop.
     pub fn in_blocks(&self) -> [u32; 3] {
         [self.foreground, self.background, self.stop]
             .map(|limit| limit.blocks(self.units_per_block))
@@ -125,7 +126,7 @@ mod tests {
                 stop: until,
                 units_per_block: 10,
             };
-            // Collection takes one victim after the other until all that come are enough.
+            // Collection takes victims until those in progress suffice.
             let taken = |free: u32| {
                 let mut coming = 0;
                 while !thresholds.enough(free + coming, || 0) {

@@ -1,8 +1,8 @@
-//! Scrubbing: which block is written anew before its data decays ([`ScrubChoice`], one file a
-//! policy). When, and moving the pages, is the caller's business.
+//! Scrubbing: the choice of the block that is rewritten before its data decays ([`ScrubChoice`],
+//! one file a policy). The caller decides when to scrub and moves the pages.
 //!
-//! A new policy is a file here and a line of the list below: its tag, the list in error
-//! messages, the schema, the documentation and the contract tests follow from the line.
+//! A new policy is a file here and a line of the list below: its tag, the list in error messages,
+//! the schema, the documentation and the contract tests follow from the line.
 
 mod written;
 
@@ -14,30 +14,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Time;
 
-/// Scrubbing. Its operations wait for all others of their unit, as those of background GC;
-/// where the bin's GC is in the foreground or in debt, and so waits for it, they go first as well.
+/// Scrubbing. Its operations wait for all others of their unit, like those of background GC. If
+/// the bin's GC is in the foreground or in debt and waits for a scrub to end, the scrub's
+/// operations go first as well.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrubConfig {
-    /// Time between two polls; each is at the next bin in turn. Where that is being collected,
+    /// Time between two polls; the bins are polled in turn. If the polled bin is being collected,
     /// the poll comes between two victims.
     pub interval: Time,
-    /// Which block of the bin is written anew, if any.
+    /// Policy that chooses the block of the bin to rewrite, if any.
     pub choice: ScrubChoice,
-    /// Where the pages go that it moves. Default: `collection`.
+    /// Destination of the pages that scrubbing moves. Default: `collection`.
     #[serde(default)]
     pub stream: ScrubStream,
 }
 
-/// Where pages go that scrubbing moves.
+/// Destination of the pages that scrubbing moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScrubStream {
-    /// To collection's open blocks.
+    /// The open blocks of collection.
     #[default]
     Collection,
-    /// To open blocks of their own, apart from what hosts write and collection moves; to collection's
-    /// while a bin has no free block to spare.
+    /// Open blocks of their own, apart from host writes and collection; those of collection while
+    /// a bin has no free block to spare.
     Own,
 }
 
@@ -52,11 +53,11 @@ impl ScrubStream {
 }
 
 settings::family! {
-    /// Which block is scrubbed next.
+    /// Policy that chooses the block to scrub next.
     ScrubChoice asks pick(written: Written<'_>) -> Option<usize>;
     /// The block that was closed first.
     "oldest" => oldest::Oldest,
-    /// The block that was read most since its erase, once that was often enough.
+    /// The block with the most reads since its erase, once they reach a limit.
     "most-read" => most_read::MostRead,
     /// A block that a function of the user chooses, or none.
     "python" => python::Python,
@@ -70,20 +71,20 @@ mod tests {
     use crate::blocks::BARRED;
     use proptest::prelude::*;
 
-    /// Whether a policy may say that no block needs it.
+    /// True if a policy may decide that no block needs scrubbing.
     fn may_decline(policy: &ScrubChoice, written: Written<'_>) -> bool {
         let mut fitting = written.fitting();
         match policy {
             ScrubChoice::Oldest(_) => fitting.next().is_none(),
             ScrubChoice::MostRead(most) => fitting.all(|index| written.sensed[index] < most.reads),
-            // Nothing is found behind the default one.
+            // No function is connected in this test.
             ScrubChoice::Python(_) => true,
         }
     }
 
     proptest! {
-        /// The contract of every policy: a block that fits, always the same one, or none where
-        /// none needs it.
+        /// The contract of every policy: it returns a block that fits, always the same one, or
+        /// none if no block needs scrubbing.
         #[test]
         fn every_policy_keeps_the_contract(
             valid in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),

@@ -1,15 +1,15 @@
-//! Against read disturb.
+//! Scrubbing against read disturb.
 
 use super::{PickOld, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Takes the block in which most rows were sensed since its erase, if there were at least
-/// `reads`; the lowest number breaks ties.
+/// Takes the block with the most rows sensed since its erase, if there were at least `reads`; the
+/// lowest number breaks ties.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MostRead {
-    /// Rows sensed in a block before it is taken.
+    /// Rows sensed in a block before it may be taken.
     #[schemars(range(min = 1))]
     pub reads: u32,
 }

@@ -1,4 +1,4 @@
-//! In turn by age.
+//! Scrubbing in order of age.
 
 use super::{PickOld, Written};
 use schemars::JsonSchema;

@@ -1,30 +1,30 @@
-//! A function of the user chooses.
+//! A scrub policy that the user writes, as a function in Python.
 
 use super::{PickOld, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;
 
-/// What a policy from outside answers.
+/// A scrub policy outside the simulator.
 pub trait ScrubOutside: Send + Sync {
-    /// The place of the block to be written anew, or nothing.
+    /// Returns the place of the block to rewrite, or `None`.
     ///
     /// # Errors
-    /// What went wrong with it, in a line.
+    /// The policy's error, in one line.
     fn pick(&self, written: Written<'_>) -> Result<Option<usize>, String>;
 }
 
-/// Asks a function in a Python file (docs/how-to/add-a-policy.md).
+/// Calls a function in a Python file (docs/how-to/add-a-policy.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Python(Outside<dyn ScrubOutside>);
 
 impl Python {
-    /// What stands for the function; see [`Outside`].
+    /// The connection to the function; see [`Outside`].
     pub fn outside(&mut self) -> &mut Outside<dyn ScrubOutside> {
         &mut self.0
     }
-    /// What went wrong with it.
+    /// The function's error, if there was one.
     pub fn fault(&self) -> Option<String> {
         self.0.fault()
     }
@@ -32,7 +32,7 @@ impl Python {
 
 impl PickOld for Python {
     fn pick(&self, written: Written<'_>) -> Option<usize> {
-        // A fault ends the run; until then nothing is scrubbed.
+        // An error ends the run; until then nothing is scrubbed.
         self.0.ask(|policy| match policy.pick(written)? {
             Some(place) if place >= written.valid.len() => {
                 Err(format!("chose block {place} of {}", written.valid.len()))

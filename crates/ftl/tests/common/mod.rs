@@ -1,4 +1,4 @@
-//! What a firmware leaves in a snapshot, taken up by another.
+//! Snapshots in tests: the state of one firmware, restored by another.
 
 use ftl::Ftl;
 use ftl::state::{Rest, Unknown};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What a snapshot's columns may fail with.
+/// Error of a snapshot's columns.
 enum Failed {
     Io(io::Error),
     Unknown,
@@ -40,7 +40,7 @@ fn kept(ftl: &Ftl, path: &std::path::Path) -> BTreeMap<&'static str, (u64, Vec<u
     places
 }
 
-/// The firmware `into` goes on from what another has left: columns, and the rest of it.
+/// Restores the firmware `into` from the state of another: columns and the rest.
 pub fn taken_up(mut into: Ftl, left: &Ftl, rest: &Rest) -> Result<Ftl, Unknown> {
     let (process, thread) = (std::process::id(), std::thread::current().id());
     let path = std::env::temp_dir().join(format!("flashscape-firmware-{process}-{thread:?}"));

@@ -1,5 +1,5 @@
-//! The array's state machine, read like a datasheet. A step is 100 us of ramp, 700 of
-//! execution, 100 of recovery and 100 of verify; an erase has five.
+//! The state machine of the array, tested against the datasheet. A step takes 100 us of ramp, 700
+//! of execution, 100 of recovery and 100 of verify; an erase has five steps.
 
 use super::*;
 use proptest::prelude::*;
@@ -21,8 +21,8 @@ fn ns(ns: u64) -> Span {
     Span::from_ns(ns)
 }
 
-/// Interrupts an erase that has gone on for `elapsed` ns: until when the unit is busy, what
-/// that wears, and what is then left of the step.
+/// Interrupts an erase that has run for `elapsed` ns. Returns the time for which the unit is
+/// still busy, the wear, and the rest of the step.
 fn stopped(how: Stop, elapsed: u64) -> (u64, Strain, u64) {
     let mut progress = Progress::new(&ERASE);
     let elapsed = progress.pass(&ERASE, ns(elapsed));
@@ -67,16 +67,16 @@ fn a_step_that_has_not_begun_stops_at_no_cost() {
 
 #[test]
 fn what_is_cancelled_recovers_and_is_verified_and_asserted_whole_again() {
-    // Ramp: up to the last nanosecond of it no pulse was wasted.
+    // Ramp: until its last nanosecond no pulse is wasted.
     assert_eq!(stopped(Stop::Cancel, 1), (100 * US, RAMP, 1_100 * US));
     assert_eq!(stopped(Stop::Cancel, 100 * US - 1), (100 * US, RAMP, 1_100 * US));
-    // Execution, however far.
+    // Execution, at any point.
     assert_eq!(stopped(Stop::Cancel, 100 * US), (100 * US, PULSE, 1_100 * US));
     assert_eq!(stopped(Stop::Cancel, 800 * US - 1), (100 * US, PULSE, 1_100 * US));
-    // The pulse is over: the rest of its recovery, and the verify comes later.
+    // The pulse is over: the rest of its recovery follows, and the verify comes later.
     assert_eq!(stopped(Stop::Cancel, 800 * US), (100 * US, NONE, 100 * US));
     assert_eq!(stopped(Stop::Cancel, 900 * US - 1), (1, NONE, 100 * US));
-    // A verify is given up at once, and done again.
+    // A verify is aborted at once and repeated.
     assert_eq!(stopped(Stop::Cancel, 900 * US), (0, NONE, 100 * US));
     assert_eq!(stopped(Stop::Cancel, 1_000 * US - 1), (0, NONE, 100 * US));
 }
@@ -96,7 +96,7 @@ fn what_is_suspended_twice_keeps_both_parts() {
     let mut progress = Progress::new(&ERASE);
     progress.stop(&ERASE, Stop::Suspend, us(300));
     assert_eq!(progress.to_safe_point(&ERASE), us(800), "ramp, 500, recovery, verify");
-    // In the second ramp: nothing is gained and nothing lost.
+    // Interrupted in the second ramp: nothing is gained and nothing lost.
     assert_eq!(progress.stop(&ERASE, Stop::Suspend, us(99)).after, us(100));
     assert_eq!(progress.to_safe_point(&ERASE), us(800));
     progress.stop(&ERASE, Stop::Suspend, us(250));
@@ -180,7 +180,7 @@ fn any_pulses() -> impl Strategy<Value = Pulses> {
 }
 
 proptest! {
-    /// Freezing costs nothing, whenever and however often.
+    /// Freezing costs nothing, at any moment and any number of times.
     #[test]
     fn what_is_frozen_takes_as_long_as_what_is_not(
         pulses in any_pulses(), attempts in proptest::collection::vec(0u64..900, 0..20),
@@ -199,8 +199,8 @@ proptest! {
         }
     }
 
-    /// Whatever came before: an operation that stands still for a while, and is then
-    /// interrupted, is where it would have been without that.
+    /// After any history, an operation that is frozen for a while and then interrupted is in the
+    /// same state as one that was only interrupted.
     #[test]
     fn what_stood_still_is_interrupted_as_if_it_had_not(
         pulses in any_pulses(),
@@ -226,8 +226,8 @@ proptest! {
         prop_assert_eq!((with, frozen), (without, progress));
     }
 
-    /// A suspended pulse executes as long as one that is not; what comes on top is a ramp
-    /// and a recovery for each pair that is counted, and verifies that were given up.
+    /// A suspended pulse executes as long as an undisturbed one. In addition come a ramp and a
+    /// recovery for each counted pair, and the verifies that were aborted.
     #[test]
     fn what_is_suspended_executes_no_longer(
         pulses in any_pulses(), attempts in proptest::collection::vec(0u64..900, 0..20),
@@ -249,7 +249,7 @@ proptest! {
         prop_assert!(busy <= least + pulses.ramp * ramps + pulses.verify * verifies);
     }
 
-    /// However it is interrupted, an operation has at most its steps to go, and a verify.
+    /// However it is interrupted, an operation has at most its steps and a verify left.
     #[test]
     fn what_is_left_never_grows_beyond_the_steps(
         pulses in any_pulses(), attempts in proptest::collection::vec((0u64..900, 0usize..3), 0..20),

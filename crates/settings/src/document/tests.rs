@@ -159,7 +159,7 @@ fn an_optional_table_of_a_preset_is_left_out_by_a_word() {
     let (empty, problems) = over("[drive]\nspare = {}");
     let mut problems = problems.unwrap();
     empty.locate(&mut problems);
-    let said = "drive.spare: an empty table changes nothing of what it is laid over; give a key, \
+    let said = "drive.spare: an empty table changes nothing; give a key, \
                 or write spare = \"none\" to leave it out";
     assert_eq!(problems.to_string(), format!("ssd.toml: 1 problem\n  line 2, {said}"));
     assert_eq!(spare(&empty), Some(Spare { blocks: 9 }));
@@ -203,7 +203,7 @@ fn a_table_or_a_list_of_such_is_left_out_by_the_word_too() {
         document.set::<Whole>("cuts", "{ after = 5 }").unwrap();
         assert_eq!(document.read::<Whole>().unwrap().cuts, Some(Cuts::One(Cut { after: 5 })));
     }
-    // A word means itself where one may stand.
+    // A word means itself if a text is allowed at the place.
     let named = document("limit = 'none'").read::<Whole>().unwrap().limit;
     assert_eq!(named, Some(Limit::Name("none".into())));
 }

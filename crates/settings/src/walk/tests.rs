@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Decimal, Document, Measure, Rate, Scale, Share, Size, Time, Unit, measure};
 
-/// A quantity from another room, which the walk has never heard of.
+/// A quantity of another crate, which the walk does not know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Blocks(u64),
@@ -77,7 +77,7 @@ struct Everything {
     load: Option<Load>,
 }
 
-/// How blocks are chosen.
+/// Choice of blocks.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
 enum Victim {

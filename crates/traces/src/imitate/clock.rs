@@ -1,5 +1,5 @@
-//! Stamps of a synthetic trace: requests are shared out over shorter and shorter windows,
-//! as those of the trace were (`statistics/cascade.rs`).
+//! Stamps of a synthetic trace: requests are distributed over shorter and shorter windows like
+//! those of the original trace (`statistics/cascade.rs`).
 
 use super::deck::scaled;
 use crate::statistics::cascade::{SHARES, class_of};
@@ -32,8 +32,8 @@ struct Window {
 }
 
 impl Clock {
-    /// `requests` stamps at the trace's rates. Fewer than it had are taken from moments
-    /// all over it; for more it goes round.
+    /// `requests` stamps at the rates of the original trace. Fewer requests than the original had
+    /// are taken from moments all over it; for more, its profile is repeated.
     pub fn new(shape: &Shape, requests: u64, stream: Stream) -> Self {
         let had: u64 = shape.profile.iter().sum();
         let length = shape.profile.len() as u64;
@@ -64,8 +64,8 @@ impl Clock {
         }
     }
 
-    /// The next stamp; nothing behind the last. A synthetic trace that goes round a trace of many years
-    /// comes to the end of time (584 years), and stays there.
+    /// The next stamp; `None` after the last. A synthetic trace that repeats a trace of many
+    /// years reaches the end of time (584 years) and stays there.
     pub fn next(&mut self) -> Option<u64> {
         loop {
             let Some(window) = self.open.last_mut() else {
@@ -100,10 +100,10 @@ impl Clock {
         self.open.push(Window { begin, level, requests: first });
     }
 
-    /// How many of the requests come in the first half.
+    /// Number of requests that come in the first half.
     fn first(&mut self, level: u32, requests: u64) -> u64 {
         let place = level as usize * CLASSES + class_of(requests);
-        // No window like this was seen: an even one leads back to those that were.
+        // No window like this was seen: an even split leads back to windows that were.
         let fewer = self.drawn(place, requests);
         if self.stream.chance(0.5) { fewer } else { requests - fewer }
     }

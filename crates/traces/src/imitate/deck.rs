@@ -1,16 +1,16 @@
-//! Draws without putting back: what is drawn often enough comes out exactly as
-//! often as it was put in.
+//! Draws without replacement: after enough draws each value comes out exactly as often as it was
+//! put in.
 
 use engine::Stream;
 
-/// Counts that are drawn from in proportion to what is left of each (a Fenwick tree
-/// over the counts).
+/// Counts from which values are drawn in proportion to the rest of each (a Fenwick tree over the
+/// counts).
 #[derive(Clone, Debug)]
 pub(super) struct Deck {
     values: Vec<u64>,
     tree: Vec<u64>,
     left: u64,
-    /// The counts at first, to begin again with where all are drawn.
+    /// The counts at first, to begin again when all are drawn.
     all: Vec<u64>,
 }
 

@@ -14,13 +14,13 @@ const UNIT: u64 = 4_096;
 const SECTOR: u64 = 512;
 const KINDS: usize = Kind::ALL.len();
 
-/// Requests of a run from which on all go on alike.
+/// Length of a run in requests beyond which its chance to continue stays the same.
 const LONG: usize = 256;
 
-/// Units of a request beyond which it is no access of data in use.
+/// Most units of a request that counts as an access of data in use.
 const TOUCHED_MAX: u64 = 1 << 18;
 
-/// A synthetic trace: rows that resemble those a model was made of.
+/// A synthetic trace: rows that resemble those from which the model was made.
 pub struct SyntheticTrace {
     clock: Clock,
     mix: Mix,
@@ -31,7 +31,7 @@ pub struct SyntheticTrace {
     stream: Stream,
 }
 
-/// Which kind comes next.
+/// Choice of the next kind.
 struct Mix {
     follows: [[u64; KINDS]; KINDS],
     all: [u64; KINDS],
@@ -48,14 +48,14 @@ struct OfKind {
     continuing: Deck,
     again: Deck,
     again_left: u64,
-    /// Where the last request began, and its chunk.
+    /// Beginning of the last request, and its chunk.
     last: Option<(u64, usize)>,
     /// Share of starts within 64 MiB of the request before.
     near: f64,
     phases: Deck,
-    /// How likely a run of so many requests goes on.
+    /// Probability that a run continues after a number of requests.
     goes_on: Vec<f64>,
-    /// How much the age of a request counts when one to continue is chosen.
+    /// Weight of the age of a request in the choice of the one to continue.
     ages: [f64; REACH],
     recent: [Recent; REACH],
     next: usize,
@@ -64,14 +64,14 @@ struct OfKind {
 /// A request that may be continued.
 #[derive(Clone, Copy, Default)]
 struct Recent {
-    /// 0 where it may not.
+    /// End of the request; 0 if it may not be continued.
     end: u64,
     requests: usize,
     chunk: usize,
 }
 
 impl SyntheticTrace {
-    /// A synthetic trace after a model that was checked.
+    /// A synthetic trace from a checked model.
     pub fn new(model: &Model, wishes: Wishes) -> Self {
         let streams = Streams::new(wishes.seed);
         let times = wishes.requests as f64 / model.requests as f64;
@@ -98,7 +98,7 @@ impl SyntheticTrace {
         }
     }
 
-    /// The next request; nothing behind the last.
+    /// The next request; nothing after the last.
     pub(crate) fn next(&mut self) -> Option<Row> {
         let stamp_ns = self.clock.next()?;
         let kind = self.mix.draw(&mut self.stream)?;
@@ -113,7 +113,7 @@ impl SyntheticTrace {
 }
 
 impl Mix {
-    /// Draws a kind, by what came before and by what is left.
+    /// Draws a kind, by the previous kind and by the number of requests left.
     fn draw(&mut self, stream: &mut Stream) -> Option<usize> {
         let left = |kind: usize| self.left[kind] as f64 / self.all[kind].max(1) as f64;
         let weights: [f64; KINDS] = std::array::from_fn(|kind| {
@@ -129,7 +129,7 @@ impl Mix {
     }
 }
 
-/// An index by weight; nothing where all weigh nothing.
+/// An index drawn by weight; `None` if all weights are 0.
 fn drawn(weights: &[f64], stream: &mut Stream) -> Option<usize> {
     let sum: f64 = weights.iter().sum();
     if sum <= 0.0 {
@@ -196,7 +196,7 @@ impl OfKind {
         Command { kind: self.kind, offset, bytes }
     }
 
-    /// The last request once more, if it can be.
+    /// The last request once more, if possible.
     fn again(&mut self, space: &mut Space, stream: &mut Stream) -> Option<Command> {
         let (offset, chunk) = self.last?;
         if self.again.left() == 0 {
@@ -221,7 +221,7 @@ impl OfKind {
         Some(Command { kind: self.kind, offset, bytes })
     }
 
-    /// Notes that a range is accessed; returns the chunk of its end.
+    /// Records an access of a range; returns the chunk of its end.
     fn access(
         &self,
         space: &mut Space,
@@ -237,14 +237,14 @@ impl OfKind {
         space.access(self.side(), chunk, begin, end, stream)
     }
 
-    /// Whether a request goes to data in use, not anywhere.
+    /// True if a request goes to data in use, false if it goes anywhere.
     fn is_placed(&self, space: &Space, bytes: u64) -> bool {
         matches!(self.kind, Kind::Read | Kind::Write)
             && !space.is_empty()
             && bytes.div_ceil(UNIT) <= TOUCHED_MAX
     }
 
-    /// A request that goes on where an earlier one ended, if one can be continued.
+    /// A request that continues an earlier one at its end, if one can be continued.
     fn continued(
         &mut self,
         space: &Space,
@@ -285,7 +285,7 @@ impl OfKind {
 
     /// A request somewhere else.
     fn started(&mut self, space: &mut Space, stream: &mut Stream) -> (u64, u64, usize, usize) {
-        // A request that could not go on as it was to takes its size along.
+        // A request that should continue a run but could not keeps its size.
         let decks = [&mut self.starting, &mut self.continuing, &mut self.again];
         let deck = decks.into_iter().find(|deck| deck.left() > 0);
         let deck = deck.expect("there are as many sizes as requests");
@@ -309,7 +309,7 @@ impl OfKind {
             (stream.below(room + 1), 0)
         };
         let offset = unit * UNIT + phase;
-        // By chance it may continue another one after all.
+        // By chance it may still continue another request.
         let newest = (1..=REACH).map(|back| (self.next + REACH - back) % REACH);
         let met = newest.into_iter().find(|place| self.recent[*place].end == offset && offset > 0);
         let requests = met.map_or(1, |place| {
@@ -324,7 +324,7 @@ impl OfKind {
     }
 }
 
-/// How likely runs go on after so many requests.
+/// Probabilities that runs continue after a number of requests.
 fn goes_on(runs: &[(u64, u64)]) -> Vec<f64> {
     let longer = |than: u64| {
         runs.iter().filter(|(requests, _)| *requests > than).map(|(_, runs)| runs).sum::<u64>()
@@ -334,7 +334,7 @@ fn goes_on(runs: &[(u64, u64)]) -> Vec<f64> {
     for (requests, share) in likely.iter_mut().enumerate().skip(1) {
         let so_far = longer(requests as u64 - 1);
         *share = if so_far > 0.0 { longer(requests as u64) / so_far } else { 0.0 };
-        // A run that has become too long may be all that can be continued.
+        // A run that is already too long may be the only one that can be continued.
         *share = share.max(1e-9);
     }
     likely

@@ -1,9 +1,9 @@
 //! Synthetic traces: traces made from the statistics of others.
 //!
-//! A [`Model`] is what `statistics` keeps of a trace for this, and no more. `clock`
-//! makes the stamps, `space` the addresses, `generate` the requests; what comes in
-//! known numbers (kinds, sizes, requests that continue others) is drawn from decks
-//! without putting back (`deck`).
+//! A [`Model`] is the part of a trace that `statistics` keeps for this, and no more. `clock`
+//! makes the stamps, `space` the addresses, `generate` the requests. Properties that occur in
+//! known numbers (kinds, sizes, requests that continue others) are drawn without replacement from
+//! decks (`deck`).
 
 mod clock;
 mod deck;

@@ -1,4 +1,4 @@
-//! What a synthetic trace is made from: checked, as files come from anywhere.
+//! Model of a synthetic trace. It is checked, because model files may come from anywhere.
 
 use super::wishes::Wishes;
 use crate::command::Kind;
@@ -10,13 +10,13 @@ use std::path::Path;
 
 const UNIT: u64 = 4_096;
 
-/// Units up to which an address space can be laid out: 2^62 bytes.
+/// Most units of an address space: 2^62 bytes.
 const SPAN_UNITS_MAX: u64 = 1 << 50;
 
-/// Pieces that a space is made of, which take some 100 B of memory each.
+/// Most pieces of a space; each takes some 100 B of memory.
 const PIECES_MAX: u64 = 1 << 26;
 
-/// Windows that a synthetic trace may last for.
+/// Most windows that a synthetic trace may last.
 const WINDOWS_MAX: u128 = 1 << 27;
 
 /// The version of descriptions that this program writes and reads.
@@ -26,38 +26,38 @@ pub const DESCRIPTION_VERSION: u32 = 1;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
-    /// The version of the file's format, looked at before.
+    /// The version of the file's format, checked before.
     #[serde(rename = "trace_description")]
     _trace_description: serde::de::IgnoredAny,
-    /// The version of flashscape that wrote it.
+    /// The version of flashscape that wrote the file.
     #[serde(rename = "flashscape")]
     _flashscape: serde::de::IgnoredAny,
-    /// What `trace info --json` prints, but for the file's place; for people and scripts.
+    /// The output of `trace info --json` without the file's path; for people and scripts.
     #[serde(rename = "statistics")]
     _statistics: serde::de::IgnoredAny,
     model: Model,
 }
 
-/// The version alone, which is looked at before the rest.
+/// The version alone, which is checked before the rest.
 #[derive(Deserialize)]
 #[serde(expecting = "a JSON object")]
 struct Version {
     trace_description: Option<u32>,
 }
 
-/// What a synthetic trace is made from.
+/// Model of a synthetic trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// Requests.
     pub requests: u64,
-    /// How often each kind is followed by each: read, write, trim, flush, write_zeroes.
+    /// Number of times that each kind follows each kind: read, write, trim, flush, write_zeroes.
     pub follows: [[u64; Kind::ALL.len()]; Kind::ALL.len()],
     /// Requests of each kind that occurs.
     pub kinds: Vec<KindModel>,
-    /// When requests come.
+    /// Arrival times of requests.
     pub arrivals: Shape,
-    /// Where reads and writes go.
+    /// Addresses of reads and writes.
     pub layout: Layout,
 }
 
@@ -71,22 +71,22 @@ pub struct KindModel {
     pub requests: u64,
     /// Sizes in bytes of requests that begin a run, with their number.
     pub starting: Vec<(u64, u64)>,
-    /// Sizes of those that continue one.
+    /// Sizes of requests that continue a run.
     pub continuing: Vec<(u64, u64)>,
-    /// Sizes of those that begin where the one before began.
+    /// Sizes of requests that begin at the beginning of the request before.
     pub again: Vec<(u64, u64)>,
-    /// Requests that begin somewhere else, within 64 MiB of the one before and farther.
+    /// Requests that begin elsewhere: within 64 MiB of the request before, and farther away.
     pub near_and_far: [u64; 2],
-    /// How many requests back the continued one lies: 1, 2, 3 to 4, … 17 to 32.
+    /// Age of the continued request, in requests: 1, 2, 3 to 4, … 17 to 32.
     pub ages: [u64; AGES],
-    /// Requests of a run, with the number of runs.
+    /// Lengths of runs in requests, with the number of runs.
     pub runs: Vec<(u64, u64)>,
-    /// In which sector of a unit of 4 KiB a run begins.
+    /// Number of runs that begin in each sector of a unit of 4 KiB.
     pub phases: [u64; 8],
 }
 
 impl KindModel {
-    /// The kind, where its name is one.
+    /// The kind, if its name is known.
     fn known(&self) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == self.kind)
     }
@@ -105,7 +105,7 @@ impl KindModel {
 }
 
 impl Model {
-    /// Reads a description; what it says may be at odds with itself ([`Model::faults`]).
+    /// Reads a description, which may still contradict itself ([`Model::faults`]).
     pub fn parse(text: &str, file: &Path) -> Result<Self, TraceError> {
         let fault = |line: usize, problem: String| {
             let line = (line > 0).then_some(line as u64);
@@ -143,13 +143,13 @@ impl Model {
         Ok(description.model)
     }
 
-    /// What the model gives without further wishes.
+    /// The properties that the model itself gives.
     pub fn wishes(&self) -> Wishes {
         let span_bytes = self.layout.span_units.saturating_mul(UNIT);
         Wishes { requests: self.requests, span_bytes, seed: 0 }
     }
 
-    /// All that is wrong with the model, or with what is wished of it.
+    /// All faults of the model and of the wishes.
     pub fn faults(&self, wishes: &Wishes) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_requests(wishes, &mut faults);
@@ -178,7 +178,7 @@ impl Model {
             let sizes = kind.sizes();
             let sized = sum(sizes.clone().map(|(_, count)| *count));
             if known.has_range() && sized != Some(kind.requests) {
-                fault(&key, "has not as many sizes as requests");
+                fault(&key, "does not have as many sizes as requests");
             }
             if sizes.clone().any(|(bytes, _)| *bytes == 0) {
                 fault(&key, "has requests for nothing; only a flush has no size");
@@ -210,16 +210,16 @@ impl Model {
             return fault("profile_level", "is larger than 62");
         }
         if shape.profile.len() as u64 != (shape.ticks >> shape.profile_level) + 1 {
-            fault("profile", "has not a number of requests for each window");
+            fault("profile", "does not have one number of requests per window");
         }
         if sum(shape.profile.iter().copied()) != Some(self.requests) {
-            fault("profile", "is not of as many requests as the model");
+            fault("profile", "does not have as many requests as the model");
         }
         let times = u128::from(wishes.requests / self.requests.max(1) + 1);
         let ticks = u128::from(shape.ticks) + (1 << shape.profile_level);
         let last = times.saturating_mul(ticks).saturating_mul(u128::from(shape.tick_ns));
         if last >= 1 << 64 || times.saturating_mul(shape.profile.len() as u128) > WINDOWS_MAX {
-            fault("profile", "would last too long for so many rows");
+            fault("profile", "would last too long for this many rows");
         }
         for split in &shape.splits {
             if split.level >= 63 || split.class >= 63 {
@@ -245,7 +245,7 @@ impl Model {
         }
         let pieces = layout.stretches.iter().flat_map(|s| [s.count, s.units / 64]);
         if sum(pieces).is_none_or(|count| count > PIECES_MAX) {
-            fault("model.layout.stretches", "are too many for a memory".to_owned());
+            fault("model.layout.stretches", "are too many for memory".to_owned());
         }
         let is_sound = |s: &crate::statistics::Stretch| s.count > 0 && s.units >= s.count;
         if !layout.stretches.iter().all(is_sound)
@@ -264,7 +264,7 @@ impl Model {
             }
         }
         if layout.written_first_share.is_nan() {
-            fault("model.layout.written_first_share", "is no number".to_owned());
+            fault("model.layout.written_first_share", "is not a number".to_owned());
         }
         if layout.gaps.iter().any(|gap| gap.units > SPAN_UNITS_MAX)
             || sum(layout.gaps.iter().map(|gap| gap.count)).is_none()
@@ -273,7 +273,7 @@ impl Model {
         }
         for (heat, class, _) in layout.reread.iter().chain(&layout.rewrite) {
             if *heat >= 64 || *class >= 126 {
-                fault("model.layout.reread", "(or rewrite) has a class that is none".to_owned());
+                fault("model.layout.reread", "(or rewrite) has an unknown class".to_owned());
             }
         }
         let counts = |list: &[(u32, u32, u64)]| sum(list.iter().map(|(_, _, count)| *count));

@@ -1,12 +1,11 @@
-//! Where reads and writes of a synthetic trace go.
+//! Addresses of reads and writes in a synthetic trace.
 //!
-//! The stretches of the trace (units side by side of like heat) are laid out anew in
-//! random order, with the gaps of the trace between them, and cut into chunks. Each
-//! chunk has an account of units to be read and to be written, which accesses draw
-//! on, so that footprint and heat come out as they were. A chunk is gone through
-//! from its first unit to its last, roughly. Then it is due again after a distance drawn from
-//! those of the trace; where nothing is due, a chunk is begun that was not accessed
-//! before.
+//! The stretches of the trace (adjacent units of similar heat) are laid out anew in random order,
+//! with the gaps of the trace between them, and cut into chunks. Each chunk has an account of
+//! units to be read and to be written, which accesses draw on, so that footprint and heat come
+//! out as they were. Accesses sweep a chunk roughly from its first unit to its last. Then it is
+//! due again after a distance drawn from those of the trace; if no chunk is due, a chunk is begun
+//! that was not accessed before.
 
 use super::deck::{Deck, scaled};
 use crate::statistics::places::{half_octave, least_of};
@@ -15,20 +14,20 @@ use engine::Stream;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Units of a chunk at most.
+/// Most units of a chunk.
 const CHUNK_UNITS: u64 = 64;
 
-/// Chunks that are due of which one is tried, as some have no room for a request.
+/// Due chunks that are tried, because some have no room for a request.
 const TRIES: usize = 6;
 
-/// Chunks in their first sweep that are tried: many wait for the other side.
+/// Chunks in their first sweep that are tried; many wait for the other side.
 const FRESH_TRIES: usize = 48;
 
 /// Rooms that have a class of their own; larger ones are in octaves.
 const ROOMS_EXACT: u64 = 32;
 const ROOMS: usize = ROOMS_EXACT as usize + 48;
 
-/// Chunks that the one near to the last request is chosen from.
+/// Chunks from which the one nearest to the last request is chosen.
 const CHOICES: usize = 6;
 
 /// Read or write, as an index.
@@ -38,25 +37,25 @@ pub(super) type Side = usize;
 struct Chunk {
     begin: u64,
     units: u32,
-    /// Where the stretches that follow each other without a gap end.
+    /// End of the stretches that follow each other without a gap.
     room_end: u64,
-    /// The side that goes first, where both do.
+    /// The side that goes first, if both access the chunk.
     first: Side,
     sides: [Account; 2],
 }
 
-/// What is to be done to a chunk, by reads or by writes.
+/// Account of a chunk: its reads or writes still to come.
 #[derive(Clone, Copy, Default)]
 struct Account {
     /// Units still to be accessed.
     left: u64,
-    /// The units that this sweep has accessed, a bit each.
+    /// Units that this sweep has accessed, one bit each.
     seen: u64,
     /// Sweeps that are complete.
     sweeps: u32,
-    /// Whether this side is to access the chunk at all.
+    /// True if this side accesses the chunk at all.
     used: bool,
-    /// When the next access is due, in units accessed by then; 0 where none is.
+    /// Time of the next access, in units accessed by then; 0 if none is due.
     due: u64,
 }
 
@@ -66,17 +65,17 @@ impl Account {
         u64::from(self.seen.trailing_ones())
     }
 
-    /// Whether units are left that were never accessed.
+    /// True if some units were never accessed.
     fn is_fresh(&self) -> bool {
         self.used && self.sweeps == 0
     }
 }
 
-/// All chunks, and which of them are next.
+/// All chunks, and the order of accesses to them.
 pub(super) struct Space {
     chunks: Vec<Chunk>,
     span_units: u64,
-    /// The chunk with most room: where nothing else is large enough.
+    /// The chunk with most room, used if no other is large enough.
     largest: usize,
     sides: [Order; 2],
 }
@@ -90,7 +89,7 @@ struct Order {
     fresh: Vec<Vec<u32>>,
     /// Distances, by class of heat.
     distances: Vec<Option<Deck>>,
-    /// Units accessed for the first time so far, and in the end.
+    /// Units accessed for the first time: so far, and in the end.
     born: u64,
     births: u64,
     /// The share of them by each of equal parts of the accesses.
@@ -100,10 +99,10 @@ struct Order {
 }
 
 impl Space {
-    /// Lays a trace's space out over `span_units`; accesses are `times` as many.
+    /// Lays the space of a trace out over `span_units`, for `times` as many accesses.
     pub fn new(layout: &Layout, span_units: u64, times: f64, stream: &mut Stream) -> Self {
         let touched: u64 = layout.stretches.iter().map(|stretch| stretch.units).sum();
-        // Room for gaps is needed only where there is any.
+        // Gaps take only the room that the stretches leave.
         let keep = (span_units as f64 / touched.max(1) as f64).min(1.0);
         let mut stretches = each(&layout.stretches, keep, times);
         shuffle(&mut stretches, stream);
@@ -137,13 +136,13 @@ impl Space {
         self.span_units
     }
 
-    /// True where there is nowhere to read, or to write.
+    /// True if there is nowhere to read, or to write.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// A unit from which so many units are to be accessed, `near` to one if that can be,
-    /// and the chunk that it lies in. What `meets` another request is avoided.
+    /// A unit at which `units` accessed units begin, `near` a given one if possible, and its
+    /// chunk. A place that `meets` another request is avoided.
     pub fn start(
         &mut self,
         side: Side,
@@ -165,17 +164,17 @@ impl Space {
         });
         let chunk = &self.chunks[at];
         let begin = chunk.begin + chunk.sides[side].cursor();
-        // Where it would end behind all that is used, it begins earlier.
+        // If it would end after all used units, it begins earlier.
         (begin.min(chunk.room_end.saturating_sub(units)), at)
     }
 
-    /// Whether units from chunk `at` on up to `end` are all there.
+    /// True if all units from chunk `at` up to `end` exist.
     pub fn holds(&self, at: usize, end: u64) -> bool {
         end <= self.chunks[at].room_end
     }
 
-    /// The chunk of a unit that lies at or behind chunk `at` without a gap; nothing where
-    /// units up to `end` are not all there, or nothing is to be done there by now.
+    /// The chunk of a unit that follows chunk `at` without a gap; `None` if the units up to `end`
+    /// do not all exist, or if nothing is to be done there at present.
     pub fn onwards(&self, side: Side, at: usize, unit: u64, end: u64) -> Option<usize> {
         if end > self.chunks[at].room_end {
             return None;
@@ -190,8 +189,8 @@ impl Space {
         (account.is_fresh() || account.left > 0 && is_new).then_some(at)
     }
 
-    /// Units `begin..end`, the first in chunk `at` or behind it, are accessed; returns the
-    /// chunk of the last.
+    /// Accesses units `begin..end`, the first in chunk `at` or after it; returns the chunk of the
+    /// last.
     pub fn access(
         &mut self,
         side: Side,
@@ -219,7 +218,7 @@ impl Space {
         last
     }
 
-    /// Draws on the account of a chunk, units `from..to` of which are accessed.
+    /// Draws on the account of a chunk for an access of its units `from..to`.
     fn draw_on(&mut self, side: Side, at: usize, (from, to): (u64, u64), stream: &mut Stream) {
         let order = &mut self.sides[side];
         let chunk = &mut self.chunks[at];
@@ -243,7 +242,7 @@ impl Space {
             return;
         }
         let distance = order.distance(account.sweeps, stream);
-        // The other units of a sweep come in between.
+        // The other units of the sweep come in between.
         let part = if account.seen == 0 { u64::from(chunk.units) } else { units };
         let share = (u128::from(distance) * u128::from(part) / u128::from(chunk.units)) as u64;
         account.due = order.now + share.max(1);
@@ -257,7 +256,7 @@ impl Space {
         }
     }
 
-    /// The chunk that is due first, has room and meets no other.
+    /// The chunk that is due first, has room and meets no other request.
     fn due(&mut self, wish: &Wish<'_>) -> Option<usize> {
         let side = wish.side;
         let mut aside = Vec::new();
@@ -281,7 +280,7 @@ impl Space {
         found
     }
 
-    /// A chunk in its first sweep that has room: the smallest that will do, so that larger
+    /// A chunk in its first sweep that has room: the smallest one that suffices, so that larger
     /// ones are left for larger requests.
     fn fresh(
         &mut self,
@@ -303,7 +302,7 @@ impl Space {
             let rank = stream.below(list.len() as u64) as usize;
             let at = list.swap_remove(rank) as usize;
             if !self.chunks[at].sides[side].is_fresh() || self.room_class_of(side, at) != class {
-                // It was accessed meanwhile, and put where it belongs.
+                // It was accessed meanwhile and filed again.
                 continue;
             }
             if self.suits(wish, at) && self.is_its_turn(side, at) && self.is_clean(wish, at) {
@@ -328,15 +327,15 @@ impl Space {
         chosen
     }
 
-    /// False for a chunk that the other side is to access first and has not yet.
+    /// False for a chunk that the other side has to access first and has not yet.
     fn is_its_turn(&self, side: Side, at: usize) -> bool {
         let chunk = &self.chunks[at];
         let other = chunk.sides[1 - side];
         chunk.first == side || !other.is_fresh() || other.seen > 0
     }
 
-    /// Whether what lies before the first unit to access was accessed: to go on there leaves
-    /// no holes that later requests do not fit.
+    /// True if the unit before the first one to access was accessed: continuing there leaves no
+    /// holes that later requests do not fit.
     fn is_behind_used(&self, side: Side, at: usize) -> bool {
         let chunk = &self.chunks[at];
         let before = at.checked_sub(1).map(|at| &self.chunks[at]);
@@ -347,7 +346,8 @@ impl Space {
             })
     }
 
-    /// Whether all units that a request from the chunk on takes were not accessed before.
+    /// True if a request that starts in the chunk covers only units that were not accessed
+    /// before.
     fn is_clean(&self, wish: &Wish<'_>, at: usize) -> bool {
         let chunk = &self.chunks[at];
         let begin = chunk.begin + chunk.sides[wish.side].cursor();
@@ -380,11 +380,11 @@ impl Space {
     }
 }
 
-/// What a chunk is looked for.
+/// Requirements of a request for a chunk.
 struct Wish<'a> {
     side: Side,
     units: u64,
-    /// Whether a request that begins there would go on where another ended.
+    /// Tells if a request that begins at a unit would continue another one.
     meets: &'a dyn Fn(u64) -> bool,
 }
 
@@ -419,7 +419,7 @@ impl Order {
         }
     }
 
-    /// Whether fewer units were accessed than those of the trace were by now.
+    /// True if fewer units were accessed than in the original trace at this point.
     fn is_birth_due(&self) -> bool {
         let part = self.now as f64 / self.part_units;
         let upto = |part: usize| match part {
@@ -443,7 +443,7 @@ impl Order {
     }
 }
 
-/// Stretches one by one, fewer where not all are kept.
+/// All stretches one by one, or only some if not all are kept.
 fn each(classes: &[Stretch], keep: f64, times: f64) -> Vec<Stretch> {
     let mut all = Vec::new();
     for class in classes {
@@ -472,7 +472,7 @@ fn shuffle(list: &mut [Stretch], stream: &mut Stream) {
     }
 }
 
-/// The gap in front of each stretch but the first, so many units together.
+/// The gap before each stretch but the first, `units` in total.
 fn gaps(layout: &Layout, stretches: usize, units: u64, stream: &mut Stream) -> Vec<u64> {
     let wanted = stretches.saturating_sub(1);
     let list: Vec<(u64, u64)> =
@@ -487,7 +487,7 @@ fn gaps(layout: &Layout, stretches: usize, units: u64, stream: &mut Stream) -> V
     if sum > units { scaled(&drawn, units) } else { drawn }
 }
 
-/// Cuts stretches into chunks and finds out how much room each has.
+/// Cuts stretches into chunks and computes the room of each.
 fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut begin = 0;
@@ -527,7 +527,7 @@ fn chunks(stretches: &[Stretch], gaps: &[u64]) -> Vec<Chunk> {
     chunks
 }
 
-/// The class of a room: small ones exact, so that they are filled by what fits.
+/// The class of a room: small rooms are exact, so that fitting requests fill them.
 fn room_class(units: u64) -> usize {
     if units < ROOMS_EXACT {
         return units as usize;

@@ -9,8 +9,8 @@
 //! is when it was done. The others are passed over.
 //!
 //! **RWBS** is one letter for the direction, with F (flush first) before it and marks
-//! behind it: `R` read, `W` write, `D` discard, `N` none of these. A flush is an F
-//! without data. `FW` with data is a flush and then the write. An F behind the direction
+//! after it: `R` read, `W` write, `D` discard, `N` none of these. A flush is an F
+//! without data. `FW` with data is a flush and then the write. An F after the direction
 //! (FUA) and B (barrier, older kernels) ask for durability that a simulated drive does not
 //! offer by request: they are counted. S (sync), A (ahead), M (metadata) are hints to
 //! schedulers, and E marks a secure discard.
@@ -59,7 +59,7 @@ const PASSES: &[&str] = &[
     "insertions into the queue (I)",
     "back merges (M)",
     "plug events (P)",
-    "sleeps for want of a request (S)",
+    "sleeps for lack of a request structure (S)",
     "unplugs by timer (T)",
     "unplug events (U)",
     "splits (X)",
@@ -73,7 +73,7 @@ const PASSES: &[&str] = &[
 /// Actions by their first letter.
 const ACTIONS: &[u8; 16] = b"QDCABFGIMPSTUXRm";
 
-/// Indices of the reasons behind the actions.
+/// Indices of the reasons after the actions.
 const NEITHER: u8 = 16;
 const NO_DATA: u8 = 17;
 const SUMMARY: u8 = 18;
@@ -90,7 +90,7 @@ pub(crate) struct Parser {
     flushes_first: u64,
 }
 
-/// What the RWBS column says.
+/// Content of the RWBS column.
 #[derive(Default)]
 struct Rwbs {
     /// Nothing for N.
@@ -155,20 +155,20 @@ impl Parse for Parser {
             Event::Dispatch => "dispatch events (D)",
             Event::Complete => "completion events (C)",
         };
-        let mut notes = vec![format!("requests are the {event}; event = ... takes others")];
+        let mut notes = vec![format!("requests are the {event}; select others with event = ...")];
         let (forced, barriers, first) = (self.forced, self.barriers, self.flushes_first);
         if first > 0 {
             notes.push(format!("{} with a flush before: two rows each", counted(first, "request")));
         }
         if forced > 0 {
             notes.push(format!(
-                "{} for unit access (FUA): replayed without",
+                "{} for unit access (FUA): replayed without FUA",
                 counted(forced, "request")
             ));
         }
         if barriers > 0 {
             notes.push(format!(
-                "{} as a barrier (B): replayed as others",
+                "{} as a barrier (B): replayed as ordinary requests",
                 counted(barriers, "request")
             ));
         }
@@ -181,8 +181,8 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    /// A line that begins with no device: one of the summary behind the events, or of
-    /// what `blkparse -v` writes before them.
+    /// A line that does not begin with a device: it belongs to the summary after the events, or
+    /// to the text that `blkparse -v` writes before them.
     #[cold]
     fn summary(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
         let text = trim(line);
@@ -223,7 +223,7 @@ impl Event {
 }
 
 impl Rwbs {
-    /// Nothing where a letter is unknown or there is more than one direction.
+    /// Nothing if a letter is unknown or there is more than one direction.
     #[inline]
     fn read(letters: &[u8]) -> Option<Self> {
         let mut rwbs = Self::default();
@@ -255,7 +255,7 @@ fn is_device(text: &[u8]) -> bool {
     comma.is_some_and(|comma| is_number(&text[..comma]) && is_number(&text[comma + 1..]))
 }
 
-/// Offset and bytes of `sector + sectors`; nothing where there is no such range, as with
+/// Offset and bytes of `sector + sectors`; nothing if there is no such range, as with
 /// flushes, commands passed through and completions of either.
 #[inline]
 fn range(columns: &mut Columns<'_>) -> Result<Option<(u64, u64)>, Fault> {

@@ -46,7 +46,7 @@ const NOTHING: u8 = 3;
 
 const NS_PER_US: u64 = 1_000;
 
-/// Columns of a row that are looked at; those behind `DiskNum` are not.
+/// Most columns of a row that are read; columns after `DiskNum` are not.
 const COLUMNS_MAX: usize = 16;
 
 /// The format's parser.
@@ -63,7 +63,7 @@ pub(crate) struct Parser {
     early: u64,
 }
 
-/// The kinds of row that are read. An Init row stands three behind the row it begins.
+/// The kinds of row that are read. An Init row is three places after the row it begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowKind {
     Read,
@@ -74,7 +74,7 @@ enum RowKind {
     FlushInit,
 }
 
-/// Where the columns of a kind of row stand.
+/// Positions of the columns of a kind of row.
 #[derive(Clone, Copy, Default)]
 struct Layout {
     stamp: usize,
@@ -83,7 +83,7 @@ struct Layout {
     bytes: usize,
     elapsed: usize,
     disk: usize,
-    /// The columns that must be there, and whether a comma must follow them.
+    /// Number of columns that must be there, and whether a comma must follow them.
     needed: usize,
     goes_on: bool,
 }
@@ -232,7 +232,7 @@ impl Parser {
         })
     }
 
-    /// When a request that has ended began.
+    /// Beginning of a request that has ended.
     #[inline]
     fn began(&mut self, irp: u64, kind: Kind, ended_us: u64, elapsed_us: u64) -> u64 {
         if let Ok(entry) = self.begun.find_entry(hash(irp), |begun| begun.irp == irp) {
@@ -271,7 +271,7 @@ impl RowKind {
         }
     }
 
-    /// What an Init row begins.
+    /// Kind of request that an Init row begins.
     #[inline]
     const fn begins(self) -> Option<Kind> {
         match self {
@@ -282,7 +282,7 @@ impl RowKind {
 }
 
 impl Layout {
-    /// Where the columns of `kind` stand, by the header's line of it.
+    /// Positions of the columns of `kind`, from the header's line for it.
     fn read(kind: RowKind, line: &[u8]) -> Result<Self, Fault> {
         let mut layout = Self::default();
         let names = || line.split(|byte| *byte == b',').map(trim);
@@ -306,7 +306,7 @@ impl Layout {
     }
 }
 
-/// The columns of a row as far as they are needed, blanks and all.
+/// The needed columns of a row, with their blanks.
 #[inline]
 fn split<'a>(line: &'a [u8], layout: &Layout) -> Result<[&'a [u8]; COLUMNS_MAX], Fault> {
     let mut columns: [&[u8]; COLUMNS_MAX] = [&[]; COLUMNS_MAX];
@@ -318,7 +318,7 @@ fn split<'a>(line: &'a [u8], layout: &Layout) -> Result<[&'a [u8]; COLUMNS_MAX],
             return Ok(columns);
         }
     }
-    // The last column ends with the line, where it is the last of its kind of row.
+    // The last column of a kind of row ends with the line.
     columns[count] = &line[begin..];
     if count + 1 < layout.needed || layout.goes_on {
         return Err(Fault::new(count + 1, What::Missing).of("as the header names it"));
@@ -357,7 +357,7 @@ mod tests {
         CSwitch, TimeStamp, New Process Name ( PID), New TID
 EndHeader";
 
-    /// A parser behind `header`.
+    /// A parser after `header`.
     fn behind(header: &str) -> Parser {
         let mut parser = Parser::new(&Options::default());
         for line in header.lines() {

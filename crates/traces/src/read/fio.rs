@@ -1,5 +1,5 @@
-//! What both versions of fio's I/O log have in common: the actions, and files as
-//! devices (fio, `iolog.c`, and "Trace file format" in its HOWTO).
+//! Common parts of both versions of fio's I/O log: the actions, and files as devices (fio,
+//! `iolog.c`, and "Trace file format" in its HOWTO).
 
 use crate::columns::{Columns, Fault, What};
 use crate::command::{Command, Kind};
@@ -7,11 +7,11 @@ use crate::names::Names;
 use crate::parse::Outcome;
 use crate::row::{Row, ranged};
 
-/// Why a line may be passed over.
+/// Reasons for which a line may be passed over.
 pub(crate) const PASSES: &[&str] = &[
     "requests for nothing (length 0)",
     "add, open, close and the like of files",
-    "sync_file_range, which asks nothing of a drive",
+    "sync_file_range, which sends nothing to a drive",
     "waits, which version 3 does not have",
 ];
 
@@ -21,11 +21,11 @@ pub(crate) const FILES: u8 = 1;
 pub(crate) const FILE_RANGE: u8 = 2;
 pub(crate) const WAIT: u8 = 3;
 
-/// What a line asks for.
+/// Action of a line.
 pub(crate) enum Action {
-    /// A request with a range behind it.
+    /// A request with a range after it.
     Ranged(Kind),
-    /// A flush, whatever stands behind it.
+    /// A flush, whatever follows it.
     Flush,
     /// A wait.
     Wait,
@@ -50,8 +50,8 @@ impl Action {
     }
 }
 
-/// The row of a request to `file`, whose range the next two columns have; the second
-/// of them is `last`.
+/// The row of a request to `file`, with the range in the next two columns; the second of them is
+/// `last`.
 #[inline]
 pub(crate) fn request(
     columns: &mut Columns<'_>,

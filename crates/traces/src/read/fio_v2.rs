@@ -38,7 +38,7 @@ pub(crate) struct Parser {
     files: Names,
     unit: TimeUnit,
     waits: Waits,
-    /// How far time has come, in nanoseconds.
+    /// Present time of the log, in nanoseconds.
     now_ns: u64,
     /// Waits so far.
     waited: u64,
@@ -71,12 +71,12 @@ impl Parse for Parser {
 
     fn notes(&self) -> Vec<String> {
         if self.waited == 0 {
-            return vec!["no line waits: the log says nothing of time".to_owned()];
+            return vec!["the log has no wait lines and so no times".to_owned()];
         }
         let (unit, waited) = (self.unit.sign(), self.waited);
         let meaning = match self.waits {
-            Waits::Gaps => "each lasts so long",
-            Waits::Moments => "each lasts until so long after the beginning",
+            Waits::Gaps => "each is a duration",
+            Waits::Moments => "each ends at that time after the beginning",
         };
         vec![format!("{waited} waits in {unit} (time_unit), {meaning} (waits)")]
     }
@@ -87,7 +87,7 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    /// Lets time pass. The length that may stand behind the time means nothing.
+    /// Advances the time. A length after the time has no meaning.
     fn wait(&mut self, columns: &mut Columns<'_>) -> Result<Outcome, Fault> {
         let time = columns.whole_times(self.unit.ns()).map_err(|fault| fault.of("wait"))?;
         let now_ns = match self.waits {

@@ -113,22 +113,22 @@ registry! {
 }
 
 impl Format {
-    /// How configurations write it: `mqsim`.
+    /// Name in configurations: `mqsim`.
     pub const fn name(self) -> &'static str {
         self.description().name
     }
 
-    /// How messages call it: `MQSim ASCII`.
+    /// Name in messages: `MQSim ASCII`.
     pub const fn title(self) -> &'static str {
         self.description().title
     }
 
-    /// What each column holds, with its unit.
+    /// Meaning of each column, with its unit.
     pub const fn columns(self) -> &'static [&'static str] {
         self.description().columns
     }
 
-    /// True where rows may come in another order than their stamps in a sound file.
+    /// True if the rows of a sound file may be in another order than their stamps.
     pub const fn sorts_by_default(self) -> bool {
         self.description().sorts_by_default
     }

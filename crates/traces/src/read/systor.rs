@@ -1,7 +1,7 @@
 //! SYSTOR '17: stamp, response time, type, LUN, offset, bytes; commas between, with a
 //! header (SNIA IOTTA 4928, its readme).
 //!
-//! The stamp is the moment of issue in seconds since 1970, with nine digits behind the
+//! The stamp is the moment of issue in seconds since 1970, with nine digits after the
 //! point that are exact to the microsecond. A type left blank is a request to which no
 //! response was seen: what it asked for is unknown, so it is passed over. Rows come
 //! from captured packets, and stamps may run back.

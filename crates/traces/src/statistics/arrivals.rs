@@ -1,4 +1,4 @@
-//! When requests come: gaps, rates in windows, burstiness over scales of time.
+//! Arrivals of requests: gaps, rates in windows, burstiness over scales of time.
 
 use super::cascade::Cascade;
 use super::counts::{Counts, Spread};
@@ -14,16 +14,16 @@ const DECADES: usize = 8;
 /// Windows of 10 µs, 20 µs, 40 µs, … 168 s.
 const DOUBLINGS: usize = 25;
 
-/// Windows that a variance is taken of, at least.
+/// Fewest windows of which a variance is taken.
 const WINDOWS_MIN: u64 = 20;
 
-/// Scales that a line is laid through, at least.
+/// Fewest scales through which a line is fitted.
 const POINTS_MIN: usize = 4;
 
-/// When requests come.
+/// Arrivals of requests.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Arrivals {
-    /// Requests over the time from the first stamp to the last; nothing where that is 0.
+    /// Requests over the time from the first stamp to the last; nothing if that is 0.
     pub requests_per_s: Option<f64>,
     /// Bytes over the same time.
     pub bytes_per_s: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Arrivals {
     pub gap_ns: Option<Spread>,
     /// Requests and bytes in windows that begin with the first stamp.
     pub windows: Vec<Window>,
-    /// Self-similarity, where enough scales of time are there to tell.
+    /// Self-similarity, if there are enough scales of time to estimate it.
     pub hurst: Option<Hurst>,
 }
 
@@ -102,7 +102,7 @@ struct Ladder {
     rungs: Vec<Rung>,
 }
 
-/// What is known of windows of one length.
+/// Statistics of windows of one length.
 #[derive(Clone, Copy, Default)]
 struct Rung {
     width_ns: u64,
@@ -116,7 +116,7 @@ struct Rung {
 }
 
 impl Watch {
-    /// Stamps that are thought to be multiples of `resolution_ns`.
+    /// Watches stamps that are assumed to be multiples of `resolution_ns`.
     pub fn new(resolution_ns: u64) -> Self {
         Self {
             last_ns: 0,
@@ -132,7 +132,7 @@ impl Watch {
         }
     }
 
-    /// A request so long after the first, not before the one added last.
+    /// Adds a request at this time after the first, not before the one added last.
     #[inline]
     pub fn add(&mut self, since_first_ns: u64, bytes: u64) {
         debug_assert!(since_first_ns >= self.last_ns, "stamps are put in order before");
@@ -159,7 +159,7 @@ impl Watch {
         self.base.bytes += bytes;
     }
 
-    /// The unit of time that all stamps so far are multiples of; 0 where all are alike.
+    /// The unit of time that all stamps so far are multiples of; 0 if all are alike.
     pub fn divisor_ns(&self) -> u64 {
         self.divisor
     }
@@ -190,7 +190,7 @@ impl Watch {
         self.decades.rungs.iter().filter(tells).map(|rung| rung.window(self.last_ns)).collect()
     }
 
-    /// The line through the scales at which a window has a request in the mean or more.
+    /// The line through the scales at which a window has at least one request on average.
     fn hurst(&self) -> Option<Hurst> {
         let gap = self.last_ns / self.requests.max(1);
         let least = gap.max(self.divisor.saturating_mul(2));
@@ -221,7 +221,7 @@ impl Ladder {
         Self { factor, rungs: (0..length).map(rung).collect() }
     }
 
-    /// A window of the shortest length has ended, and longer ones with it.
+    /// Adds an ended window of the shortest length, and ends longer ones with it.
     #[inline]
     fn take(&mut self, mut ended: Open) {
         self.rungs[0].close(ended);
@@ -232,7 +232,7 @@ impl Ladder {
         }
     }
 
-    /// The trace has ended inside of a window of each length: those tell of peaks only.
+    /// Ends the windows in which the trace ends: they count for peaks only.
     fn finish(&mut self, last: Open) {
         self.rungs[0].add_peak(last);
         let mut ended = vec![last];
@@ -300,7 +300,7 @@ impl Rung {
     }
 }
 
-/// Euclid's.
+/// Greatest common divisor, by Euclid's algorithm.
 pub(super) fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
     use engine::Streams;
 
-    /// Requests in each whole window, looked at one after the other.
+    /// Requests in each whole window, counted one by one.
     fn counts(stamps: &[u64], width: u64) -> Vec<u64> {
         let mut counts = vec![0; (stamps[stamps.len() - 1] / width) as usize];
         for stamp in stamps {

@@ -1,15 +1,14 @@
-//! How requests share out over time, from the whole trace down to a tick.
+//! Distribution of requests over time, from the whole trace down to a tick.
 //!
-//! Time is halved again and again. A window with so many requests has some in its
-//! first half and the rest in its second; how uneven that is, by the length of the
-//! window and the number of requests, is all that is kept (a multiplicative cascade;
-//! Riedi et al. 1999 model traffic so). Few requests in short windows give the gaps,
-//! many in long ones the bursts.
+//! Time is halved again and again. Of the requests in a window, some come in its first half and
+//! the rest in its second. Only the imbalance of the halves is kept, by the length of the window
+//! and the number of requests (a multiplicative cascade; Riedi et al. 1999 model traffic so). Few
+//! requests in short windows give the gaps, many in long ones the bursts.
 //!
-//! The windows form a binary tree over the stamps. It is never built: the highest
-//! bit in which two stamps in a row differ says which windows end between them, and
-//! windows with all requests in one half are counted by where a row of them begins
-//! and ends. So a request costs the same however long the trace is.
+//! The windows form a binary tree over the stamps, which is never built. The highest bit in which
+//! two successive stamps differ tells which windows end between them. Windows with all requests
+//! in one half are counted by the beginnings and ends of their series. So a request costs the
+//! same however long the trace is.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +40,7 @@ pub struct Shape {
     pub profile_level: u32,
     /// Requests in each window of that length, from the first request on.
     pub profile: Vec<u64>,
-    /// How windows of 2^(level + 1) ticks are shared out between their halves.
+    /// Imbalance of the halves of windows of 2^(level + 1) ticks.
     pub splits: Vec<Split>,
 }
 
@@ -68,14 +67,14 @@ pub(crate) fn class_of(requests: u64) -> usize {
 /// Takes stamps in and counts how windows are shared out.
 pub(crate) struct Cascade {
     tick_ns: u64,
-    /// The tick of the request added last, and how many requests have it.
+    /// The tick of the request added last, and the number of requests in it.
     tick: u64,
     here: u64,
-    /// First halves that wait for the second: the bit of the window and the
-    /// requests, the longest window first.
+    /// First halves that wait for the second: the bit of the window and its requests, the longest
+    /// window first.
     waiting: Vec<(u32, u64)>,
     shares: Vec<[u64; SHARES]>,
-    /// Where rows of one-sided windows begin (added) and end (taken off), by class.
+    /// Beginnings (added) and ends (subtracted) of series of one-sided windows, by class.
     one_sided: Vec<i64>,
     profile: Vec<u64>,
     profile_level: u32,
@@ -95,7 +94,7 @@ impl Cascade {
         }
     }
 
-    /// A request so long after the first, not before the one added last.
+    /// Adds a request at this time after the first, not before the one added last.
     #[inline]
     pub fn add(&mut self, since_first_ns: u64) {
         let tick = since_first_ns / self.tick_ns;
@@ -116,8 +115,8 @@ impl Cascade {
         (self.tick, self.here) = (tick, 1);
     }
 
-    /// Ends all windows shorter than 2^(bit + 1): what is left are so many requests
-    /// in a window of 2^level.
+    /// Ends all windows shorter than 2^(bit + 1); returns the number of requests left and the
+    /// level of their window of 2^level.
     #[inline]
     fn close_below(&mut self, bit: u32) -> (u32, u64) {
         let (mut level, mut requests) = (0, self.here);
@@ -129,7 +128,7 @@ impl Cascade {
         (level, requests)
     }
 
-    /// Windows of bits `from..to` had all requests in one half.
+    /// Counts windows of bits `from..to` with all requests in one half.
     #[inline]
     fn one_sided_between(&mut self, from: u32, to: u32, requests: u64) {
         if requests >= 2 && from < to {
@@ -162,8 +161,8 @@ impl Cascade {
         self.profile_level += 1;
     }
 
-    /// What was counted; windows that are longer than those of the profile, or that the
-    /// end of the trace has cut off, are left out.
+    /// The counts, without the windows that are longer than those of the profile or that the end
+    /// of the trace has cut off.
     pub fn finish(&mut self) -> Shape {
         let total: u64 = self.profile.iter().sum();
         let last = self.tick;
@@ -209,7 +208,7 @@ mod tests {
 
     type Table = BTreeMap<(u32, u32), (u64, [u64; SHARES])>;
 
-    /// Each window of each length, looked at one after the other.
+    /// Counts of each window of each length, one by one.
     fn naive(ticks: &[u64], levels: u32) -> Table {
         let mut table = Table::new();
         for level in 0..levels {

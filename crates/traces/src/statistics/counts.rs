@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Buckets of an octave. A bucket is at most 1/128 of its values wide.
 const STEPS: u64 = 128;
 
-/// How many values fell where: exact below 256, in buckets of at most 0.8 % beyond.
+/// Histogram of values: exact below 256, in buckets of at most 0.8 % above.
 #[derive(Clone)]
 pub(crate) struct Counts {
     buckets: Vec<u64>,
@@ -18,11 +18,11 @@ pub(crate) struct Counts {
 
 /// A distribution in a few figures.
 ///
-/// A percentile is the least value that so many percent do not exceed (nearest
-/// rank), as the upper edge of a bucket at most 0.8 % wide.
+/// A percentile is the least value that this share of the values does not exceed (nearest rank),
+/// as the upper edge of a bucket at most 0.8 % wide.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Spread {
-    /// How many values there are.
+    /// Number of values.
     pub count: u64,
     /// Their mean.
     pub mean: f64,
@@ -70,13 +70,13 @@ impl Counts {
         self.squares += value * value * times;
     }
 
-    /// What fell where: the upper edge of each bucket with values, and their number.
+    /// The upper edge of each bucket that is not empty, and its count.
     pub fn filled(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counted = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(bucket, count)| (upper_edge(bucket).min(self.max), *count))
     }
 
-    /// The figures; nothing where nothing was counted.
+    /// The figures; nothing if nothing was counted.
     pub fn spread(&self) -> Option<Spread> {
         if self.total == 0 {
             return None;

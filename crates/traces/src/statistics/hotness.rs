@@ -1,11 +1,11 @@
-//! What of the address space is used, and how unevenly.
+//! Footprint of a trace in the address space, and the skew of its accesses.
 
 use super::fit;
 use super::places::{Growth, Places, Sample, half_octave};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Ranks that a line of Zipf is laid through, at least.
+/// Fewest ranks through which a Zipf law is fitted.
 const POINTS_MIN: usize = 5;
 
 /// Bytes of a unit.
@@ -14,11 +14,11 @@ const UNIT: u64 = 4_096;
 /// Units of a region that is in a sample or not.
 const REGION_UNITS: u64 = 256;
 
-/// Which 4 KiB units reads and writes touch.
+/// Units of 4 KiB that reads and writes touch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Footprint {
-    /// Share of the address space that the figures come from: 1 where all of it was
-    /// counted, less where it was sampled to save memory.
+    /// Share of the address space that was counted: 1 if all of it was, less if it was sampled to
+    /// save memory.
     pub sampled_share: f64,
     /// Units that are read or written, in bytes.
     pub touched_bytes: u64,
@@ -33,7 +33,7 @@ pub struct Footprint {
     pub span_bytes: u64,
     /// Touched over span.
     pub touched_share: f64,
-    /// Units written over different units written; nothing where none is.
+    /// Units written over different units written; nothing if none is.
     pub overwrite_ratio: Option<f64>,
     /// Units read over different units read.
     pub reread_ratio: Option<f64>,
@@ -41,7 +41,7 @@ pub struct Footprint {
     pub stretches: u64,
 }
 
-/// How unevenly units are accessed.
+/// Skew of the accesses of units.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Hotness {
     /// Share of the accesses that goes to the hottest 1 % of the touched units.
@@ -54,7 +54,7 @@ pub struct Hotness {
     pub hottest_20: f64,
     /// Accesses of the hottest unit.
     pub most: u64,
-    /// A law of Zipf, where there are ranks enough to tell.
+    /// A Zipf law, if there are enough ranks to fit one.
     pub zipf: Option<ZipfFit>,
 }
 
@@ -68,34 +68,34 @@ pub struct ZipfFit {
     pub r_squared: f64,
 }
 
-/// Where accesses go, for a synthetic trace. Units are of 4 KiB.
+/// Addresses of accesses, for a synthetic trace, in units of 4 KiB.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Units of the address space, all devices together.
     pub span_units: u64,
-    /// Neighbouring units of like heat, as one.
+    /// Stretches: adjacent units of similar heat.
     pub stretches: Vec<Stretch>,
-    /// Gaps between stretches, in classes; the first is of no gap at all.
+    /// Gaps between stretches, in classes; the first class is of no gap at all.
     pub gaps: Vec<Gap>,
-    /// Of units accessed again: how often before, in classes of half octaves, how
-    /// many units were read since, in such classes, and accesses.
+    /// Repeated reads of units: number of earlier reads of the unit, in classes of half octaves;
+    /// number of units read since, in such classes; and number of accesses.
     pub reread: Vec<(u32, u32, u64)>,
-    /// The same of writes.
+    /// The same for writes.
     pub rewrite: Vec<(u32, u32, u64)>,
-    /// When units are read for the first time.
+    /// First reads of units over the trace.
     pub read_growth: Growth,
-    /// When they are written for the first time.
+    /// First writes of units over the trace.
     pub write_growth: Growth,
-    /// Of the units that are read and written, the share that is written first.
+    /// Share of the units both read and written that are written first.
     pub written_first_share: f64,
 }
 
-/// Stretches of like length and heat.
+/// Stretches of similar length and heat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
-    /// How many.
+    /// Number of stretches.
     pub count: u64,
     /// Their units.
     pub units: u64,
@@ -105,17 +105,17 @@ pub struct Stretch {
     pub writes: u64,
 }
 
-/// Gaps of like length.
+/// Gaps of similar length.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// How many.
+    /// Number of gaps.
     pub count: u64,
     /// Their units.
     pub units: u64,
 }
 
-/// Looks over all units in order of address.
+/// Results of one pass over all units in order of address.
 pub(super) struct Overview {
     pub footprint: Footprint,
     pub all: Option<Hotness>,
@@ -124,11 +124,11 @@ pub(super) struct Overview {
     pub layout: Layout,
 }
 
-/// What stretches of a class have in common: half octaves of reads and of writes,
-/// octave of length, or [`CUT`].
+/// Class of a stretch: half octaves of its reads and of its writes, and octave of its length, or
+/// [`CUT`].
 type Class = (usize, usize, u32);
 
-/// Of stretches that the sample has a part of.
+/// Class of stretches of which the sample has only a part.
 const CUT: u32 = u32::MAX;
 
 impl Overview {
@@ -207,20 +207,20 @@ impl Heats {
 
 /// Cuts the units into stretches.
 ///
-/// Of a sample every stretch counts where it ends, and every gap and every length of
-/// which both ends are seen. A stretch of which a part is seen adds its units to the
-/// others of its heat: their number is that of their ends.
+/// In a sample, every stretch counts at its end; a gap or a length counts if both its ends are
+/// sampled. A stretch of which only a part is sampled adds its units to the others of its heat;
+/// their number is that of their ends.
 struct Stretches {
     sample: Sample,
     classes: BTreeMap<Class, Stretch>,
     gaps: BTreeMap<usize, Gap>,
-    /// Stretches of touched units, of whatever heat, that end in the sample.
+    /// Stretches of touched units, of any heat, that end in the sample.
     ends: u64,
     /// The unit before, and its heat.
     last: Option<u64>,
     heat: (usize, usize),
     open: Stretch,
-    /// True where the open stretch may begin before what is seen of it.
+    /// True if the open stretch may begin before its sampled part.
     is_cut: bool,
 }
 
@@ -289,7 +289,7 @@ impl Stretches {
         self.ends += u64::from(is_seen);
     }
 
-    /// Nothing more is seen of the open stretch: it ended, or it goes on elsewhere.
+    /// Closes the open stretch: it ended, or it continues outside the sample.
     fn close(&mut self, ended: bool) {
         let open = std::mem::take(&mut self.open);
         if open.units == 0 {
@@ -314,7 +314,7 @@ impl Stretches {
     fn listed(&self) -> Vec<Stretch> {
         let one_in = self.sample.one_in();
         let scaled = |s: &Stretch| Stretch {
-            // Where no end is seen there is one all the same.
+            // If no end is sampled there is still one stretch.
             count: (s.count * one_in).max(1),
             units: s.units * one_in,
             reads: s.reads * one_in,
@@ -323,8 +323,8 @@ impl Stretches {
         self.classes.values().map(scaled).collect()
     }
 
-    /// Gaps of the whole space, of which `touched` units are accessed, on so many devices
-    /// with so many units from the first to the last.
+    /// Gaps of the whole space, of which `touched` units are accessed, on `devices` devices with
+    /// `reached` units from the first to the last.
     fn gaps(&self, touched: u64, (devices, reached): (u64, u64)) -> Vec<Gap> {
         let one_in = self.sample.one_in();
         let scaled = |gap: &Gap| Gap { count: gap.count * one_in, units: gap.units * one_in };
@@ -351,7 +351,7 @@ impl Stretches {
     }
 }
 
-/// Rounded up to eight significant bits: the last address of all is nobody's business.
+/// Rounds up to eight significant bits, which hides the exact last address.
 fn coarse(units: u64) -> u64 {
     let step = 1 << (u64::BITS - units.leading_zeros()).saturating_sub(8);
     units.next_multiple_of(step)

@@ -16,44 +16,45 @@ use crate::survey::{Repeats, Stamps};
 use engine::Span;
 use std::path::Path;
 
-/// Rows that the unit of time is guessed from.
+/// Rows from which the unit of time is estimated.
 const SAMPLE_ROWS: usize = 4_096;
 
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// Stamps that run back farther are not put in order: that could take any amount of memory.
+/// Largest distance by which stamps may run back and still be sorted; a larger one could take any
+/// amount of memory.
 const SORTED_NS: u64 = 10_000_000_000;
 
-/// What a trace file is, and what is in it.
+/// Properties of a trace file and its content.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// Its format.
     pub format: Format,
-    /// Why it is taken to have that format.
+    /// Reason for this format.
     pub reason: String,
-    /// How the file is packed, if it is.
+    /// Compression of the file, if any.
     pub compression: Option<Compression>,
-    /// The earliest stamp, from wherever the trace counts.
+    /// The earliest stamp, from the trace's own origin.
     pub first_stamp: Span,
-    /// How finely stamps tell requests apart, before any are taken apart.
+    /// Resolution of the stamps, before equal ones are spread.
     pub stamps: Stamps,
-    /// True where they were taken apart.
+    /// True if rows of equal stamps were spread.
     pub spread: bool,
-    /// What the reader says of the file.
+    /// Remarks of the reader on the file.
     pub remarks: Remarks,
-    /// What its requests are like.
+    /// Statistics of the requests.
     pub statistics: Statistics,
 }
 
-/// Why a pass ended before the end of the file.
+/// Reason why a pass ended before the end of the file.
 enum End {
     Fault(TraceError),
     /// A stamp runs backwards.
     Disorder,
-    /// Stamps are multiples of this only.
+    /// Stamps are multiples of this unit only.
     Tick(u64),
-    /// Whoever is told asked for it.
+    /// The receiver of the progress asked for it.
     Stopped,
 }
 
@@ -63,8 +64,8 @@ impl From<TraceError> for End {
     }
 }
 
-/// Measures a trace, with about `memory_bytes` of memory for its places; the format is
-/// detected where none is given. `tell` hears how far it has come and may end it by
+/// Measures a trace, with about `memory_bytes` of memory for its addresses; the format is
+/// detected if none is given. `tell` receives the progress and may end the measurement by
 /// returning false: then there is no result.
 pub fn measure(
     path: &Path,
@@ -82,12 +83,12 @@ pub fn measure(
     }
 }
 
-/// What is known before a pass.
+/// Facts that are known before a pass.
 struct Pass<'a> {
     input: Input<'a>,
     memory_bytes: u64,
     tick_ns: u64,
-    /// Known where stamps run backwards or are taken apart.
+    /// Known if stamps run backwards or equal ones are spread.
     preview: Option<Preview>,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Pass<'a> {
         Self { input, memory_bytes, tick_ns: 1, preview: None }
     }
 
-    /// Passes over the file, again with what the last pass taught if need be.
+    /// Passes over the file, repeatedly if a pass shows that its assumptions were wrong.
     fn go(mut self, tell: &mut dyn FnMut(Progress) -> bool) -> Result<Measured, End> {
         if self.input.spreads() {
             self.look_ahead(tell)?;

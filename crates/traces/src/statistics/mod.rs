@@ -1,8 +1,8 @@
-//! What a trace is like: read once, in a bounded amount of memory.
+//! Statistics of a trace, computed in one pass and a bounded amount of memory.
 //!
-//! [`measure`] streams the rows, in the order of their stamps, through watchers that
-//! each know one side: `arrivals` (with `cascade`), `sizes`, `sequence`, `places`
-//! (with `hotness`). What they find is the same on every machine.
+//! [`measure`] streams the rows, in the order of their stamps, through watchers for one aspect
+//! each: `arrivals` (with `cascade`), `sizes`, `sequence`, `places` (with `hotness`). Their
+//! results are the same on every machine.
 
 mod arrivals;
 pub(crate) mod cascade;

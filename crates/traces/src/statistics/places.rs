@@ -1,14 +1,13 @@
-//! Which 4 KiB units are read and written, and how long until it happens again.
+//! Reads and writes of 4 KiB units, and the distances between accesses of the same unit.
 //!
-//! Units lie in blocks of eight, which a hash table finds (its order never shows).
-//! Every unit is counted while the blocks fit the memory; when they do not, half of
-//! the address space is dropped, by a hash of the address, and half of that again
-//! (spatial sampling with a fixed size; Waldspurger et al. 2015, "Efficient MRC
-//! construction with SHARDS"). The hash takes regions of 1 MiB as a whole, so that
-//! neighbours stay together. Of the region behind one in the sample the first block is
-//! kept, too: it tells where what the sample touches ends, and counts for nothing else.
-//! What is counted while one in n regions is in the sample counts n times, so that the
-//! time before memory ran out weighs no more than the time after it.
+//! Units lie in blocks of eight, which a hash table finds (its order never shows). Every unit is
+//! counted while the blocks fit the memory. When they do not, half of the address space is
+//! dropped, by a hash of the address, and half of that again (spatial sampling with a fixed size;
+//! Waldspurger et al. 2015, "Efficient MRC construction with SHARDS"). The hash takes regions of
+//! 1 MiB as a whole, so that neighbours stay together. The first block of the region after a
+//! sampled one is kept, too: it only tells where touched stretches in the sample end. An access
+//! that is counted while one in n regions is sampled counts n times, so that the time before
+//! memory ran out weighs no more than the time after it.
 
 use super::counts::{Counts, Spread};
 use hashbrown::HashTable;
@@ -32,17 +31,17 @@ const ADDRESS_BITS: u32 = 64 - UNIT_BITS - 3;
 /// Devices that can be told apart.
 pub(super) const DEVICES_MAX: usize = 1 << (64 - ADDRESS_BITS);
 
-/// Classes of how often a unit was accessed: 1, 2, 3, 4 to 5, 6 to 7, 8 to 11, …
+/// Classes of the number of accesses of a unit: 1, 2, 3, 4 to 5, 6 to 7, 8 to 11, …
 pub(crate) const HEATS: usize = 64;
 
 /// Classes of distances, in half octaves as those of heat.
 pub(crate) const DISTANCES: usize = 128;
 
-/// The units of a device that one request may touch, at most: beyond that it is no
-/// access but a wipe, which would fill the memory with a single row.
+/// Most units of a device that one request may touch. A larger request is no access but a wipe,
+/// and would fill the memory with a single row.
 const TOUCHED_MAX: u64 = 1 << 18;
 
-/// What is known of eight units in a row.
+/// Counts of eight adjacent units.
 pub(super) struct Block {
     number: u64,
     pub reads: [u32; UNITS],
@@ -54,7 +53,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// What counting an access of a unit depends on.
+    /// State of a unit on which the count of an access depends.
     #[inline]
     fn history(&self, is_write: bool, unit: usize) -> (u32, u32, u64, u64) {
         let (reads, writes) = (self.reads[unit], self.writes[unit]);
@@ -70,7 +69,7 @@ impl Block {
 /// lists of heat that are made of its units at the end.
 pub(super) const BLOCK_BYTES: u64 = size_of::<Block>() as u64 + 8 + 3 * (UNITS as u64) * 4;
 
-/// How accesses of the same unit follow each other.
+/// Reuse: distances between accesses of the same unit.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Reuse {
     /// Time between writes of the same unit, in nanoseconds.
@@ -83,10 +82,10 @@ pub struct Reuse {
     pub read_after_write_share: f64,
 }
 
-/// Parts of the accesses that first ones are counted in, at most.
+/// Most parts of the accesses in which first accesses are counted.
 const PARTS: usize = 64;
 
-/// When units are accessed for the first time, by reads or by writes.
+/// First accesses of units over the trace, by reads or by writes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -118,7 +117,7 @@ struct Side {
     /// Units accessed, all of them.
     units: u64,
     distances: Counts,
-    /// By how often the unit was accessed before, then by distance.
+    /// By number of earlier accesses of the unit, then by distance.
     by_heat: Vec<[u64; DISTANCES]>,
     growth: Growth,
 }
@@ -129,21 +128,21 @@ pub(super) struct Places {
     blocks: Vec<Block>,
     blocks_max: usize,
     sample: Sample,
-    /// By device: the first unit accessed and the first behind all.
+    /// By device: the first accessed unit, and the end of the last.
     bounds: Vec<(u64, u64)>,
     reads: Side,
     writes: Side,
     rewrite_ns: Counts,
     reads_seen: u64,
     reads_of_written: u64,
-    /// Units of both, by what came first.
+    /// Units both read and written, by the first of the two.
     read_first: u64,
     written_first: u64,
     pub wipes: u64,
 }
 
 impl Places {
-    /// Takes about so much memory.
+    /// Uses about this much memory.
     pub fn new(memory_bytes: u64) -> Self {
         let blocks_max = (memory_bytes / BLOCK_BYTES).clamp(64, 1 << 31) as usize;
         Self {
@@ -163,7 +162,7 @@ impl Places {
         }
     }
 
-    /// Data is read, or written, at `now_ns`.
+    /// Counts a read or write at `now_ns`.
     #[inline]
     pub fn access(&mut self, is_write: bool, device: usize, offset: u64, bytes: u64, now_ns: u64) {
         let first = offset >> UNIT_BITS;
@@ -266,7 +265,7 @@ impl Places {
         }
     }
 
-    /// The index of a block, which is made if it is new; nothing if it is not sampled.
+    /// The index of a block, which is added if it is new; `None` if it is not sampled.
     #[inline]
     fn find(&mut self, number: u64) -> Option<usize> {
         if !self.sample.holds(number) {
@@ -291,7 +290,7 @@ impl Places {
         }
         let index = self.blocks.len();
         if index == self.blocks.capacity() {
-            // No more than may be used.
+            // Not more than may be used.
             let more = index.max(64).min(self.blocks_max - index);
             self.blocks.reserve_exact(more);
         }
@@ -321,7 +320,7 @@ impl Places {
         }
     }
 
-    /// What of the address space is counted.
+    /// The counted part of the address space.
     pub fn sample(&self) -> Sample {
         self.sample
     }
@@ -337,8 +336,8 @@ impl Places {
         if is_write { self.writes.units } else { self.reads.units }
     }
 
-    /// How often a unit was accessed before and how far back that lay, with the
-    /// number of accesses.
+    /// Number of accesses by number of earlier accesses of the unit and by distance to the last
+    /// one.
     pub fn distances(&self, is_write: bool) -> Vec<(u32, u32, u64)> {
         let side = if is_write { &self.writes } else { &self.reads };
         let mut list = Vec::new();
@@ -349,7 +348,7 @@ impl Places {
         list
     }
 
-    /// When units were read, or written, for the first time.
+    /// First reads or writes of units over the trace.
     pub fn growth(&self, is_write: bool) -> Growth {
         let side = if is_write { &self.writes } else { &self.reads };
         let mut growth = side.growth.clone();
@@ -358,7 +357,7 @@ impl Places {
         growth
     }
 
-    /// Of the units that are read and written, the share that is written first.
+    /// Share of the units both read and written that are written first.
     pub fn written_first_share(&self) -> f64 {
         self.written_first as f64 / (self.read_first + self.written_first).max(1) as f64
     }
@@ -373,8 +372,8 @@ impl Places {
         }
     }
 
-    /// All units that were accessed, by device and address: device and unit as one
-    /// number, reads, writes. Of a block that is not in the sample it is the first unit.
+    /// All accessed units, by device and address: device and unit as one number, reads, writes.
+    /// For a block outside the sample only its first unit.
     pub fn sorted(&mut self) -> impl Iterator<Item = (u64, u32, u32)> + '_ {
         self.table = HashTable::new();
         self.blocks.sort_unstable_by_key(|block| block.number);
@@ -398,7 +397,8 @@ impl Side {
         }
     }
 
-    /// Units are accessed that were accessed `before` times, the last time so many units ago.
+    /// Counts accesses of units that were accessed `before` times, the last time `distance` units
+    /// ago.
     #[inline]
     fn again(&mut self, before: u32, distance: u64, count: u64) {
         self.distances.add_many(distance, count);
@@ -407,7 +407,7 @@ impl Side {
 }
 
 impl Spread {
-    /// A spread of units as one of bytes.
+    /// A spread of units, converted to bytes.
     fn in_units(self) -> Self {
         let bytes = |units: u64| units << UNIT_BITS;
         Self {
@@ -453,15 +453,15 @@ fn stirred(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Which regions are counted.
+/// The sampled regions.
 #[derive(Clone, Copy)]
 pub(super) struct Sample {
-    /// A region is in it if so many of the highest bits of its hash are 0.
+    /// A region is sampled if this many of the highest bits of its hash are 0.
     halvings: u32,
 }
 
 impl Sample {
-    /// One in so many regions is counted.
+    /// One in this many regions is counted.
     pub fn one_in(self) -> u64 {
         1 << self.halvings
     }
@@ -471,36 +471,36 @@ impl Sample {
         1.0 / self.one_in() as f64
     }
 
-    /// Whether the region of a unit is counted.
+    /// True if the region of a unit is counted.
     pub fn has_unit(self, unit: u64) -> bool {
         self.has(unit >> 3)
     }
 
-    /// Whether it is seen where what ends before `unit` ends.
+    /// True if the end of a stretch before `unit` is sampled.
     pub fn sees_before(self, unit: u64) -> bool {
         unit & 7 != 0 || self.has((unit >> 3).wrapping_sub(1))
     }
 
-    /// Whether all is counted from one unit to another.
+    /// True if all units from one to another are counted.
     pub fn has_between(self, first: u64, last: u64) -> bool {
         let region = |unit: u64| unit >> 3 >> REGION_BITS;
         self.halvings == 0 || (region(first)..=region(last)).all(|at| self.has(at << REGION_BITS))
     }
 
-    /// Whether the region of a block is counted.
+    /// True if the region of a block is counted.
     #[inline]
     fn has(self, block: u64) -> bool {
         let hash = || stirred((block >> REGION_BITS).wrapping_add(0x9e37_79b9_7f4a_7c15));
         self.halvings == 0 || hash().leading_zeros() >= self.halvings
     }
 
-    /// Whether a block is counted, or the first behind a region that is.
+    /// True if a block is counted, or is the first after a region that is.
     #[inline]
     fn holds(self, block: u64) -> bool {
         self.has(block) || block.is_multiple_of(REGION) && self.has(block.wrapping_sub(1))
     }
 
-    /// How often an access counts.
+    /// Weight of an access.
     #[inline]
     fn weight(self, block: u64) -> u64 {
         if self.has(block) { self.one_in() } else { 0 }

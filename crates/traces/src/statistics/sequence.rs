@@ -1,10 +1,10 @@
-//! Requests that go on where earlier ones ended, by device and kind.
+//! Sequential requests: those that begin at the end of earlier ones, by device and kind.
 //!
-//! A request that begins where the one before (of its kind on its device) began is in
-//! place: it takes the place of that one and is otherwise none. Of the others a request
-//! is sequential if it begins where one of the last 32 ended, the newest such, that no
-//! other has continued yet. A run is a request that is not, with all that continue it
-//! one after the other.
+//! A request that begins at the beginning of the one before (of its kind on its device) is in
+//! place: it replaces that one and counts as nothing else. Any other request is sequential if it
+//! begins at the end of one of the last 32 requests that no other has continued yet; the newest
+//! such request counts. A run is a request that is not sequential, with all that continue it one
+//! after the other.
 
 use super::counts::{Counts, Spread};
 use serde::Serialize;
@@ -12,13 +12,13 @@ use serde::Serialize;
 /// Requests of a kind and device that may still be continued.
 pub(crate) const REACH: usize = 32;
 
-/// Classes of how far back the continued request lies: 1, 2, 3 to 4, … 17 to 32.
+/// Classes of the age of the continued request: 1, 2, 3 to 4, … 17 to 32.
 pub(crate) const AGES: usize = 6;
 
-/// No request ends here: none is empty.
+/// Marks an end that no request has.
 const NOWHERE: u64 = 0;
 
-/// How sequential requests of a kind are.
+/// Sequentiality of the requests of a kind.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Sequence {
     /// Share that begins where the last request of the kind and device began.
@@ -31,22 +31,22 @@ pub struct Sequence {
     pub run_requests: Option<Spread>,
     /// Bytes of a run.
     pub run_bytes: Option<Spread>,
-    /// Where requests begin, seen from where the one before (of the kind and device)
-    /// ended or began; shares that add up to 1.
+    /// Beginnings of requests relative to the end or beginning of the one before (of the kind and
+    /// device); shares that add up to 1.
     pub strides: Strides,
-    /// Share that begins as far from the beginning of the one before as that did from
-    /// its own, without being contiguous.
+    /// Share of requests whose distance from the beginning of the one before equals that one's
+    /// distance from its own predecessor, and that are not contiguous.
     pub constant_stride_share: f64,
 }
 
-/// Shares of requests by where they begin.
+/// Shares of requests by their beginning.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Strides {
-    /// Where the one before began.
+    /// At the beginning of the one before.
     pub in_place: f64,
     /// At its end.
     pub contiguous: f64,
-    /// Elsewhere, up to 64 KiB behind its end.
+    /// Elsewhere, up to 64 KiB after its end.
     pub ahead_64_kib: f64,
     /// Farther ahead, up to 1 MiB.
     pub ahead_1_mib: f64,
@@ -60,14 +60,14 @@ pub struct Strides {
     pub far: f64,
 }
 
-/// How a request goes on after those before it.
+/// Relation of a request to those before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Somewhere else.
+    /// It begins somewhere else.
     Starts,
-    /// Where one of the last ended.
+    /// It begins at the end of a recent one.
     Continues,
-    /// Where the last one began.
+    /// It begins at the beginning of the last one.
     InPlace,
 }
 
@@ -76,7 +76,7 @@ struct Ring {
     ends: [u64; REACH],
     requests: [u32; REACH],
     bytes: [u64; REACH],
-    /// Where the next goes: over the oldest.
+    /// Place of the next request, which overwrites the oldest.
     next: usize,
     begin: u64,
     stride: i128,
@@ -109,7 +109,8 @@ impl Follower {
         }
     }
 
-    /// A request to device number `device` of the list, and how it goes on.
+    /// Adds a request to device number `device` of the list; returns its relation to earlier
+    /// ones.
     #[inline]
     pub fn add(&mut self, device: usize, offset: u64, bytes: u64) -> Step {
         if self.rings.len() <= device {
@@ -140,8 +141,8 @@ impl Follower {
         if age.is_some() { Step::Continues } else { Step::Starts }
     }
 
-    /// Requests that begin within 64 MiB of the end of the one before, and those farther
-    /// away, of all that start somewhere else.
+    /// Requests that start elsewhere: those within 64 MiB of the end of the one before, and those
+    /// farther away.
     pub fn near_and_far(&self) -> [u64; 2] {
         [self.strides[2..7].iter().sum(), self.strides[7]]
     }
@@ -202,7 +203,7 @@ impl Ring {
         }
     }
 
-    /// How many requests ago (1 for the last) one ended here that may be continued.
+    /// Age (1 for the last) of a request that ended here and may be continued.
     #[inline]
     fn find(&self, offset: u64) -> Option<usize> {
         if offset == NOWHERE {
@@ -217,7 +218,7 @@ impl Ring {
         (found != 0).then(|| by_age.leading_zeros() as usize + 1)
     }
 
-    /// Continues a request: nobody else can.
+    /// Continues a request, which no other can continue then.
     #[inline]
     fn take(&mut self, age: usize) -> (u32, u64) {
         let place = (self.next + REACH - age) % REACH;
@@ -225,8 +226,8 @@ impl Ring {
         (self.requests[place], self.bytes[place])
     }
 
-    /// Notes a request; returns requests and bytes of the run that this ends, as it
-    /// has been out of reach.
+    /// Adds a request; returns requests and bytes of the run that this ends, because it is out of
+    /// reach now.
     #[inline]
     fn push(&mut self, begin: u64, length: u64, requests: u32, bytes: u64) -> Option<(u32, u64)> {
         let place = self.next;
@@ -241,7 +242,7 @@ impl Ring {
         ended
     }
 
-    /// The last request comes again, perhaps with another length.
+    /// Replaces the last request by one at the same place, perhaps with another length.
     #[inline]
     fn again(&mut self, begin: u64, length: u64) {
         self.ends[(self.next + REACH - 1) % REACH] = begin + length;

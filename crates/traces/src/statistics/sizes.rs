@@ -1,4 +1,4 @@
-//! How large requests are.
+//! Sizes of requests.
 
 use super::counts::{Counts, Spread};
 use std::collections::BTreeMap;
@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 const SECTOR: u64 = 512;
 const SECTORS: u64 = 2_048;
 
-/// Other sizes that are kept exactly; those that come later are rounded up to eight
-/// significant bits.
+/// Other sizes that are kept exactly; further ones are rounded up to eight significant bits.
 const OTHERS: usize = 4_096;
 
-/// How many requests have which size.
+/// Number of requests by size.
 #[derive(Clone)]
 pub(crate) struct Sizes {
     sectors: Vec<u64>,
@@ -43,7 +42,7 @@ impl Sizes {
     }
 }
 
-/// The distribution of listed sizes, which is exact as far as they are.
+/// The distribution of listed sizes; it is as exact as the list.
 pub(crate) fn spread(list: &[(u64, u64)]) -> Option<Spread> {
     let mut counts = Counts::new();
     list.iter().for_each(|(bytes, count)| counts.add_many(*bytes, *count));
@@ -61,7 +60,7 @@ pub(crate) fn spread(list: &[(u64, u64)]) -> Option<Spread> {
     Some(Spread { p10, p25, p50, p75, p90, p99, p99_9, ..rough })
 }
 
-/// Two lists as one.
+/// Merges two lists.
 pub(crate) fn joined(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
     one.iter().chain(other).for_each(|(bytes, count)| *sum.entry(*bytes).or_default() += count);

@@ -8,14 +8,14 @@ use super::sequence::Sequence;
 use crate::imitate::Model;
 use serde::Serialize;
 
-/// Everything that is known of a trace but for where its file lies.
+/// All statistics of a trace, without the path of its file.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Statistics {
     /// Requests.
     pub requests: u64,
     /// Bytes that they ask for together.
     pub bytes: u64,
-    /// From the first stamp to the last.
+    /// Time from the first stamp to the last.
     pub span_ns: u64,
     /// Stamps that run backwards.
     pub backwards: Option<Disorder>,
@@ -23,35 +23,35 @@ pub struct Statistics {
     pub kinds: Vec<KindStatistics>,
     /// Devices that occur, those with most requests first.
     pub devices: Vec<DeviceStatistics>,
-    /// When requests come.
+    /// Arrivals of requests.
     pub arrivals: Arrivals,
-    /// Which 4 KiB units reads and writes touch; trims, write-zeroes and requests of
-    /// more than 1 GiB are left out, here and in what follows.
+    /// Units of 4 KiB that reads and writes touch. Trims, write-zeroes and requests of more than
+    /// 1 GiB are left out, here and in the fields that follow.
     pub footprint: Footprint,
-    /// How unevenly units are accessed.
+    /// Skew of the accesses of units.
     pub hotness: Option<Hotness>,
-    /// How unevenly they are read.
+    /// Skew of the reads.
     pub read_hotness: Option<Hotness>,
-    /// How unevenly they are written.
+    /// Skew of the writes.
     pub write_hotness: Option<Hotness>,
-    /// How accesses of the same unit follow each other.
+    /// Reuse: distances between accesses of the same unit.
     pub reuse: Reuse,
-    /// What to know when reading the figures.
+    /// Cautions for reading the figures.
     pub notes: Vec<String>,
-    /// What a synthetic trace is made from.
+    /// Model for a synthetic trace.
     #[serde(skip)]
     pub model: Model,
 }
 
-/// Stamps that run backwards, and what was done about it.
+/// Stamps that run backwards, and their treatment.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Disorder {
     /// Requests with a stamp before one that came earlier in the file.
     pub requests: u64,
-    /// How far the farthest lies behind.
+    /// The largest distance by which a stamp lies behind an earlier one.
     pub largest_step_ns: u64,
-    /// True where requests were sorted by stamp; where false, because they lie too far
-    /// apart, a stamp that runs back counts as the latest before it.
+    /// True if requests were sorted by stamp. False if they lie too far apart for that: then a
+    /// stamp that runs back counts as the latest before it.
     pub sorted: bool,
 }
 
@@ -70,20 +70,20 @@ pub struct KindStatistics {
     pub size_bytes: Option<Spread>,
     /// The most common sizes, with requests, the most common first.
     pub common_sizes: Vec<(u64, u64)>,
-    /// How addresses are aligned.
+    /// Alignment of addresses.
     pub alignment: Option<Alignment>,
-    /// How requests go on where earlier ones ended.
+    /// Sequentiality of requests.
     pub sequence: Option<Sequence>,
 }
 
-/// How addresses are aligned.
+/// Alignment of addresses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Alignment {
     /// Share of requests that begin and end at multiples of 4 KiB.
     pub aligned_4_kib_share: f64,
-    /// Share that begins at one.
+    /// Share of requests that begin at one.
     pub begins_4_kib_share: f64,
-    /// The largest power of two at whose multiples all begin and end.
+    /// The largest power of two that divides all beginnings and ends.
     pub least_bytes: u64,
 }
 
@@ -96,8 +96,8 @@ pub struct DeviceStatistics {
     pub requests: u64,
     /// Bytes that they ask for.
     pub bytes: u64,
-    /// The first byte that one names.
+    /// The first byte that a request touches.
     pub begin_bytes: u64,
-    /// The first byte behind all.
+    /// The first byte after all requests.
     pub end_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Takes in one row after the other, and says at the end what they were like.
+//! Watches one row after the other, and returns the statistics at the end.
 
 use super::arrivals;
 use super::hotness::Overview;
@@ -17,12 +17,12 @@ const COMMON: usize = 8;
 const PAGE: u64 = 4_096;
 const SECTOR: u64 = 512;
 
-/// Phases of a request in a unit of 4 KiB: in which of its sectors it begins.
+/// Phases of a request in a unit of 4 KiB: the sector in which it begins.
 pub(crate) const PHASES: usize = 8;
 
 const KINDS: usize = Kind::ALL.len();
 
-/// Watches all sides of a trace.
+/// Watches all aspects of a trace.
 pub(super) struct Watch {
     arrivals: arrivals::Watch,
     kinds: [OfKind; KINDS],
@@ -33,7 +33,7 @@ pub(super) struct Watch {
     first_ns: u64,
     bytes: u64,
     requests: u64,
-    /// How often a kind follows a kind.
+    /// Number of times that each kind follows each kind.
     follows: [[u64; KINDS]; KINDS],
     last_kind: Option<usize>,
 }
@@ -54,7 +54,7 @@ struct OfKind {
 }
 
 impl Watch {
-    /// For stamps from `first_ns` on that are thought to be multiples of a tick.
+    /// Watches stamps from `first_ns` on that are assumed to be multiples of a tick.
     pub fn new(first_ns: u64, tick_ns: u64, memory_bytes: u64) -> Self {
         Self {
             arrivals: arrivals::Watch::new(tick_ns),
@@ -71,8 +71,8 @@ impl Watch {
         }
     }
 
-    /// The next row, whose stamp is not before that of the row before. Nothing where
-    /// all bytes together are more than 2^64.
+    /// Adds the next row, whose stamp is not before that of the row before. `None` if all bytes
+    /// together are more than 2^64.
     #[inline]
     pub fn add(&mut self, row: &Row) -> Option<()> {
         let command = row.command;
@@ -100,7 +100,7 @@ impl Watch {
         Some(())
     }
 
-    /// The unit of time that all stamps so far are multiples of; 0 where all are alike.
+    /// The unit of time that all stamps so far are multiples of; 0 if all are alike.
     pub fn divisor_ns(&self) -> u64 {
         self.arrivals.divisor_ns()
     }

@@ -1,5 +1,5 @@
-//! From one file to another: what cannot be expressed is refused with numbers and
-//! lines, unless it was said what to do about it.
+//! Conversion of a file: requests that the output format cannot express are refused with numbers
+//! and lines, unless an option tells how to treat them.
 
 use super::sink::Sink;
 use super::target::{Lack, Target};
@@ -21,23 +21,23 @@ use std::path::Path;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// A wait for the first request from here on is hardly what is wanted.
+/// A wait for the first request of at least this time is probably not intended.
 const LONG_WAIT: Span = Span::from_ns(60_000_000_000);
 
-/// Which requests to convert, and what to do about those that do not fit.
+/// Requests to convert, and treatment of those that do not fit.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Choices {
-    /// The format of the input; detected where none is given.
+    /// The format of the input; detected if none is given.
     pub format: Option<Format>,
-    /// How it is to be understood where its format leaves that open.
+    /// Options for reading the input.
     pub options: Options,
     /// Kinds to leave out.
     pub drop: Vec<Kind>,
-    /// Whether to make ranges larger and stamps earlier, as the format has them.
+    /// True to extend ranges and to move stamps earlier if the format needs it.
     pub round: bool,
-    /// Whether to put requests in the order of their stamps.
+    /// True to sort requests by their stamps.
     pub sort: bool,
-    /// Device numbers to keep; all where none is given.
+    /// Device numbers to keep; all if none is given.
     pub devices: Option<Vec<u32>>,
     /// Keep requests from this time after the first stamp on.
     pub start: Option<Span>,
@@ -45,14 +45,14 @@ pub struct Choices {
     pub end: Option<Span>,
     /// Stretch the time after the first stamp: 2 is half as fast.
     pub time_scale: Option<f64>,
-    /// Whether stamps count from the first request that is kept.
+    /// True if stamps count from the first kept request.
     pub rebase: bool,
-    /// Whether to replace an output that is there.
+    /// True to replace an existing output.
     pub force: bool,
 }
 
 impl Choices {
-    /// Whether a row is on a device and at a time that are asked for.
+    /// True if the device and the time of a row are asked for.
     fn ask_for(&self, row: &Row, first_ns: u64) -> bool {
         let since_first = Span::from_ns(row.stamp_ns - first_ns);
         self.devices.as_ref().is_none_or(|devices| devices.contains(&row.device))
@@ -61,7 +61,7 @@ impl Choices {
     }
 }
 
-/// What became of the rows.
+/// Result of a conversion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Converted {
     /// Requests in the input.
@@ -74,14 +74,14 @@ pub struct Converted {
     pub not_asked_for: u64,
     /// Requests whose range or stamp was rounded.
     pub rounded: u64,
-    /// What the reader says of the input.
+    /// Remarks of the reader on the input.
     pub remarks: Remarks,
-    /// What else the output does not say.
+    /// Other facts that the output does not contain.
     pub notes: Vec<String>,
 }
 
-/// Converts a trace; nothing where `tell` has ended it by returning false, and then
-/// there is no output.
+/// Converts a trace. Returns nothing if `tell` has ended it by returning false; then there is no
+/// output.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -144,8 +144,8 @@ impl Input<'_> {
         run.go(tell)
     }
 
-    /// The earliest stamp of the requests that are kept, wherever it stands in the file;
-    /// nothing where `tell` has ended it.
+    /// The earliest stamp of the kept requests, anywhere in the file; nothing if `tell` has ended
+    /// the pass.
     fn earliest(
         &self,
         preview: &Preview,
@@ -170,7 +170,7 @@ impl Input<'_> {
         Ok(Some(earliest_ns))
     }
 
-    /// What was asked for must be there.
+    /// Checks that the file has the devices and times that are asked for.
     fn check(&self, preview: &Preview, choices: &Choices) -> Result<(), TraceError> {
         let fault =
             |problem: String| TraceError { file: self.path.to_owned(), line: None, problem };
@@ -201,17 +201,17 @@ struct Run<'a> {
     choices: &'a Choices,
     first_ns: u64,
     rows: Spreading,
-    /// True where the line read last is not that of the row.
+    /// True if the line read last is not that of the row.
     by_place: bool,
     sink: Sink,
-    /// What is lacking: requests, and the first of them.
+    /// Lacks of the format: the number of requests, and the first of them.
     lacks: BTreeMap<Lack, (u64, u64)>,
     latest_ns: u64,
-    /// The earliest stamp of the requests that are kept, as the input has it.
+    /// The earliest stamp of the kept requests, in the time of the input.
     origin_ns: Option<u64>,
     device: Option<u32>,
     latest_device: Option<u32>,
-    /// Devices that are written, where they have names.
+    /// Written devices, if they have names.
     renamed: BTreeSet<u32>,
     /// The first stamp of the output.
     begin_ns: Option<u64>,
@@ -236,7 +236,7 @@ impl Run<'_> {
             return Err(self.refusal());
         }
         if self.done.written == 0 {
-            let problem = "no request is left of what was asked for".to_owned();
+            let problem = "no request is left to write".to_owned();
             return Err(TraceError { file: self.input.to_owned(), line: None, problem });
         }
         self.note_devices();
@@ -246,7 +246,7 @@ impl Run<'_> {
         Ok(Some(self.done))
     }
 
-    /// Writes a row, or notes why it cannot be written.
+    /// Writes a row, or records why it cannot be written.
     fn take(&mut self, row: Row) -> Result<(), TraceError> {
         let kind = row.command.kind;
         if !self.choices.ask_for(&row, self.first_ns) {
@@ -269,7 +269,7 @@ impl Run<'_> {
         self.watch_names(fitting.device);
         self.done.rounded += u64::from(fitting != moved);
         self.done.written += 1;
-        // Once something is lacking there will be no output.
+        // Once the format lacks something, there will be no output.
         if self.lacks.is_empty() { self.sink.put(&fitting) } else { Ok(()) }
     }
 
@@ -279,7 +279,7 @@ impl Run<'_> {
         self.lacks.entry(lack).or_insert((0, place)).0 += 1;
     }
 
-    /// Keeps the devices in mind that get a name instead of their number.
+    /// Records the devices that get a name instead of their number.
     #[inline]
     fn watch_names(&mut self, device: u32) {
         let has_names = self.target.writer().device_prefix.is_some();
@@ -301,7 +301,7 @@ impl Run<'_> {
         stamp.ok_or_else(too_late)
     }
 
-    /// What the format cannot say of this row after those before it.
+    /// Lack of the format for this row after the rows before it.
     fn lacks_beside_others(&mut self, row: &Row) -> Option<Lack> {
         let writer = self.target.writer();
         if writer.in_order && row.stamp_ns < self.latest_ns {

@@ -40,7 +40,7 @@ pub(super) fn write(row: &Row, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// What goes before the first request to a device.
+/// Writes the line before the first request to a device.
 pub(super) fn announce(row: &Row, out: &mut Vec<u8>) {
     for action in [&b" add\n"[..], b" open\n"] {
         number(out, row.stamp_ns / 1_000);

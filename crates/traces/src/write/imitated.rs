@@ -13,7 +13,7 @@ use std::path::Path;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// What became of a synthetic trace.
+/// Result of writing a synthetic trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Imitated {
     /// Requests in the file.
@@ -24,7 +24,7 @@ pub struct Imitated {
     pub dropped: [u64; Kind::ALL.len()],
 }
 
-/// Where a synthetic trace goes.
+/// Destination of a synthetic trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<'a> {
     /// The file.
@@ -33,12 +33,12 @@ pub struct Destination<'a> {
     pub target: Target,
     /// Kinds to leave out.
     pub drop: &'a [Kind],
-    /// Whether to replace a file that is there.
+    /// True to replace an existing file.
     pub force: bool,
 }
 
-/// Writes a synthetic trace after a model that was checked ([`Model::faults`]); nothing where
-/// `tell` has ended it by returning false.
+/// Writes a synthetic trace from a checked model ([`Model::faults`]); nothing if `tell` has ended
+/// it by returning false.
 pub fn imitate(
     model: &Model,
     wishes: Wishes,
@@ -81,7 +81,7 @@ pub fn imitate(
         return Err(refusal(output, target, &lacks.iter().map(explained).collect::<Vec<_>>()));
     }
     if done.written == 0 {
-        return Err(refusal(output, target, &["no request is left of what was asked for".into()]));
+        return Err(refusal(output, target, &["no request is left to write".into()]));
     }
     sink.finish()?;
     Ok(Some(done))

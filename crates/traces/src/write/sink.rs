@@ -1,4 +1,4 @@
-//! A file that is written: compressed if its name says so, and whole or not there.
+//! An output file: compressed if its name says so, and either complete or absent.
 
 use super::fio_v3;
 use super::target::Target;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of lines that are handed over at once.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// Writes rows into a file beside the one that is asked for, and renames it at the end.
+/// Writes rows into a temporary file beside the output, and renames it at the end.
 pub(super) struct Sink {
     path: PathBuf,
     temporary: PathBuf,
@@ -32,7 +32,7 @@ enum Output {
 }
 
 impl Sink {
-    /// Makes the file; with `force` there may be one of that name, which will be replaced.
+    /// Creates the file; with `force` an existing file of that name will be replaced.
     pub fn create(path: &Path, target: Target, force: bool) -> Result<Self, TraceError> {
         refuse_if_there(path, force)?;
         let path = &followed(path)?;
@@ -68,7 +68,7 @@ impl Sink {
         self.hand_over()?;
         let output = self.output.take().expect("a sink is finished once");
         output.finish().map_err(|error| cannot(&self.path, &error))?;
-        // Somebody may have made it in the meantime.
+        // Another program may have created it in the meantime.
         refuse_if_there(&self.path, self.force)?;
         fs::rename(&self.temporary, &self.path).map_err(|error| cannot(&self.path, &error))
     }
@@ -85,7 +85,7 @@ impl Sink {
     }
 }
 
-/// What was not finished goes.
+/// Removes an unfinished file.
 impl Drop for Sink {
     fn drop(&mut self) {
         self.output = None;
@@ -131,7 +131,7 @@ fn refuse_if_there(path: &Path, force: bool) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Where a symbolic link leads: what it leads to is written, and the link stays.
+/// Target of a symbolic link: the target is written, and the link stays.
 fn followed(path: &Path) -> Result<PathBuf, TraceError> {
     if !path.is_symlink() {
         return Ok(path.to_owned());

@@ -74,22 +74,22 @@ registry! {
 }
 
 impl Target {
-    /// How the command line writes it.
+    /// Name on the command line.
     pub const fn name(self) -> &'static str {
         self.writer().format.name()
     }
 
-    /// How messages call it.
+    /// Name in messages.
     pub const fn title(self) -> &'static str {
         self.writer().format.title()
     }
 
-    /// The format of a name.
+    /// The format with this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|target| target.name() == name)
     }
 
-    /// What is lost of a row, apart from what depends on other rows.
+    /// Property of a row that the format cannot express, regardless of other rows.
     pub(super) fn lacks(self, row: &Row) -> Option<Lack> {
         let writer = self.writer();
         let command = row.command;
@@ -116,8 +116,7 @@ impl Target {
         (!row.stamp_ns.is_multiple_of(writer.tick_ns)).then_some(Lack::Stamp)
     }
 
-    /// The row with stamp and range as the format has them: the stamp earlier, the range
-    /// larger.
+    /// The row with stamp and range rounded for the format: the stamp earlier, the range larger.
     pub(super) fn rounded(self, mut row: Row) -> Row {
         let Writer { grain, tick_ns, .. } = *self.writer();
         row.stamp_ns -= row.stamp_ns % tick_ns;
@@ -131,7 +130,7 @@ impl Target {
         row
     }
 
-    /// What a lack means, and what to do about it.
+    /// Explanation of a lack, and its remedy.
     pub(super) fn explained(self, lack: Lack) -> String {
         let writer = self.writer();
         let title = self.title();

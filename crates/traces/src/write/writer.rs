@@ -3,7 +3,7 @@
 use crate::command::Kind;
 use crate::read::Format;
 
-/// What a format that is written says of itself.
+/// Description of an output format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
     /// The format that it writes, whose reader reads it back.
@@ -16,11 +16,11 @@ pub(super) struct Writer {
     pub grain: Grain,
     /// Stamps are multiples of this.
     pub tick_ns: u64,
-    /// True where it tells devices apart.
+    /// True if it tells devices apart.
     pub has_devices: bool,
-    /// True where its readers need stamps that do not run backwards.
+    /// True if its readers need stamps that do not run backwards.
     pub in_order: bool,
-    /// The first byte that it has no address for, on any device.
+    /// The first byte, on any device, that has no address in the format.
     pub end_bytes: u64,
     /// Bytes of a request at most.
     pub request_bytes: u64,
@@ -28,11 +28,11 @@ pub(super) struct Writer {
     pub stamp_max_ns: u64,
     /// The largest number of a device that they take.
     pub device_max: u32,
-    /// What stands before the number of a device, where devices have names.
+    /// Prefix of the number of a device, if devices have names.
     pub device_prefix: Option<&'static str>,
 }
 
-/// What addresses and lengths are multiples of.
+/// Alignment of addresses and lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Grain {
     pub offset: u64,

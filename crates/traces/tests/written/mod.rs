@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use traces::Format;
 use traces::{Command, Kind};
 
-/// What a format can say: its kinds of request, and whether its stamps have more than
-/// seconds.
+/// Abilities of a format: its kinds of request, and whether its stamps are finer than seconds.
 pub fn can(format: Format) -> (&'static [Kind], bool) {
     use Kind::{Flush, Read, Trim, Write};
     match format {
@@ -20,12 +19,12 @@ pub fn can(format: Format) -> (&'static [Kind], bool) {
     }
 }
 
-/// True where the format knows devices.
+/// True if the format has devices.
 pub fn has_devices(format: Format) -> bool {
     format != Format::Captured
 }
 
-/// A request as it is meant: its moment in microseconds, its device and its command.
+/// A request: its time in microseconds, its device and its command.
 pub type Meant = (u64, u32, Command);
 
 /// The requests as a file of the format.
@@ -83,7 +82,7 @@ pub fn written(format: Format, rows: &[Meant]) -> String {
                     }
                 }
             }
-            // The flush is part of the write behind it.
+            // The flush is part of the write after it.
             Format::Blkparse if flushes_first(rows, index + 1) => Ok(()),
             Format::Blkparse if kind == Kind::Flush => {
                 writeln!(text, "  8,{device:<3}  0  1 {s:>5}.{rest:06}000  7  Q FWS [x]")
@@ -148,12 +147,12 @@ fn irp(index: usize) -> String {
     format!("{:#x}", 0xffff_fa80_1000_0000_u64 + 64 * index as u64)
 }
 
-/// True where a row of ETW has an Init row.
+/// True if a row of ETW has an Init row.
 fn has_init(index: usize) -> bool {
     index % 3 == 1
 }
 
-/// What files have beside requests: events that are none, and requests for nothing. A file
+/// Writes lines that are no replayable requests: other events, and requests for nothing. A file
 /// begins with a request.
 fn beside(format: Format, index: usize, (us, device, command): Meant, text: &mut String) {
     let word = match command.kind {

@@ -1,4 +1,4 @@
-//! When elements clean, what, and at which cost.
+//! Tests of cleaning: its beginning, its victims and its cost.
 
 use super::*;
 
@@ -11,7 +11,7 @@ const PLANES: Rules = Rules { planes: 2, ..PLANE };
 
 /// Without copy-back, two planes of 4 blocks: blocks 0 and 1 hold pages 0 to 5, 4 and 5
 /// pages 6 to 11. Block 2 is active; with it 4 blocks count as free, and 3, 6 and 7 are.
-/// Cleaning begins where 2 count as free and ends where 4 do.
+/// Cleaning begins when 2 count as free and ends when 4 do.
 const ONE_SPACE: Rules = Rules {
     blocks_per_plane: 4,
     reserve_percent: 50,
@@ -118,7 +118,7 @@ fn planes_of_a_unit_are_looked_at_in_turn() {
 
 #[test]
 fn invalid_blocks_are_erased_and_nothing_else() {
-    // Page 0 alone is written. Blocks 4 and 5 die when the next is opened. The fifth
+    // Page 0 alone is written. Blocks 4 and 5 become invalid when the next is opened. The fifth
     // write finds 2 blocks free, and block 4 is erased; so does the eighth, and block 5.
     let (served, flash) = after(&PLANE, &spaced(&[0; 8]));
     assert_eq!(served.latencies_ns[..4], [WRITE, WRITE, SEALING_WRITE, WRITE]);

@@ -1,4 +1,4 @@
-//! Where everything lies in the beginning, and which block is opened next.
+//! Tests of the initial layout, and of the block that is opened next.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which plane a page is written to.
+//! Tests of the plane to which a page is written.
 
 use super::*;
 use crate::elements::round::{Batch, PageRequest};

@@ -47,8 +47,7 @@ fn requests_on(rules: &Rules, drawn: &[(u64, f64, u32, bool)]) -> Vec<Request> {
     drawn.iter().map(request).collect()
 }
 
-/// How long `request` takes at least. One unit serves the pages of an element one after
-/// the other.
+/// Shortest time of `request`. One unit serves the pages of an element one after the other.
 fn unloaded_ns(rules: &Rules, request: &Request) -> u64 {
     let alone = if request.is_read { READ } else { WRITE };
     let in_a_row = match rules.parallel_units {

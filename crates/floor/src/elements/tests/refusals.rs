@@ -1,4 +1,4 @@
-//! What is not served, and why.
+//! Tests of refused drives and requests.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn requests_are_in_order_and_inside_the_drive() {
 #[test]
 fn a_batch_can_want_more_than_is_free() {
     // Plane 0 has 3 pages in its active block and 3 in the free one. Seven writes come
-    // while a read keeps the element busy, and cleaning is not looked at in between.
+    // while a read keeps the element busy, and cleaning is not considered in between.
     let rules = Rules { parallel_units: 2, ..SMALL };
     let mut requests = vec![read(0, 0)];
     requests.extend((0..7).map(|page| write(1, page)));

@@ -1,12 +1,12 @@
-//! How long pages take, alone and together.
+//! Tests of the time that pages take, alone and together.
 
 use super::*;
 use crate::elements::round::{BATCH, Batch, PageRequest};
 
 const TWO_UNITS: Rules = Rules { parallel_units: 2, ..SMALL };
 
-/// `later`, which all arrive at 1 ns, are one batch: a read that arrives at 0 keeps the
-/// element busy until 130,600 ns. Moments at which they are done, from there.
+/// Ends of `later`, which all arrive at 1 ns and are one batch: a read that arrives at 0 keeps
+/// the element busy until 130,600 ns. The ends are counted from there.
 fn in_one_batch(rules: &Rules, later: &[Request]) -> Vec<u64> {
     let mut requests = vec![read(0, 35)];
     requests.extend(later.iter().map(|request| Request { at_ns: 1, ..*request }));

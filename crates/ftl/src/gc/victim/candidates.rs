@@ -3,31 +3,31 @@
 use crate::blocks::BARRED;
 use engine::Stream;
 
-/// What a policy sees: the blocks of one bin, by their place in it.
+/// View of a policy: the blocks of one bin, indexed by their place in it.
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
-    /// Valid units of each block; blocks that may not be chosen stand above
+    /// Valid units of each block; a block that may not be chosen has a value above
     /// `units_per_block`.
     pub valid: &'a [u32],
-    /// When each block was closed, in units written to the drive before.
+    /// Time at which each block was closed, in units written to the drive before.
     pub closed_at: &'a [u64],
-    /// Units written to the drive so far: the present, on the clock of `closed_at`.
+    /// Units written to the drive so far: the present time, on the clock of `closed_at`.
     pub now: u64,
     /// Units in a block.
     pub units_per_block: u32,
-    /// Valid units with which collecting a block still gains a batch: what is
-    /// moved fills whole batches, so less than a batch is no gain.
+    /// Most valid units at which collecting a block still gains a batch: moved units fill whole
+    /// batches, so a gain below a batch is none.
     pub most_valid: u32,
 }
 
 impl Candidates<'_> {
-    /// True where collecting block `index` gains space.
+    /// True if collecting block `index` gains space.
     #[inline]
     pub fn gains(&self, index: usize) -> bool {
         self.valid[index] <= self.most_valid
     }
-    /// True where block `index` is closed, or has nothing valid: it is free, or nothing of it is
-    /// left to be collected.
+    /// True if block `index` is closed or has no valid unit, that is: it is free, or all its
+    /// units have been moved.
     pub(super) fn is_closed_or_free(&self, index: usize) -> bool {
         self.valid[index] <= self.units_per_block || self.valid[index] == BARRED
     }
@@ -47,7 +47,7 @@ impl Candidates<'_> {
 
 /// Picks the block to be collected next.
 pub trait Choose {
-    /// The place of a block that gains space, or `None` where none does. Given
-    /// the same candidates and numbers it returns the same block.
+    /// Returns the place of a block that gains space, or `None` if no block does. Given the same
+    /// candidates and numbers it returns the same block.
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
 }

@@ -1,4 +1,4 @@
-//! Cost-benefit: old blocks may be taken with more valid data in them.
+//! Cost-benefit: an old block may be chosen with more valid data than a young one.
 
 use super::{Candidates, Choose};
 use engine::Stream;
@@ -21,7 +21,7 @@ impl Choose for CostBenefit {
             let valid = f64::from(candidates.valid[index]);
             let gained = f64::from(candidates.units_per_block) - valid;
             let age = candidates.now.saturating_sub(candidates.closed_at[index]) + 1;
-            // Infinite for a block without valid data, which is as it should be.
+            // Infinite for a block without valid data, as intended.
             let score = gained * age as f64 / (2.0 * valid);
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, index));

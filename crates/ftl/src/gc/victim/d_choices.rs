@@ -1,4 +1,4 @@
-//! d-choices: the best of a few, nearly greedy at a constant price.
+//! d-choices: the best of a few random blocks, nearly greedy at constant cost.
 
 use super::{Candidates, Choose};
 use engine::Stream;
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DChoices {
-    /// Blocks drawn; 1 is random, and many come near to greedy.
+    /// Blocks drawn; 1 is random, and many approach greedy.
     #[schemars(range(min = 1, max = 1_000_000))]
     #[serde(default = "default_choices")]
     pub choices: u32,
-    /// Which blocks are drawn from; `gaining` is the default.
+    /// Blocks from which the policy draws. Default: `gaining`.
     #[serde(default)]
     pub among: Among,
 }
 
-/// Which blocks are drawn from.
+/// Blocks from which the policy draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Among {
-    /// Those that gain space, each draw from all of them.
+    /// The blocks that gain space; a block may be drawn more than once.
     #[default]
     Gaining,
-    /// All that are closed or free, each at most once: one that gains nothing is drawn in vain.
-    /// Where all are, others are drawn.
+    /// All closed and free blocks, each at most once. A block that gains nothing is drawn in
+    /// vain; if all drawn blocks are, one of the blocks that gain space is drawn instead.
     All,
 }
 
@@ -56,7 +56,7 @@ impl Choose for DChoices {
     }
 }
 
-/// Different blocks, drawn uniformly among the closed and the free.
+/// Different blocks, drawn uniformly among the closed and free ones.
 fn draw_apart(candidates: Candidates<'_>, choices: usize, numbers: &mut Stream) -> Vec<usize> {
     let mut places: Vec<usize> =
         (0..candidates.len()).filter(|index| candidates.is_closed_or_free(*index)).collect();
@@ -71,8 +71,8 @@ fn draw_apart(candidates: Candidates<'_>, choices: usize, numbers: &mut Stream) 
 
 /// A block drawn uniformly among those that gain space.
 ///
-/// Most blocks of a busy drive do, so drawing until one does is quick; after as
-/// many misses as there are blocks, they are few and are listed instead.
+/// Most blocks of a busy drive gain space, so repeated draws soon find one. After as many misses
+/// as there are blocks, few blocks gain, and the function lists them instead.
 pub(super) fn draw(candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
     let count = candidates.len() as u64;
     for _ in 0..count {
@@ -94,11 +94,11 @@ mod tests {
     use crate::blocks::BARRED;
     use engine::Streams;
 
-    /// Of eight blocks, two are closed and gain, three are free, one is closed and full, and two
-    /// are open or collected.
+    /// Eight blocks: two are closed and gain, three are free, one is closed and full, and two are
+    /// open or being collected.
     const STANDING: [u32; 8] = [3, BARRED, 5, BARRED, 8, BARRED, BARRED | 2, BARRED | 7];
 
-    /// How often each block is chosen in a number of draws.
+    /// Number of times that each block is chosen in a number of draws.
     fn chosen(policy: &DChoices, draws: u32) -> [u32; 8] {
         let candidates = Candidates {
             valid: &STANDING,
@@ -115,8 +115,9 @@ mod tests {
         counts
     }
 
-    /// Of six blocks that are closed or free two are drawn. The better of the two that gain is
-    /// chosen where it is drawn (1/3) and in half of the cases where neither is (6/15, drawn anew).
+    /// Two of six closed or free blocks are drawn. The better of the two blocks that gain is
+    /// chosen if it is drawn (1/3) and in half of the cases in which neither is (6/15, drawn
+    /// again).
     #[test]
     fn among_all_a_draw_may_be_in_vain() {
         let draws = 60_000;

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Greedy {
-    /// Which of several with equally little; `first` by position is the default.
+    /// Choice among several blocks with equally little valid data. Default: `first` by position.
     #[serde(default)]
     pub ties: Ties,
 }
 
-/// Which of several blocks that are equally good.
+/// Choice among several equally good blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
@@ -25,15 +25,15 @@ pub enum Ties {
     Last,
     /// The one that was closed first.
     Oldest,
-    /// Any of them, alike.
+    /// Any of them, with equal probability.
     Random,
 }
 
 impl Choose for Greedy {
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
         let valid = candidates.valid;
-        // Two passes: the minimum is vectorised (which `min` is not), and the position then stops
-        // early.
+        // Two passes: the compiler vectorises the search of the minimum (but not `min`), and the
+        // search of its position then stops early.
         let least = valid.iter().fold(u32::MAX, |least, units| least.min(*units));
         if least > candidates.most_valid {
             return None;

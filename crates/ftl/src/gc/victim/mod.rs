@@ -1,6 +1,6 @@
-//! Which block garbage collection takes, and the one list of policies for that. A new one
-//! is a file here and a line of the list: its tag in the configuration, the list in error
-//! messages, the schema, the documentation and the contract tests follow from the line.
+//! Victim selection of garbage collection, and the one list of its policies. A new policy is a
+//! file here and a line of the list: its tag in the configuration, the list in error messages,
+//! the schema, the documentation and the contract tests follow from the line.
 
 mod candidates;
 
@@ -10,13 +10,13 @@ pub use python::{ChooseOutside, Python};
 use engine::Stream;
 
 settings::family! {
-    /// Which block garbage collection takes.
+    /// Policy that chooses the victim block of garbage collection.
     VictimPolicy asks choose(candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize>;
     /// The block with the least valid data.
     "greedy" => greedy::Greedy,
-    /// The best ratio of space gained times age over cost (LFS).
+    /// The block with the best ratio of gained space times age to cost (LFS).
     "cost-benefit" => cost_benefit::CostBenefit,
-    /// The best of a few blocks drawn at random.
+    /// The block with the least valid data among a few blocks drawn at random.
     "d-choices" => d_choices::DChoices,
     /// A block drawn at random.
     "random" => random::Random,
@@ -38,8 +38,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The contract of every policy: it returns a block that may be chosen
-        /// and gains space, whenever there is one, and always the same one.
+        /// The contract of every policy: if a block may be chosen and gains space, the policy
+        /// returns such a block, and always the same one.
         #[test]
         fn every_policy_keeps_the_contract(
             valid in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),

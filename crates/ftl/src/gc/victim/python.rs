@@ -7,28 +7,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;
 
-/// What a policy from outside answers.
+/// A victim policy outside the simulator.
 pub trait ChooseOutside: Send + Sync {
-    /// The place of the block to be collected next. `random` is a number of its own for
-    /// each question.
+    /// Returns the place of the block to be collected next. `random` is a new random number in
+    /// each call.
     ///
     /// # Errors
-    /// What went wrong with it, in a line.
+    /// The policy's error, in one line.
     fn choose(&self, candidates: Candidates<'_>, random: u64) -> Result<usize, String>;
 }
 
-/// Asks a function in a Python file, which gets the blocks and returns the place of one
+/// Calls a function in a Python file, which gets the blocks and returns the place of one
 /// (docs/how-to/add-a-policy.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Python(Outside<dyn ChooseOutside>);
 
 impl Python {
-    /// What stands for the function; see [`Outside`].
+    /// The connection to the function; see [`Outside`].
     pub fn outside(&mut self) -> &mut Outside<dyn ChooseOutside> {
         &mut self.0
     }
-    /// What went wrong with it.
+    /// The function's error, if there was one.
     pub fn fault(&self) -> Option<String> {
         self.0.fault()
     }
@@ -36,7 +36,7 @@ impl Python {
 
 impl Choose for Python {
     fn choose(&self, candidates: Candidates<'_>, numbers: &mut Stream) -> Option<usize> {
-        // It is asked only where there is something to choose from.
+        // The function is called only if there is a block to choose.
         let fallback = Greedy::default().choose(candidates, numbers)?;
         let random = numbers.bits();
         let answer = self.0.ask(|policy| {
@@ -50,7 +50,7 @@ impl Choose for Python {
                 None => Err(format!("chose block {chosen} of {}", candidates.len())),
             }
         });
-        // The run ends with the fault; until then the drive stays sound.
+        // The error ends the run; until then the fallback keeps the drive consistent.
         answer.or(Some(fallback))
     }
 }

@@ -1,4 +1,4 @@
-//! Random: the yardstick that every other policy must beat.
+//! Random: the baseline that every other policy must beat.
 
 use super::d_choices::draw;
 use super::{Candidates, Choose};

@@ -1,17 +1,18 @@
-//! Windowed greedy: greedy among the oldest blocks, between FIFO and greedy.
+//! Windowed greedy: greedy among the oldest blocks; lies between FIFO and greedy.
 
 use super::{Candidates, Choose};
 use engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Takes the block with the least valid data among the `window` blocks that were closed
-/// first of those that gain space (Hu et al., SYSTOR 2009). Young blocks, whose data
-/// still dies, are left alone. The block closed first breaks ties, then the lowest number.
+/// Takes the block with the least valid data in a window: the `window` blocks that were closed
+/// first among those that gain space (Hu et al., SYSTOR 2009). It leaves young blocks alone,
+/// because much of their data will still become invalid. The block closed first breaks ties, then
+/// the lowest number.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WindowedGreedy {
-    /// Blocks among which it chooses; 1 is `fifo`, and as many as a bin has is greedy.
+    /// Blocks in the window. 1 is `fifo`; as many as a bin has is greedy.
     #[schemars(range(min = 1))]
     #[serde(default = "default_window")]
     pub window: u32,
@@ -70,7 +71,7 @@ mod tests {
     #[test]
     fn the_emptiest_block_of_the_window_goes_and_the_oldest_breaks_ties() {
         assert_eq!((1..=4).map(within).collect::<Vec<_>>(), [Some(3), Some(3), Some(3), Some(1)]);
-        // Blocks 1 and 4 have as little; 1 is older. Block 2 is full and not in any window.
+        // Blocks 1 and 4 have equally little; 1 is older. Block 2 is full and in no window.
         assert_eq!((5..=9).map(within).collect::<Vec<_>>(), [Some(1); 5]);
     }
 
