@@ -14,7 +14,7 @@ from flashscape.cli.main import failed
 
 
 def groups(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Take ``read,gc`` apart."""
+    """Split ``read,gc`` into names."""
     if text is None:
         return GROUPS
     chosen = tuple(name.strip() for name in text.split(","))

@@ -117,7 +117,7 @@ def command(
 
 
 def _announce(told: str) -> None:
-    # Who listens may have gone, which is no reason to end a run.
+    # The reader of stderr may have gone, which is no reason to end a run.
     with contextlib.suppress(OSError):
         click.echo(told, err=True)
 
@@ -127,7 +127,7 @@ def _sides(
     overrides: tuple[tuple[str, str], ...],
     varied: tuple[tuple[str, str], ...],
 ) -> dict[str, Experiment | Result]:
-    """What is compared, by name; raise ConfigError for what does not fit together."""
+    """Return the sides of the comparison by name; raise ConfigError if they do not match."""
     if varied and len(paths) > 1:
         raise ConfigError("--vary changes one experiment, and two are named; --set changes all")
     if not varied and len(paths) == 1:

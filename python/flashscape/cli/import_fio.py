@@ -95,7 +95,7 @@ def command(
 
 
 def _gist(console: Console, imported: Imported) -> None:
-    """The workloads and the drive, in a line each."""
+    """Print the workloads and the drive, in a line each."""
     config, figures = imported.experiment.config, imported.experiment.derived
     for line in (
         f"workloads: {', '.join(workload['name'] for workload in config['workload'])}",

@@ -89,7 +89,7 @@ def command(
 
 
 def _claimed(document: Path) -> output.File:
-    """The file of ``--json``; the same command may come again, so its own is replaced."""
+    """Claim the file of ``--json``; an earlier list of claims may be replaced."""
     if document.exists() and not document.is_dir() and not _is_ours(document):
         problem = "is there already, and is no list of claims; choose another name, or remove it"
         raise OutputError(f"{document}: {problem}")
@@ -123,7 +123,7 @@ def _show(reproduction: Reproduction, out: Path | None) -> None:
 
 
 def _beside(out: Path) -> str:
-    """What is there beside the report, in a clause."""
+    """Return a clause about the files beside the report."""
     of = {"plots": "*/*.png", "tables": "*/*.csv", "runs": "runs/*"}
     found = [name for name, files in of.items() if next(out.glob(files), None) is not None]
     if not found:

@@ -95,7 +95,7 @@ def command(
             progress=not quiet,
         )
     except SweepInterrupted as interrupted:
-        # A terminal that has gone takes no table; the results are written.
+        # The terminal may have gone; the results are written.
         with contextlib.suppress(OSError):
             _print(interrupted.sweep, percentiles, quiet=quiet)
         raise
@@ -108,7 +108,7 @@ def command(
 
 
 def _status(swept: Sweep) -> int:
-    """Not 0 where a point has failed; impossible ones were skipped on demand."""
+    """Return 1 if a point has failed; impossible points were skipped on demand."""
     return 1 if swept.counts["failed"] else 0
 
 
