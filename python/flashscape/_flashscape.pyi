@@ -69,7 +69,7 @@ def student_quantile(probability: float, freedom: int) -> float:
 def toml(text: str, file: str) -> tuple[str, list[tuple[str, int]]]:
     """Return TOML text as JSON text, and the line of each path in it.
 
-    ``file`` is what faults call it; raise ConfigError with all of them.
+    ``file`` is its name in errors; raise ConfigError with all faults.
     """
 
 def trace_formats() -> list[tuple[str, str, bool]]:
@@ -83,7 +83,7 @@ def trace_info(
     memory_bytes: int,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> tuple[str, str, str]:
-    """Facts of the file, statistics and what a synthetic trace is made from, as JSON texts."""
+    """Return file facts, statistics and the model for synthetic traces, as JSON texts."""
 
 def trace_description_version() -> int:
     """Return the version of descriptions of traces."""
@@ -106,7 +106,7 @@ def trace_convert(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> str:
-    """Write a trace in another format; return what became of it as JSON text."""
+    """Write a trace in another format; return counts of its requests as JSON text."""
 
 def trace_imitate(
     description: str,
@@ -121,7 +121,7 @@ def trace_imitate(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> str:
-    """Write a synthetic trace after a description; return what became of it as JSON text."""
+    """Write a synthetic trace from a description; return counts of its requests as JSON."""
 
 @final
 class Plan:
@@ -140,23 +140,23 @@ class Plan:
     ) -> Plan:
         """Read an experiment; raise ConfigError with all of its faults.
 
-        ``file`` is what faults call it; trace files are looked for in ``folder``, and so
-        are policies in Python, unless ``policies`` has a callable for their path. An
+        ``file`` is its name in errors. Relative paths of traces and of policies in Python
+        start from ``folder``; ``policies`` has callables that replace such policies. An
         override is a path and a value: as on a command line, or (True) JSON text.
         """
     def resolved(self) -> str:
         """The configuration with presets, overrides and defaults in place, as JSON text."""
     def derived(self) -> str:
-        """What follows from the configuration, as JSON text."""
+        """Figures that follow from the configuration, as JSON text."""
     def preparation(self) -> str | None:
-        """All that filling and ageing the drive depend on, as JSON text.
+        """Key of all that filling and ageing the drive depend on, as JSON text.
 
-        Plans for which it is equal do that alike, to the last bit. None where it is not done.
+        Plans with equal keys fill and age alike, to the last bit. None without preconditioning.
         """
     def check_snapshot(self) -> None:
-        """Raise SnapshotError or ConfigError where a snapshot that is named cannot be used."""
+        """Raise SnapshotError or ConfigError if the named snapshot cannot be used."""
     def traces(self, whole_below: int | None = None) -> list[str]:
-        """What is understood of each trace; raise TraceError or ConfigError.
+        """Return a description of each trace; raise TraceError or ConfigError.
 
         Of a file of more than ``whole_below`` bytes only the first rows are read.
         """
@@ -188,7 +188,7 @@ class Candidates:
         """The earlier name of ``most_valid``."""
     @property
     def random(self) -> int:
-        """A random number of 64 bits, another for each question, the same in each run."""
+        """A random number of 64 bits: different for each decision, equal in each run."""
     def __len__(self) -> int:
         """Blocks in the bin."""
 
@@ -226,33 +226,33 @@ class Meeting:
 
     @property
     def now_ns(self) -> int:
-        """Now."""
+        """Current time."""
     @property
     def free_at_ns(self) -> int:
-        """When the unit will be free if nothing interrupts the operation."""
+        """Time at which the unit will be free if nothing interrupts the operation."""
     @property
     def safe_at_ns(self) -> int:
-        """When the operation comes to its next safe point."""
+        """Time of the next safe point of the operation."""
     @property
     def suspensions(self) -> int:
-        """How often the operation was suspended before."""
+        """Number of earlier suspensions of the operation."""
     @property
     def since_begun_ns(self) -> int:
         """Time since it began."""
     @property
     def is_program(self) -> bool:
-        """Whether it is a program; else it is an erase."""
+        """True for a program, False for an erase."""
     @property
     def asking(self) -> int:
-        """Reads that already wait for the unit and have asked."""
+        """Waiting reads that have already requested suspension."""
 
 @final
 class Asked:
-    """An erase or a program that reads have asked to suspend; times are in nanoseconds."""
+    """An erase or a program for which reads have requested suspension; times are in ns."""
 
     @property
     def now_ns(self) -> int:
-        """Now."""
+        """Current time."""
     @property
     def steps_done(self) -> int:
         """Steps that are done."""
@@ -261,34 +261,34 @@ class Asked:
         """Steps that are left; one at least."""
     @property
     def step_ns(self) -> int:
-        """How long an undisturbed step takes."""
+        """Duration of an uninterrupted step."""
     @property
     def into_step_ns(self) -> int:
-        """For how long the present step has gone on, since it began or was gone on with."""
+        """Time for which the current step has run since it began or was resumed."""
     @property
     def safe_at_ns(self) -> int:
-        """When the operation comes to its next safe point if nothing interrupts it."""
+        """Time of the next safe point of the operation if nothing interrupts it."""
     @property
     def at_safe_point(self) -> bool:
-        """Whether it is at one now, where it can be suspended at no cost."""
+        """True if the operation is at a safe point now, and can be suspended at no cost."""
     @property
     def asking(self) -> int:
-        """Reads that wait for the unit and have asked; one at least."""
+        """Waiting reads that have requested suspension; at least one."""
     @property
     def waited_ns(self) -> int:
-        """How long ago the first of them asked."""
+        """Time since the first of these requests."""
     @property
     def suspensions(self) -> int:
-        """How often this operation was suspended before."""
+        """Number of earlier suspensions of this operation."""
     @property
     def since_begun_ns(self) -> int:
         """Time since it began."""
     @property
     def since_resumed_ns(self) -> int:
-        """Time since it began or last went on."""
+        """Time since it began or was last resumed."""
     @property
     def foreground(self) -> bool:
-        """Whether it is of foreground GC, or of GC in debt: it goes before host writes."""
+        """True for foreground GC, and for GC in debt, which goes before host writes."""
     @property
     def urgent(self) -> bool:
         """The earlier name of ``foreground``."""
@@ -303,25 +303,25 @@ class Session:
         The drive is started from ``snapshot``, if given, instead of being preconditioned.
         """
     def surveys(self) -> list[str | None]:
-        """What was understood of each workload's trace; None for one without."""
+        """Return a description of each workload's trace; None for a workload without one."""
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
-        """Fill and age the drive; ``ongoing`` is told the share done and may raise."""
+        """Fill and age the drive; ``ongoing`` is called with the share done and may raise."""
     def take_over(self, prepared: Snapshot) -> None:
-        """Take a drive that a plan with the same preparation has filled and aged before."""
+        """Use a drive that a plan with the same preparation has filled and aged before."""
     def log_requests(self, path: Path) -> None:
         """Write every counted request to a Parquet file from now on; raise OSError."""
     def end_log(self, about: list[tuple[str, str]]) -> None:
         """End the file of requests, with keys and values about the run; raise OSError."""
     def advance(self, events: int) -> bool:
-        """Go on for about so many events; True where there is more to do."""
+        """Advance by about so many events; return False at the end of the run."""
     def progress(self) -> tuple[int, int, float | None]:
-        """Simulated nanoseconds, requests issued, and the share done where known."""
+        """Return simulated nanoseconds, requests issued, and the share done if known."""
     def summary(self, host_cpu_seconds: float, complete: bool) -> str:
-        """End measuring; the contents of ``summary.json``."""
+        """End measuring; return the contents of ``summary.json``."""
     def snapshot(self) -> Snapshot:
-        """Shut the drive of a run that is over down and keep it; ends the session."""
+        """Shut down the drive of a finished run and return it; ends the session."""
     def tables(self) -> list[Table]:
-        """The tables of a run whose measuring has ended."""
+        """Return the tables of a run whose measuring has ended."""
 
 @final
 class Snapshot:
@@ -329,22 +329,22 @@ class Snapshot:
 
     @staticmethod
     def take(plan: Plan, ongoing: Callable[[float], object] | None = None) -> Snapshot:
-        """Fill and age the drive of a plan; ``ongoing`` is told the share done."""
+        """Fill and age the drive of a plan; ``ongoing`` is called with the share done."""
     @staticmethod
     def read(
         path: str | PathLike[str], ongoing: Callable[[float], object] | None = None
     ) -> Snapshot:
         """Read a file; raise SnapshotError."""
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a file that is not there yet; raise OSError."""
+        """Write a new file; raise OSError."""
     def origin(self) -> str:
-        """Where it comes from, as JSON text."""
+        """Origin of the drive, as JSON text."""
 
 def snapshot_header(path: str | PathLike[str]) -> bytes:
-    """What names the content of a snapshot's file; raise SnapshotError."""
+    """Return the bytes that identify the content of a snapshot file; raise SnapshotError."""
 
 def snapshot_origin(path: str | PathLike[str]) -> str:
-    """Where the snapshot in a file comes from, as JSON text; raise SnapshotError."""
+    """Return the origin of the snapshot in a file, as JSON text; raise SnapshotError."""
 
 @final
 class Table:
@@ -352,18 +352,18 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Its name, which is also its file's."""
+        """Name of the table and of its file."""
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @disjoint_base
 class Drive:
-    """A preconditioned drive that goes only as far as it is told."""
+    """A preconditioned drive that advances only as far as the caller asks."""
 
     def __new__(cls, start: Plan | Drive, snapshot: Snapshot | None = None) -> Self:
         """Make the drive of a plan, preconditioned or from a snapshot; or copy a drive."""
     def snapshot(self) -> Snapshot:
-        """Shut a copy of the drive down and keep it; raise SnapshotError."""
+        """Shut down a copy of the drive and return it; raise SnapshotError."""
     def submit(
         self,
         kind: _Kind,
@@ -372,29 +372,29 @@ class Drive:
         at_ns: int | None = None,
         priority: _Priority = "normal",
     ) -> int:
-        """Hand a request to the drive at ``at_ns``, or now; return its id."""
+        """Submit a request to the drive at ``at_ns``, or now; return its id."""
     def next_event_ns(self) -> int | None:
-        """When the drive next has something to do; None where nothing is due."""
+        """Return the time of the drive's next event; None if nothing is due."""
     def advance(self, until_ns: int) -> list[Completion]:
-        """Let time pass up to and including ``until_ns``; return what has completed."""
+        """Advance up to and including ``until_ns``; return the completed requests."""
     def power_cut(self, at_ns: int | None = None) -> str:
-        """Cut the power at ``at_ns``, or now, and recover; return what became of it as JSON."""
+        """Cut the power at ``at_ns``, or now, and recover; return the consequences as JSON."""
     def audit(self) -> None:
-        """Prove the map and what was read; raise SimulatorError."""
+        """Check the map and all data that was read; raise SimulatorError."""
     @property
     def capacity_bytes(self) -> int:
-        """Bytes that the host sees."""
+        """Bytes that the drive exports."""
     @property
     def now_ns(self) -> int:
-        """The moment that the drive has reached."""
+        """Simulated time that the drive has reached."""
     @property
     def outstanding(self) -> int:
         """Requests submitted and not completed."""
     def starvation(self) -> str | None:
-        """Requests that starved, as JSON text; None where none is looked for."""
+        """Return the requests that starved, as JSON text; None without starvation limit."""
     @property
     def digest(self) -> str:
-        """A hash of every completion so far: equal digests, equal histories."""
+        """Hash of every completion so far: equal digests mean equal histories."""
 
 @final
 class Completion:
@@ -402,10 +402,10 @@ class Completion:
 
     @property
     def id(self) -> int:
-        """What ``submit`` returned."""
+        """Id of the request, as ``submit`` returned it."""
     @property
     def kind(self) -> _Kind:
-        """What was asked."""
+        """Kind of the request."""
     @property
     def offset(self) -> int:
         """First byte; 0 for a flush."""
@@ -414,13 +414,13 @@ class Completion:
         """Bytes; 0 for a flush."""
     @property
     def arrived_ns(self) -> int:
-        """When it was submitted."""
+        """Time of submission."""
     @property
     def finished_ns(self) -> int:
-        """When its answer reached the host."""
+        """Time at which its answer reached the host."""
     @property
     def latency_ns(self) -> int:
-        """From one to the other."""
+        """Time from submission to answer."""
     @property
     def unmapped(self) -> int:
         """Mapping units read that were never written."""

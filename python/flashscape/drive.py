@@ -62,7 +62,7 @@ class Drive(_flashscape.Drive):
         return super().__new__(cls, drive.plan, start)
 
     def clone(self) -> Self:
-        """Return an independent copy of the drive in the same state, outstanding requests included."""
+        """Return an independent copy of the drive in the same state, with outstanding requests."""
         return super().__new__(type(self), self)
 
     def starvation(self) -> dict[str, Any] | None:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Power cuts of a run: what recovering from them took and cost, in words."""
+"""Power cuts of a run, and the cost of recovering from them, as sentences."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ PARTS = {
     "saved_ns": ("saved data", "for reading what a capacitor had saved"),
     "erase_ns": ("erases", "for erases"),
 }
-"""By the key of a part of recovery: its name, and what it is in a sentence."""
+"""Name of each part of recovery, and its phrase in a sentence, by key."""
 
 
 def of_run(result: Measured) -> list[dict[str, Any]]:
-    """The power cuts of a run, in their order; none without ``drive.recovery``."""
+    """Return the power cuts of a run, in order; none without ``drive.recovery``."""
     return [] if result.recovery is None else list(result.recovery["cuts"])
 
 
 def part_ns(cut: dict[str, Any], key: str) -> int:
-    """What a part of a recovery took; 0 of one that was cut off, whose parts were not all done."""
+    """Return the time of a part of a recovery; 0 for an interrupted one, which lacks parts."""
     return 0 if cut["interrupted"] else int(cut[key])
 
 
 def audited(result: Measured) -> str | None:
-    """What the audit has proved of power cuts; None without one: a fault would end the run."""
+    """Return the audit's statement on power cuts; None without one, as a fault ends the run."""
     if not of_run(result) or not result.summary["config"]["run"].get("audit", False):
         return None
     return "nothing lost that the drive had to keep"
 
 
 def lost_requests(result: Measured) -> int:
-    """How many requests were under way as the power was cut, in all."""
+    """Return the number of requests that were outstanding when the power was cut, in all."""
     return sum(cut["lost_requests"] for cut in of_run(result))
 
 
 def sentences(*results: Measured) -> list[str]:
-    """All of it in sentences, of runs of one drive together; none where the power was not cut."""
+    """Return sentences about the cuts of runs of one drive together; none without a power cut."""
     cuts = [cut for result in results for cut in of_run(result)]
     if not cuts:
         return []
@@ -52,7 +52,7 @@ def sentences(*results: Measured) -> list[str]:
         those = units.many(lost, "request")
         told += f" {those} under way got no answer, and no latency and no rate counts them."
     found = [
-        # What was saved is saved still where the recovery begins anew.
+        # Data that was saved stays saved if the recovery begins anew.
         (
             sum(cut["saved_units"] for cut in cuts if not cut["interrupted"]),
             "mapping unit",
@@ -70,7 +70,7 @@ def sentences(*results: Measured) -> list[str]:
 
 
 def _is_volatile(result: Measured) -> bool:
-    """Whether a power cut takes acknowledged writes along, of which nobody counts how many."""
+    """Return True if a power cut loses acknowledged writes, whose number is not counted."""
     buffer = result.summary["config"]["drive"].get("buffer") or {}
     return bool(buffer.get("durability") == "volatile")
 

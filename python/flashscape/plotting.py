@@ -1,4 +1,4 @@
-"""Pictures of results that are in a directory."""
+"""Pictures of results in a directory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def plot(
     if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST):
         folder = folder.parent
     if out is not None:
-        # Before the results are read, which takes a while.
+        # Check before the results are read, which takes a while.
         drawing.form_of(out)
         drawing.write(_first(folder), out, force=force)
         return [Path(out)]
@@ -60,7 +60,7 @@ def plot(
 
 
 def _first(folder: Path) -> Callable[[], Figure]:
-    """The function that draws the first picture of a directory."""
+    """Return the function that draws the first picture of a directory."""
     if (folder / MANIFEST).is_file():
         swept = Sweep.load(folder)
         _refuse(folder, swept.why_not_drawn())
@@ -84,7 +84,7 @@ def _drawn(result: Result, folder: Path) -> Figure:
 
 
 def _why_nothing(folder: Path) -> str:
-    """What a directory without results of ours is, and what to name instead."""
+    """Describe a directory without results, and say which one to name instead."""
     name = f"name a directory that {_WRITTEN_BY}"
     if not folder.exists():
         told = unread(folder, FileNotFoundError()).replace("no such file", "no such directory")
@@ -100,7 +100,7 @@ def _why_nothing(folder: Path) -> str:
 
 
 def _again(folder: Path) -> str:
-    """The command that draws a reproduction; runs that are kept are not made again."""
+    """Return the command that draws a reproduction again; it reuses the kept runs."""
     here = shlex.quote(str(folder))
     try:
         found = json.loads((folder / _REPRODUCTION).read_text(encoding="utf-8"))
