@@ -77,7 +77,7 @@ class Agenda:
         return self._budget is None or self._taken + group.bytes <= self._budget
 
     def prepared(self, group: Group, start: Start) -> None:
-        """Schedule the points of a group, whose drive is ready or lost, with the order ``start``."""
+        """Schedule the points of a group, whose drive is ready or lost, with order ``start``."""
         self._preparing.remove(group.number)
         for point in group.points:
             self._starts[point.number] = start

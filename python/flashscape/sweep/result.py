@@ -209,7 +209,7 @@ class Sweep:
         return (*(["variation"] if named else []), *paths)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over points: ``point`` (number), ``name``, ``values``, ``seed``, ``status``, …."""
+        """Iterate over points: ``point`` (number), ``name``, ``values``, ``seed``, ``status`` …."""
         return iter(self._points)
 
     def __len__(self) -> int:
