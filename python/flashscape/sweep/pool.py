@@ -39,7 +39,7 @@ _STILLBORN_MOST = 3
 """Number of processes that may die before they take a point: more are no accident."""
 
 _LAST_WORDS = 2000
-"""Bytes of a dead worker's last output that are read."""
+"""Bytes of a crashed worker's last output that are read."""
 
 
 class Ended(NamedTuple):

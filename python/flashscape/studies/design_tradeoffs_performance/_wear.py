@@ -1,6 +1,6 @@
 """The drive's whole life under IOzone, with three wear-leveling algorithms: tables 7 and 8.
 
-The drive is the paper's: 32 GB, and blocks that live for 50 erases. Nothing is scaled.
+The drive is the paper's: 32 GB, and blocks that last for 50 erases. Nothing is scaled.
 The trace is written repeatedly, untimed. All three algorithms get the same amount of data, which
 follows from the paper's mean life. Each erase makes room for 63 pages and nothing moves, so the
 paper's 43.82 remaining erases of 50 mean 209 GB, 5.67 times the trace. That is an arithmetic
