@@ -411,7 +411,7 @@ def test_closed_loops_have_the_same_commands_at_other_moments(config):
     (contrast,) = fs.compare(config, other).contrasts
     assert contrast.arrivals.likeness == "commands"
     assert contrast.arrivals.are_paired
-    assert "in a closed loop each comes when an earlier one has ended" in contrast.arrivals.sentence
+    assert "a closed loop each arrives when an earlier one has ended" in contrast.arrivals.sentence
     # Flash reads take 30 us longer, and wait for others that do so, too.
     row = contrast.difference("host", "read", "p50")
     assert row.difference >= 30_000
@@ -549,7 +549,7 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     # In rising order; p99.99 of some 8,000 reads has too few samples, which is reported.
     assert reads == ["mean", "p50", "p99_5"]
     (few,) = [each for each in contrast.untested if "host.read.p99_99" in each.names]
-    assert "a test takes 10" in few.why
+    assert "a test needs 10" in few.why
     log = fs.read_requests(tmp_path / "out/A/requests.parquet").filter(pl.col("kind") == "read")
     rising = sorted(log.collect()["latency_ns"].to_list())
     exact = rising[math.ceil(0.995 * len(rising)) - 1]

@@ -263,7 +263,7 @@ def test_a_volatile_buffer_takes_acknowledged_writes_along(cut, small):
     config["drive"]["buffer"]["durability"] = "volatile"
     for result, is_volatile in ((fs.run(config), True), (cut, False)):
         told = " ".join(outages.sentences(result))
-        assert ("acknowledged writes that were in it alone are lost" in told) is is_volatile
+        assert ("acknowledged writes that were only in it are lost" in told) is is_volatile
         assert ("saved by a capacitor" in told) is not is_volatile
 
 

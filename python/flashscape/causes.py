@@ -81,7 +81,7 @@ CAUSES = (
     ),
     Cause(
         "suspension",
-        "waiting until an interrupted erase or program had freed its flash, or went on",
+        "waiting until an interrupted erase or program has freed its flash or resumed",
         "#df65b0",
         ("wait_suspended",),
     ),

@@ -91,8 +91,8 @@ def _cleaning(result: Measured) -> list[str]:
         return ["No block was erased."]
     moved = units.percent(1 - efficiency)
     return [
-        f"Cleaning efficiency is {units.percent(efficiency)}: so much of the blocks that were "
-        f"erased had been superseded, and {moved} was moved first."
+        f"Cleaning efficiency is {units.percent(efficiency)}: this share of the erased blocks was "
+        f"superseded data, and {moved} was valid data that had to be moved first."
     ]
 
 
@@ -222,7 +222,7 @@ def _so_what(groups: list[Group], result: Measured) -> list[str]:
 
 
 _SCHEMES = {
-    "baseline": "and nothing interrupts it: what comes for that flash waits until its end",
+    "baseline": "and nothing interrupts it: other operations on that flash wait until its end",
     "d-es": "and reads interrupt it at the end of a step (d-es)",
     "t-es": "and reads interrupt it at once, or at the end of a step once it has timed out (t-es)",
 }

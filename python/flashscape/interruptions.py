@@ -41,10 +41,10 @@ class Made(NamedTuple):
         ).replace("a erase", "an erase")
         if self.put_offs:
             put_offs = units.times(self.put_offs)
-            told += f"; reads went first as one was about to begin or go on {put_offs}"
+            told += f"; reads went first when one was about to start or resume {put_offs}"
         if self.deferrals:
             told += (
-                f"; {units.many(self.deferrals, self.kind)} had a read wait for the end of a step"
+                f"; {units.many(self.deferrals, self.kind)} made a read wait for the end of a step"
             )
         return told
 

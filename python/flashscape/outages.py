@@ -50,7 +50,7 @@ def sentences(*results: Measured) -> list[str]:
     told = f"{_when(cuts)}{_parts(cuts)}."
     if lost := sum(map(lost_requests, results)):
         those = units.many(lost, "request")
-        told += f" {those} under way got no answer, and no latency and no rate counts them."
+        told += f" {those} under way got no answer; latencies and rates do not include them."
     found = [
         # Data that was saved stays saved if the recovery begins anew.
         (
@@ -64,7 +64,7 @@ def sentences(*results: Measured) -> list[str]:
     if parts := [f"{units.many(number, noun)} {words}" for number, noun, words in found if number]:
         told += f" Recovery found {', '.join(parts)}."
     if _is_volatile(results[0]):
-        told += " The write buffer is volatile: acknowledged writes that were in it alone are lost."
+        told += " The write buffer is volatile: acknowledged writes that were only in it are lost."
     proofs = {audited(result) for result in results if of_run(result)}
     return [told, *(f"Audit: {proved}." for proved in proofs if proved is not None)]
 

@@ -34,10 +34,10 @@ def plot(
 ) -> list[Path]:
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
-    Of a run that is ``tail.svg``, of a comparison ``comparison.svg`` and those of its runs, of
+    For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
     a sweep ``sweep.svg``. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG
-    file, which replaces one that is there with ``force`` alone. Returns the files. Needs
-    matplotlib. Raises OutputError where the directory has no results, there is nothing to
+    file, which replaces an existing one only with ``force``. Returns the files. Needs
+    matplotlib. Raises OutputError if the directory has no results, there is nothing to
     draw, or ``out`` cannot be written.
 
     >>> fs.plot("results")     # doctest: +SKIP

@@ -105,7 +105,7 @@ REMEDIES = (
         _READS,
         "drive.scheduler.bypass",
         '"batch"',
-        "let reads go before what waits for the same flash",
+        "let reads go before other operations that wait for the same flash",
         lambda drive: interruptions.scheme(drive, "bypass") == "none",
         _scheme("bypass"),
     ),

@@ -104,9 +104,9 @@ def command(
     """Certify DRIVE as the Aerospike Certification Tool does: a preset, or an experiment file.
 
     Multiplier N is 2000 N small reads a second beside 24 N large reads and 24 N large
-    writes. Searched for are the highest N that pass the performance test (small reads
-    within 1, 8 and 64 ms) and the stress test (all streams keep up). Of a file the drive
-    and the seed are taken. That a drive fails is a result: the exit code is 0.
+    writes. The search finds the highest N that pass the performance test (small reads
+    within 1, 8 and 64 ms) and the stress test (all streams keep up). Of a file only the
+    drive and the seed are used. A failing drive is a result: the exit code is 0.
 
     \b
     flashscape act dc-tlc -k 30

@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Turn a job file of fio into an experiment on a preset drive.
 
-    Each option is listed with what became of it: mapped (carried), approximated, ignored
+    Each option is listed with its verdict: mapped (carried), approximated, ignored
     (not carried) or inert. One that changes the load and has no counterpart here is an
     error. Without --out the list goes to standard error.
     """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def command(config: Path, workload: Path, scenario: int, out: Path | None, force: bool) -> None:
     """Turn MQSim's CONFIG (ssdconfig.xml) and WORKLOAD (workload.xml) into an experiment.
 
-    Each key of both files is listed with what became of it: mapped, approximated,
+    Each key of both files is listed with its verdict: mapped, approximated,
     ignored, inert in MQSim itself, or unknown to it. Without --out that goes to
     standard error.
     """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     help="Where the traces of papers are that do not ship with flashscape.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@click.option("--strict", is_flag=True, help="Exit with 1 where a claim is missed or direction.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if a claim is missed or direction.")
 @click.option("--quiet", is_flag=True, help="No progress, no tables.")
 def command(
     paper: str | None,
@@ -58,8 +58,8 @@ def command(
 
     Each claim gets a verdict: reproduced (within bounds that ship as data), direction
     (right order, wrong size), missed, not-run (a trace is absent, or the profile is too
-    short to tell) or context (no number to check). The exit code is 0 where every run
-    could be made, whatever the verdicts.
+    short to tell) or context (no number to check). The exit code is 0 if every run
+    could be made, for any verdicts.
 
     \b
     flashscape reproduce erase-suspension/figure-4

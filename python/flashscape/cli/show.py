@@ -119,7 +119,7 @@ def _say_where(targets: Targets, printed: Printed, result: Measured) -> None:
 def _where(out: Path, result: Measured) -> str:
     explain = f"flashscape explain {shlex.quote(str(out))}"
     if result.untimed:
-        return f"Results are in {out}. What it has cost the flash, in words: {explain}"
+        return f"Results are in {out}. To see its cost to the flash: {explain}"
     return f"Results are in {out}. Where the tail comes from: {explain}"
 
 

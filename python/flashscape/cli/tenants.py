@@ -88,7 +88,7 @@ def parse(text: str) -> Tenant:
         else:
             entries[key] = value
     if "file" not in entries and not faults:
-        faults.append("file=... is missing: which trace it is")
+        faults.append("file=... is missing: the trace of the tenant")
     workload = _taken(entries, _WORKLOAD, faults)
     trace = _taken(entries, _TRACE, faults)
     if faults:

@@ -230,7 +230,8 @@ def describe(
 ) -> None:
     """Write statistics of the trace in FILE, from which a synthetic trace can be made.
 
-    No address and no time of a single request is in them. What is, docs/traces.md says.
+    They contain no address and no time of a single request. docs/traces.md lists the
+    statistics.
     """
     with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
         found = trace.describe(
@@ -267,8 +268,8 @@ def imitate(
 ) -> None:
     """Make a synthetic trace for the trace that STATS describes.
 
-    It has statistics like those of the trace, and none of its requests. docs/traces.md says
-    how near they came where that was tried, and what is not kept; `trace info` tells for this
+    It has similar statistics, and none of the original requests. docs/traces.md says how
+    similar synthetic traces were in tests, and what is not kept; `trace info` measures this
     one. The same seed gives the same file.
     """
     with _progress(f"writing {out.name}", quiet=quiet) as ongoing:

@@ -94,7 +94,7 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
     for row in found.filter(pl.col("differ") > 0).iter_rows(named=True):
         return Arrivals(
             "different",
-            f"The runs were not asked for the same: {row['differ']:,} of the {row['both']:,} "
+            f"The runs did not get the same requests: {row['differ']:,} of the {row['both']:,} "
             f"requests of {row['initiator']} are other commands, from its request {row['first']} "
             "on (another seed, another workload, or drives that export different capacities).",
         )
@@ -104,7 +104,7 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         if is_open(row["initiator"], loops):
             return Arrivals(
                 "different",
-                f"The runs were not asked at the same moments: {row['moved']:,} of the "
+                f"The runs got the requests at different times: {row['moved']:,} of the "
                 f"{row['both']:,} requests of {row['initiator']} arrive at another time.",
             )
     alone = int(found["alone"].sum())
@@ -114,8 +114,8 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         return Arrivals("same", f"The same {number} requests at the same moments.{rest}")
     return Arrivals(
         "commands",
-        f"The same {number} commands in the same order, but at other moments: in a closed loop "
-        f"each comes when an earlier one has ended.{rest}",
+        f"The same {number} commands in the same order, but at different times: in a closed loop "
+        f"each arrives when an earlier one has ended.{rest}",
     )
 
 
@@ -129,8 +129,8 @@ def _untimed(one: Result, other: Result) -> Arrivals:
     if not _have_like_drives(one, other):
         return Arrivals(
             "unproven",
-            "Whether the runs were asked for the same is not known: they did not come equally "
-            "far, and on drives of another geometry addresses may be drawn differently.",
+            "It is unknown if the runs got the same requests: they did not get equally far, and on "
+            "drives of different geometry addresses may be drawn differently.",
         )
     # Here no request depends on the drive, so one run is the beginning of the other.
     return Arrivals(
@@ -171,17 +171,17 @@ def _by_configuration(one: Result, other: Result) -> Arrivals:
     if not _have_like_drives(one, other):
         return Arrivals(
             "unproven",
-            "Whether the runs were asked for the same is not known: without logs of both "
-            "(--requests) nothing tells whether drives of another geometry got the same addresses.",
+            "It is unknown if the runs got the same requests: drives of different geometry may get "
+            "other addresses, which only logs of both runs (--requests) show.",
         )
     if _at(left, ("run",)) != _at(right, ("run",)):
-        return Arrivals("unproven", "The runs have the same workloads, but other limits.")
+        return Arrivals("unproven", "The runs have the same workloads, but different limits.")
     if len(open_loops(one)) == len(left["workload"]):
         return Arrivals("same", "The same requests at the same moments, by the configurations.")
     return Arrivals(
         "commands",
-        "The same commands in the same order, by the configurations, but at other moments: in "
-        "a closed loop each comes when an earlier one has ended.",
+        "The same commands in the same order, by the configurations, but at different times: in "
+        "a closed loop each arrives when an earlier one has ended.",
     )
 
 

@@ -124,7 +124,7 @@ class Comparison:
     def figure(self) -> Figure:
         """Draw the sides' latency tails as a figure of matplotlib, which notebooks show.
 
-        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        Raises OutputError if there is nothing to draw, or matplotlib is not installed.
         """
         from flashscape.compare import picture
 
@@ -135,7 +135,7 @@ class Comparison:
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw the sides' latency tails to a PNG, PDF or SVG file, as its suffix says.
 
-        Raises OutputError for another suffix, where the file is there already without
+        Raises OutputError for another suffix, if the file exists already without
         ``force``, and as :meth:`figure` does.
         """
         drawing.write(self.figure, path, force=force)

@@ -70,8 +70,8 @@ class Contrast:
     def winner(self) -> Side | None:
         """The side that is better in every figure with a significant difference.
 
-        Figures are those of hosts, or those that were chosen to count. None where there is
-        no such difference, or where each side has its own.
+        Figures are those of hosts, or those that were chosen to count. None if there is
+        no such difference, or if each side is better in some.
         """
         named = {row.winner for row in self._counted if row.winner}
         if len(named) != 1:
@@ -119,8 +119,8 @@ class Contrast:
             return f"{each}; no winner, as untimed runs have no latencies."
         if self.lost_apart is not None and any(row.initiator for row in self._counted):
             return (
-                f"No winner: {self.lost_apart}; no latency and no rate counts those, so what hosts "
-                "saw is not comparable."
+                f"No winner: {self.lost_apart}; latencies and rates do not include those, so "
+                "hosts' figures are not comparable."
             )
         return self._judgement(a, b)
 
@@ -145,8 +145,8 @@ class Contrast:
             return f"{self.winner.shown} wins: {won}, {favour}{rest}.{self._against_winner()}"
         wins = sum(row.winner == "other" for row in significant)
         return (
-            f"Neither wins: of {count} of {figures} that differ significantly {b} is better in "
-            f"{wins}, {a} in {count - wins}{rest}."
+            f"Mixed: {count} of {figures} differ significantly; {b} is better in {wins}, {a} in "
+            f"{count - wins}{rest}."
         )
 
     def _against_winner(self) -> str:

@@ -244,7 +244,7 @@ def quantile(column: pl.Series, share: float) -> Figure:
     """Return a quantile, and the largest step between values near it.
 
     Near means within two standard deviations of the rank (Wilks), which are at least what
-    chance moves it by: where latencies have few values, it jumps from one to another.
+    chance moves it by: if latencies have few values, it jumps from one to another.
     """
     risen = column.sort()
     at = rank(share, len(risen)) - 1

@@ -80,14 +80,14 @@ def _reason(row: Difference, compared: Compared) -> tuple[str, str | None]:
     if row.unjudged is not None:
         return row.unjudged, None
     if partial := compared.baseline.partial or compared.other.partial:
-        return f"{partial}, so what was worst is missing", "run it to its end"
+        return f"{partial}, so its slowest requests are missing", "run it to its end"
     if row.initiator and (lost := lost_apart(*compared.sides)) is not None:
         return lost, None
     if len(compared.baseline.results) == 1 and (not row.initiator or row.figure == "iops"):
-        return "one run of each says nothing of the spread between runs", SEEDS
+        return "one run of each does not show the spread between runs", SEEDS
     if compared.has_logs:
         return (
-            "the requests are too few, or resemble their neighbours for too long",
+            "there are too few requests, or they resemble their neighbours for too long",
             f"run longer, or {SEEDS}",
         )
     lacking = [s.shown for s in compared.sides if any(run.log is None for run in s.results)]
@@ -131,11 +131,11 @@ def _why_absent(each: str, compared: Compared) -> tuple[str, str | None]:
             if (initiator, kind) not in [(one, of) for one, of, _ in run.groups()]:
                 return f"{side.shown} has counted no such requests", None
     if figure == "iops":
-        return "an open loop has the rate of its arrivals, whatever the drive does", None
+        return "the rate of an open loop is that of its arrivals, on any drive", None
     one, other = (_fewest(side, (initiator, kind), figure) for side in compared.sides)
     return (
-        f"at or beyond it {'is' if one == 1 else 'are'} {units.many(one, 'request')} of "
-        f"{compared.baseline.shown} and {other:,} of {compared.other.shown}; a test takes "
+        f"only {units.many(one, 'request')} of {compared.baseline.shown} and {other:,} of "
+        f"{compared.other.shown} {'is' if one == 1 else 'are'} at or beyond it; a test needs "
         f"{FOUNDED}",
         "run longer",
     )

@@ -84,7 +84,7 @@ def _begin(job: Job, before: list[tuple[Job, Times]]) -> int:
     if endless:
         job.refuse(
             name,
-            f"nobody knows before the run when [{endless[0]}] ends; give it a runtime, or import "
+            f"the end of [{endless[0]}] is unknown before the run; give it a runtime, or import "
             f"one job at a time with --section {job.title!r}",
         )
         return 0

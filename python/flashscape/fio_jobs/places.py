@@ -116,7 +116,7 @@ def _whole(job: Job, drive_bytes: int, files: int, *, is_device: bool) -> int | 
         job.say("filesize", Verdict.INERT, "", "a device has its size")
         return drive_bytes
     if fills:
-        job.refuse("fill_device", "nobody says how much fits beside other files; give size")
+        job.refuse("fill_device", "it is unknown how much fits beside other files; give size")
     text = job.text("filesize")
     if text is None:
         return None
@@ -139,7 +139,7 @@ def _amount(job: Job, name: str, whole: int | None, least: int, *, is_device: bo
     if not isinstance(found, Percent):
         return found or 0
     if whole is None or isinstance(align, Percent):
-        job.refuse(name, "is a share of a file, whose size nobody says; write it in bytes")
+        job.refuse(name, "is a share of a file whose size is not given; write it in bytes")
         return 0
     return -(-(whole * found.number // 100) // align) * align
 
@@ -154,13 +154,15 @@ def _size(job: Job, whole: int | None, begin: int, *, is_device: bool) -> int:
     job.say("size", Verdict.MAPPED, "workload.region")
     if isinstance(found, Percent):
         if whole is None or left is None:
-            job.refuse("size", "is a share of a file, whose size nobody says; write it in bytes")
+            job.refuse("size", "is a share of a file whose size is not given; write it in bytes")
             return _SECTOR
         return min(whole * found.number // 100, left) // _SECTOR * _SECTOR
     if found is not None:
         return found
     if left is None:
-        job.refuse("size", "is missing: fio takes the size that a file has, which nobody says here")
+        job.refuse(
+            "size", "is missing: fio takes the size of the existing file, which is unknown here"
+        )
         return _SECTOR
     why = "fio takes the whole device"
     job.assume("size", "all", Verdict.MAPPED, "workload.region", why)
@@ -197,7 +199,7 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
     if len(kinds) > 1:
         places[0][0].refuse(
             "filename",
-            "some jobs use a device and others files, which lie nobody knows where on it; import "
+            "some jobs use a device and others files, whose places on it are unknown; import "
             "one kind at a time with --section JOB",
         )
     if True in kinds and len(lengths) > 1:

@@ -99,7 +99,7 @@ def _victim(device: Section, flash: Section) -> Row:
         choices = max(int(math.log2(flash.whole("Block_No_Per_Plane"))), 1)
         why = (
             f"the best of log2(Block_No_Per_Plane) = {choices} blocks, drawn among all but open "
-            "ones; where none of them gains space MQSim collects nothing, and others are drawn here"
+            "ones; if none of them gains space MQSim collects nothing, and others are drawn here"
         )
         device.say(name, Verdict.MAPPED, why)
         return Row("victim", {"policy": "d-choices", "choices": choices, "among": "all"}, from_key)
@@ -109,11 +109,11 @@ def _victim(device: Section, flash: Section) -> Row:
     why = {
         "RANDOM": (
             "drawn among full blocks here, among all but open ones in MQSim, "
-            "which does nothing where it draws a free one"
+            "which does nothing if it draws a free one"
         ),
         "RANDOM_P": "drawn among full blocks",
         "RANDOM_PP": (
-            "drawn among full blocks; MQSim tries again where a block has too few invalid pages"
+            "drawn among full blocks; MQSim tries again if a block has too few invalid pages"
         ),
     }[policy]
     device.say(name, Verdict.MAPPED if policy == "RANDOM_P" else Verdict.APPROXIMATED, why)

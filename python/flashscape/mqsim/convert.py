@@ -73,7 +73,7 @@ class _Import:
         flash = self._child(device, known.FLASH)
         for element in root.children:
             if element.name not in (known.HOST, known.DEVICE):
-                self._stray(self._config, root.name, element, "which reads past it without a word")
+                self._stray(self._config, root.name, element, "which ignores it silently")
         file = str(self._config)
         return (
             Section(host, file, host.name, self._faults),
@@ -108,7 +108,7 @@ class _Import:
         scenarios = [child for child in root.children if child.name == _SCENARIO]
         for child in root.children:
             if child.name != _SCENARIO:
-                self._stray(self._workload, root.name, child, "which reads past it without a word")
+                self._stray(self._workload, root.name, child, "which ignores it silently")
         if not 1 <= self._number <= len(scenarios):
             there = (
                 f"scenarios 1 to {len(scenarios)}"

@@ -285,7 +285,7 @@ def _scheduler(device: Section) -> Table:
             Row(
                 "channel",
                 {"policy": "data-first", "strict": True},
-                remark="MQSim gives a chip a command where no data waits for the channel",
+                remark="MQSim gives a chip a command if no data waits for the channel",
             ),
         ],
     )

@@ -105,7 +105,7 @@ class Section:
         remark = ""
         today = known.OLDER.get(name, "")
         if today in self._known and today not in self._names:
-            remark = f"{name} {values.OLDER} it, and the present one reads past it without a word"
+            remark = f"{name} {values.OLDER} it, and the present one ignores it silently"
             name = today
         if name not in self._known:
             self._stray(child)
@@ -152,7 +152,7 @@ class Section:
 
     def _stray(self, child: Element) -> None:
         today = known.OLDER.get(child.name)
-        why = "no key of MQSim's, which reads past it without a word"
+        why = "no key of MQSim's, which ignores it silently"
         if today in self._known:
             why = f"an older MQSim's name of {today}, which stands beside it"
         self._strays.append(

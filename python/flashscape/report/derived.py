@@ -66,7 +66,7 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
         ("dies", f"{organisation['dies']:,}"),
         ("planes", f"{organisation['planes']:,}"),
         ("pools", f"{organisation['pools']:,}"),
-        ("bins (what garbage collection works in)", f"{organisation['bins']:,}"),
+        ("bins (units of garbage collection)", f"{organisation['bins']:,}"),
         ("blocks a bin", f"{organisation['blocks_per_bin']:,}"),
         ("block", units.size(organisation["block_bytes"])),
         ("one program command writes", units.size(organisation["program_bytes"])),

@@ -94,7 +94,7 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
         body.append(tuple(cells))
     title = "Means over seeds, ± 95 % confidence" if averaged else "Points"
     if has_time:
-        title += f"; in brackets: samples at or beyond, where below {_FEW}"
+        title += f"; in brackets: samples at or beyond, if below {_FEW}"
         if any("!)" in cell for row in body for cell in row):
             title += f" (! below {FOUNDED}: finer than they allow)"
     if len(frame) > ROWS_MOST:

@@ -45,7 +45,7 @@ TPCC_MOST_PER_SECOND = _TPCC_RECORDS / _TPCC_SECONDS / _TPCC_DRIVES
 TPCC_WRITTEN = 0.16
 """Share of the exported space that synthetic TPC-C writes to, for a cleaning efficiency of 70 %.
 
-With greedy collection of uniform writes a victim has 30 % of its pages valid where valid pages are
+With greedy collection of uniform writes a victim has 30 % of its pages valid if valid pages are
 58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
 written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
 so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads

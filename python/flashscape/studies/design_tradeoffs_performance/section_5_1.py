@@ -53,9 +53,9 @@ def large(runs: Outcomes) -> Answer:
     result = runs["tpcc-page-256k-whole"].result
     busy = result.summary["utilisation"]["units"]["mean"]
     ours = (
-        f"{whole / 1e6:.1f} ms, {whole / small:.0f} times as long, where a read senses its whole "
+        f"{whole / 1e6:.1f} ms, {whole / small:.0f} times as long, if a read senses its whole "
         f"logical page and packages are busy for {busy:.0%} of the time; {parts / 1e6:.1f} ms, "
-        f"{parts / small:.0f} times as long, where it senses only what is asked for"
+        f"{parts / small:.0f} times as long, if it senses only the requested part"
     )
     return Answer(ours, {"large_page_mean_ns": whole, "small_page_mean_ns": small})
 

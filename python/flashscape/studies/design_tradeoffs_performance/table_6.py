@@ -217,7 +217,7 @@ def drawn(runs: Outcomes) -> Picture:
         groups,
         plots.Looks(*LOADS.values()),
         label="mean latency, over the baseline's",
-        title="Which organisation suits which workload",
+        title="Suitability of organisations for workloads",
         log=True,
         overloaded={
             (label, LOADS[load])
