@@ -207,7 +207,7 @@ class Written:
         """Units that hosts wrote to the drive since each block was closed."""
     @property
     def sensed(self) -> memoryview[int]:
-        """Rows sensed in each block since its last erase, by anybody."""
+        """Rows sensed in each block since its last erase, for any purpose."""
     @property
     def erases(self) -> memoryview[int]:
         """Erases of each block."""
