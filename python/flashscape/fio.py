@@ -212,7 +212,7 @@ def _deviation(bins: _Bins, mean: float) -> float:
 def _samples(result: Measured, kind: str) -> list[tuple[float, float]]:
     """Bytes and requests a second in each whole interval that was counted.
 
-    None if the figures would be those of several initiators together.
+    Empty if the figures would be those of several initiators together.
     """
     if len(result.summary["initiators"]) > 1 or kind not in ("read", "write"):
         return []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--step", type=click.IntRange(min=1), metavar="N", help="Try multiples of N. [1]")
 @click.option("--most", type=click.IntRange(min=1), metavar="N", help="Try no more. [1000]")
-@click.option("--time", metavar="TIME", help="What is measured, all slices; default: as needed.")
+@click.option("--time", metavar="TIME", help="Measured time of all slices; default: as needed.")
 @click.option("--warm-up", metavar="TIME", help="Not counted, before it; default: as needed.")
 @click.option(
     "--slices",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     type=click.Choice(["constant", "poisson"]),
     default="constant",
     show_default=True,
-    help="How requests of a stream follow each other.",
+    help="Arrival process of a stream.",
 )
 @click.option(
     "--overwrites",

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     type=click.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
-    help="What is on the drive at first.",
+    help="Initial content of the drive.",
 )
 @click.option("--age", type=number, metavar="X", help="Overwrite it so many times before the run.")
 @click.option(
     "--out",
     type=options.Named(path_type=Path),
     metavar="FILE.toml",
-    help="Where to write the experiment; without it to standard output.",
+    help="File of the experiment; default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def command(

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Which IO_Scenario, counted from 1.",
+    help="Number of the IO_Scenario, from 1.",
 )
 @click.option(
     "--out",
     type=options.Named(path_type=Path),
     metavar="FILE.toml",
-    help="Where to write the experiment; without it to standard output.",
+    help="File of the experiment; default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def command(config: Path, workload: Path, scenario: int, out: Path | None, force: bool) -> None:

@@ -104,15 +104,15 @@ def reading(command: Command) -> Command:
         click.option(
             "--spread",
             type=click.Choice(["none", "uniform"]),
-            help="Whether requests of equal stamps are spread over the stamps' unit.",
+            help="Spread requests of equal stamps over the stamps' unit.",
         ),
         click.option(
-            "--block-size", metavar="SIZE", help="SPC: what addresses count; default: '512 B'."
+            "--block-size", metavar="SIZE", help="SPC: the unit of addresses; default: '512 B'."
         ),
         click.option(
             "--waits",
             type=click.Choice(["gaps", "moments"]),
-            help="fio, version 2: what a wait counts from; default: gaps.",
+            help="fio, version 2: the meaning of a wait; default: gaps.",
         ),
         click.option(
             "--time-unit",
@@ -135,7 +135,7 @@ def percentiles(command: Command) -> Command:
         "--percentiles",
         metavar="50,99.9",
         callback=_checked,
-        help="Which percentiles of latency the tables show.",
+        help="Percentiles of latency in the tables.",
     )(command)
 
 

@@ -87,28 +87,28 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--disorder",
     type=click.Choice(["refuse", "sort"]),
-    help="What to do about stamps that run backwards; the default depends on the format.",
+    help="Treatment of stamps that run backwards; the default depends on the format.",
 )
 @options.reading
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
     type=click.Choice(["concatenate", "fold", "separate"]),
-    help="How several devices become one drive.",
+    help="Mapping of several devices to one drive.",
 )
 @click.option(
     "--out-of-range",
     type=click.Choice(["refuse", "wrap", "scale"]),
     default="refuse",
     show_default=True,
-    help="What to do about addresses beyond the drive.",
+    help="Treatment of addresses beyond the drive.",
 )
 @click.option(
     "--fill",
     type=click.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
-    help="What is on the drive at first.",
+    help="Initial content of the drive.",
 )
 @click.option("--age", type=number, metavar="X", help="Overwrite it so many times before the run.")
 @click.option(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=options.Named(path_type=Path),
     show_default=TRACES,
     metavar="DIR",
-    help="Where the traces of papers are that do not ship with flashscape.",
+    help="Directory of papers' traces that do not ship with flashscape.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if a claim is missed or direction.")

@@ -26,7 +26,7 @@ _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#
 _LOG_FROM = 20
 """Ratio of the last to the first value from which an axis is logarithmic."""
 _BAR_MOST = 4
-"""Divisor of a value: on a logarithmic axis, its error bar ends at the quotient or off the axis."""
+"""Ratio of a value to the lowest end of its bar on a logarithmic axis; longer bars are cut."""
 
 
 class Subject(NamedTuple):

@@ -17,7 +17,7 @@ _LIFE = "worn_out_bytes"
 """Metric that only worn-out drives have: the others would have larger values."""
 
 WORN_OUT = "worn_out_seeds"
-"""Number of worn-out drives, with which a mean life counts only if it is that of all seeds."""
+"""Number of seeds whose drives were worn out; a mean life is given only if all of them were."""
 
 _OF_CUTS = ("power_cuts", "recovery_ns", "lost_requests")
 """Metrics that are 0 in a run without a power cut."""

@@ -31,7 +31,7 @@ def tails(
 ) -> Figure:
     """Draw a panel for each kind of request, with a curve for each scheme, to its longest request.
 
-    Beyond the last ten requests, a curve is thin and dotted: it says little there.
+    A curve is thin and dotted where fewer than ten requests lie beyond: it says little there.
     ``repeats`` has the same of other seeds, by panel and scheme, drawn as thin lines.
     ``references`` has latencies of the paper's by panel, drawn as dashed lines.
     """
